@@ -1,0 +1,93 @@
+# Everything a developer does here. A stamp file stands for a finished installation: a second call is instant, and a
+# changed lock, pyproject.toml or sandbox source installs again.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PEERS  := tests/peers
+CODE   := src tests bench sandbox tools
+JOBS   ?= 2
+
+RUN     := $(VENV)/.run-requirements
+DEV     := $(VENV)/.dev-requirements
+VECTORS := $(VENV)/.vectors-requirements
+PACKAGE := $(VENV)/.package
+NPM     := $(PEERS)/node_modules/.installed
+
+SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' 2>/dev/null)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -qq --require-hashes --only-binary=:all:
+UV_LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
+           --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fmt bench peers vectors lock build clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+demo: $(PACKAGE) ## install what a run needs and take the tour: no key, no network
+	@$(BIN)/prosa demo
+
+test: lint peers ## install everything, lint, check the import contracts, run all tests
+	@$(BIN)/python -m tests.requirements --count
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest -n $(JOBS)
+
+lint: $(DEV) $(PACKAGE) ## ruff, formatting, strict types, import contracts
+	$(BIN)/ruff check --quiet $(wildcard $(CODE))
+	$(BIN)/ruff format --quiet --check $(wildcard $(CODE))
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-logo
+
+fmt: $(DEV) ## put imports and formatting right
+	$(BIN)/ruff check --fix --quiet $(wildcard $(CODE))
+	$(BIN)/ruff format $(wildcard $(CODE))
+
+bench: $(DEV) $(PACKAGE) ## measure, each figure beside its baseline
+	$(BIN)/python -m bench
+
+peers: $(NPM) ## install the npm servers that the MCP tests talk to
+
+vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py
+
+lock: $(DEV) ## resolve requirements/*.in and pyproject.toml into the hash locks
+	cd requirements && ../$(UV_LOCK) -o run.lock ../pyproject.toml run.in
+	cd requirements && ../$(UV_LOCK) -o dev.lock ../pyproject.toml run.in dev.in
+	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
+
+build: $(DEV) ## build the wheel and the source distribution into dist/
+	rm -rf dist
+	$(BIN)/hatchling build
+
+clean: ## remove everything that was installed or built
+	rm -rf $(VENV) dist build $(PEERS)/node_modules src/prosa/adapters/sandbox/*.wasm.xz
+	rm -rf .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- installation ----
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Prosa needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1 || echo missing)." >&2; \
+	  echo "Name another one:  make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+$(RUN): requirements/run.lock | $(BIN)/python
+	$(INSTALL) -r $<
+	@touch $@
+
+$(DEV): requirements/dev.lock $(RUN)
+	$(INSTALL) -r $<
+	@touch $@
+
+$(VECTORS): requirements/vectors.lock $(DEV)
+	$(INSTALL) -r $<
+	@touch $@
+
+$(PACKAGE): pyproject.toml $(SANDBOX_SOURCES) $(RUN)
+	$(BIN)/python -m pip install --disable-pip-version-check -qq --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(NPM): $(PEERS)/package-lock.json $(DEV)
+	cd $(PEERS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -1,0 +1,92 @@
+"""Timing: whole processes with their peak memory, and calls inside this process; always the median of several."""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the report. ``value`` beside ``baseline``, both in ``unit``; ``aim`` is what was asked for."""
+
+    what: str
+    value: float
+    unit: str
+    baseline: str = ""
+    base: float | None = None
+    aim: str = ""
+
+    def text(self) -> str:
+        """The row for the table."""
+        compared = f"{self.base:,.2f} {self.unit}" if self.base is not None else ""
+        ratio = f"{self.value / self.base:.2f}x" if self.base else ""
+        cells = [self.what, f"{self.value:,.2f} {self.unit}", self.baseline, compared, ratio, self.aim]
+        return f"| {' | '.join(cells)} |"
+
+
+HEAD = "| what | figure | baseline | its figure | ratio | aim |\n|---|--:|---|--:|--:|---|"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A finished process: wall clock in milliseconds, peak memory in MiB."""
+
+    wall: float
+    memory: float
+
+
+def process(command: Sequence[str], environ: Mapping[str, str]) -> Process:
+    """Runs a command to its end. Raises when it fails: a failed run has no time."""
+    started = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ))
+    errors = child.stderr.read() if child.stderr else b""
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    wall = (time.perf_counter() - started) * 1000
+    if child.returncode:
+        raise SystemExit(f"{' '.join(command)} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
+    return Process(wall, used.ru_maxrss / 1024)
+
+
+def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str], runs: int) -> dict[str, Process]:
+    """Medians of several commands run in turn, so that a machine that slows down slows all of them."""
+    found: dict[str, list[Process]] = {name: [] for name in commands}
+    for turn in range(runs + 1):
+        for name, command in commands.items():
+            ran = process(command, environ)
+            if turn:
+                found[name].append(ran)
+    return {name: Process(_median(r.wall for r in ran), max(r.memory for r in ran)) for name, ran in found.items()}
+
+
+def calls(work: Callable[[], object], *, seconds: float = 0.5, least: int = 5) -> float:
+    """The median time of one call in microseconds."""
+    work()
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < least:
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e6
+
+
+def own_memory() -> float:
+    """Peak memory of this process in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def python(*arguments: str) -> list[str]:
+    """A command that runs this interpreter."""
+    return [sys.executable, *arguments]
+
+
+def _median(values: object) -> float:
+    return statistics.median(values)  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,146 @@
+"""What the loop adds to one model call: the same zero-latency server asked by a raw HTTP client, by the openai client,
+and by a whole run of a program. The server is a fake on loopback in a process of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.corpus import ANSWER, write_program
+from bench.measure import Row
+
+SEQUENTIAL = 200
+TOGETHER = 200
+ROUNDS = 3
+BODY = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "Says how many words a text has."},
+        {"role": "user", "content": "Count the words of: two words"},
+    ],
+}
+
+Ask = Callable[[], Awaitable[Any]]
+
+
+def rows() -> Iterator[Row]:
+    """The table."""
+    with _server() as base_url:
+        yield from asyncio.run(_measure(base_url))
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as name:
+        script = Path(name) / "script.jsonl"
+        script.write_text(json.dumps({"content": ANSWER, "times": 10**9}) + "\n", encoding="utf-8")
+        command = [sys.executable, "-m", "tests.model_server.server", "--port", "0", "--script", str(script)]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            yield server.stdout.readline().strip()  # type: ignore[union-attr]
+        finally:
+            server.terminate()
+            server.wait()
+
+
+async def _measure(base_url: str) -> list[Row]:
+    found: dict[str, dict[str, list[float]]] = {"one after another": {}, f"{TOGETHER} at once": {}}
+    async with _raw(base_url) as raw, _openai(base_url) as client, _loop(base_url) as loop:
+        asks: dict[str, Ask] = {"raw HTTP client": raw, "openai client": client, "a run of prosa": loop}
+        for ask in asks.values():
+            await ask()
+        for _ in range(ROUNDS):
+            for name, ask in asks.items():
+                found["one after another"].setdefault(name, []).append(await _sequential(ask))
+                found[f"{TOGETHER} at once"].setdefault(name, []).append(await _together(ask))
+    return [row for how, times in found.items() for row in _compared(how, times)]
+
+
+def _compared(how: str, times: dict[str, list[float]]) -> list[Row]:
+    middle = {name: statistics.median(each) for name, each in times.items()}
+    aim = "≤ 1.5 ms more" if how == "one after another" else ""
+    run = middle["a run of prosa"]
+    return [
+        Row(f"model call of a run, {how}", run, "ms", "openai client", middle["openai client"], aim),
+        Row(f"model call of a run, {how}", run, "ms", "raw HTTP client", middle["raw HTTP client"]),
+    ]
+
+
+async def _sequential(ask: Ask) -> float:
+    started = time.perf_counter()
+    for _ in range(SEQUENTIAL):
+        await ask()
+    return (time.perf_counter() - started) / SEQUENTIAL * 1000
+
+
+async def _together(ask: Ask) -> float:
+    started = time.perf_counter()
+    await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+    return (time.perf_counter() - started) / TOGETHER * 1000
+
+
+@contextlib.asynccontextmanager
+async def _raw(base_url: str) -> AsyncIterator[Ask]:
+    """HTTP/1.1 by hand over kept connections: the floor."""
+    host, port = base_url.removeprefix("http://").partition("/")[0].split(":")
+    body = json.dumps(BODY).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def ask() -> Any:
+        reader, writer = idle.pop() if idle else await asyncio.open_connection(host, int(port))
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        answer = json.loads(await reader.readexactly(int(length.split(b":")[1])))
+        idle.append((reader, writer))
+        return answer
+
+    yield ask
+    for _, writer in idle:
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def _openai(base_url: str) -> AsyncIterator[Ask]:
+    from openai import AsyncOpenAI
+
+    client = AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
+
+    async def ask() -> Any:
+        return await client.chat.completions.create(**BODY)  # type: ignore[call-overload]
+
+    yield ask
+    await client.close()
+
+
+@contextlib.asynccontextmanager
+async def _loop(base_url: str) -> AsyncIterator[Ask]:
+    """A whole run: input, rendering, prompt, request, validation, events."""
+    from prosa import app
+    from prosa.adapters.providers import OpenAIProvider
+    from prosa.runtime.execute import execute
+    from prosa.runtime.world import World
+    from prosa.settings import Settings
+
+    with tempfile.TemporaryDirectory() as name:
+        program = app.load_program(write_program(Path(name)), app.Choices(), Settings())
+    provider = OpenAIProvider(api_key=None, base_url=base_url)
+    world = World(provider=provider, clock=app.clock(), servers=app.servers({}))
+
+    async def ask() -> Any:
+        return await execute(program, {"text": "two words"}, world)
+
+    yield ask
+    await provider.aclose()

@@ -1,0 +1,5 @@
+"""`python -m prosa` is `prosa`."""
+
+from prosa.cli.main import entry
+
+entry()

@@ -1,0 +1,69 @@
+"""Where a user's settings, caches and home are (X10, XDG Base Directory 0.8, the customs of macOS and Windows).
+
+In: an environment, handed over and not read from the process. Out: folders. A cache folder is created for its owner
+alone and refused when somebody else could have put something there: loading from it is code execution.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+# The folder of the user, nobody else: caches may hold compiled code and what documents say (X10).
+PRIVATE = 0o700
+
+
+class UnsafePlace(OSError):
+    """A private folder that others own or may write to. The message names it and says what to do."""
+
+
+def config_dir(environ: Mapping[str, str]) -> Path:
+    """Where user settings are read from; it need not exist. ``PROSA_CONFIG_DIR`` overrides it."""
+    return _place(environ, "PROSA_CONFIG_DIR", "XDG_CONFIG_HOME", ".config", "APPDATA", "Library/Application Support")
+
+
+def cache_dir(environ: Mapping[str, str]) -> Path:
+    """The user's cache folder, created with mode 0700 (X10). ``PROSA_CACHE_DIR`` overrides it.
+
+    Raises `UnsafePlace`, or `OSError` when it cannot be made.
+    """
+    return private_dir(_place(environ, "PROSA_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "Library/Caches"))
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """The user's home: ``HOME`` (``USERPROFILE`` on Windows), else what the system knows. Raises `OSError` for none."""
+    named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
+    try:
+        return Path(named) if named else Path.home()
+    except RuntimeError:
+        raise OSError("this user has no home folder; set HOME") from None
+
+
+def private_dir(path: Path) -> Path:
+    """The folder, made if absent, for its owner alone. Raises `UnsafePlace` when others own it or may write to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=PRIVATE, exist_ok=True)
+    if sys.platform == "win32":
+        return path  # rights there are lists, inherited from the profile folder, which is private
+    found = path.stat()
+    if found.st_uid != os.geteuid():
+        raise UnsafePlace(f"{path} belongs to another user and is not used; remove it or set PROSA_CACHE_DIR")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UnsafePlace(f"{path} may be written by others and is not used; remove it, it is made anew")
+    if stat.S_IMODE(found.st_mode) != PRIVATE:
+        path.chmod(PRIVATE)
+    return path
+
+
+def _place(environ: Mapping[str, str], override: str, xdg: str, dot: str, windows: str, mac: str) -> Path:
+    """The folder by the customs of the system. A relative path in a variable is ignored, as XDG demands."""
+    if (named := environ.get(override)) and Path(named).is_absolute():
+        return Path(named)
+    if (named := environ.get(xdg)) and Path(named).is_absolute():
+        return Path(named) / "prosa"
+    if sys.platform == "win32" and (named := environ.get(windows)):
+        return Path(named) / "prosa"
+    return home(environ) / (mac if sys.platform == "darwin" else dot) / "prosa"

@@ -1,0 +1,134 @@
+"""Replacing files: whole or not at all, and only when unchanged since they were read.
+
+In: a path, the new text, the digest of what was read. Out: the file replaced, or `FileChanged`, or `OSError`. It
+never leaves half a file, never follows a document's wish (the caller names the path), and never takes a file away
+from its owner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.adapters.files.read import real_path
+from prosa.source import FileProblem
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_CHUNK = 1024 * 1024
+
+
+class FileChanged(FileProblem):
+    """The file is not what was read: somebody else wrote, removed or created it meanwhile. Nothing was written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "changed", "changed since it was read; nothing was written. Run the command again")
+
+
+def replace_file(path: Path, text: str, *, expect_digest: str | None = None, private: bool = False) -> None:
+    """Puts ``text`` (UTF-8, line ends as they are) in place of the file in one step.
+
+    ``expect_digest`` is the SHA-256 in hex of the bytes that were read; the file must still have it. An empty digest
+    means that there was no file and must be none. None writes whatever is there. A link stays a link: its target is
+    replaced. Mode, owner and group stay; a new file follows the umask, or is 0600 with ``private``. A file that may
+    not be written is refused although its folder would allow the replacement.
+
+    Raises `FileChanged`, and `OSError` for everything the system refuses. A process killed in between leaves the old
+    file whole and at most a hidden ``.NAME.….tmp`` beside it.
+    """
+    target = real_path(path)
+    before = _existing(path, target)
+    with _temporary(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
+        _write_all(descriptor, text.encode("utf-8"))
+        if before is not None:
+            _keep(descriptor, before)
+        os.fsync(descriptor)
+        if expect_digest is not None and _digest(target) != expect_digest:
+            raise FileChanged(path)
+        temporary.replace(target)
+    _sync_folder(target.parent)
+
+
+def write_output(path: Path, text: str) -> None:
+    """Writes a result where the user wants it: a file is replaced, a device or pipe (`/dev/stdout`) is written to."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    else:
+        replace_file(path, text)
+
+
+def _existing(path: Path, target: Path) -> os.stat_result | None:
+    """What is there now; None for nothing. Refuses what cannot be replaced."""
+    try:
+        found = target.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "is write-protected", str(path))
+    return found
+
+
+@contextlib.contextmanager
+def _temporary(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
+    """A new file beside the target, gone at the end unless it was moved into place."""
+    # 100 of 255 characters leave room for the rest of the name in any encoding.
+    temporary = target.with_name(f".{target.name.encode()[:100].decode(errors='ignore')}.{secrets.token_hex(6)}.tmp")
+    try:
+        descriptor = os.open(temporary, _NEW, mode)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None  # the user knows no temporary file
+    try:
+        yield descriptor, temporary
+    finally:
+        os.close(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """All bytes: one call may write fewer."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _keep(descriptor: int, before: os.stat_result) -> None:
+    """Gives the new file the owner, group and mode of the old one. Raises `OSError` where that is not allowed."""
+    if not hasattr(os, "fchown"):
+        return
+    now = os.fstat(descriptor)
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
+
+
+def _digest(target: Path) -> str:
+    """The digest of the bytes that are there now; empty for no file."""
+    found = hashlib.sha256()
+    try:
+        with target.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                found.update(chunk)
+    except FileNotFoundError:
+        return ""
+    return found.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes the new name survive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

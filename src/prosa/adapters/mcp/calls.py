@@ -1,0 +1,130 @@
+"""The calls to one server: waiting, under way, lost.
+
+In: tool names and arguments from callers in other tasks, and a client from the server's own task. Out: one
+`ToolResult` for every call, whatever happens. Callers only wait for futures, so cancelling one never cancels anything
+inside the SDK but the one call. Refuses to repeat a call: the lost one may have done its work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from mcp import Client, MCPError
+from pydantic import ValidationError
+
+from prosa.adapters.mcp import words
+from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp.results import cut, to_result
+from prosa.runtime.ports import ToolResult
+
+SETTLE_SECONDS = 1.0
+"""For the other calls under way when a connection is lost: their answers may already have arrived."""
+
+
+@dataclass(eq=False, frozen=True, slots=True)
+class _Call:
+    tool: str
+    arguments: dict[str, Any]
+    answer: asyncio.Future[ToolResult]
+
+
+class Calls:
+    """What is asked of a server called `name`; `seconds` bound a call, `limit` the bytes of a result."""
+
+    def __init__(self, name: str, *, seconds: float, limit: int) -> None:
+        self.answered = False
+        """Whether the connection that is served, or was last, has answered a call."""
+        self._name = name
+        self._seconds = seconds
+        self._limit = limit
+        self._waiting: deque[_Call] = deque()
+        self._lost: list[tuple[_Call, str, Observed]] = []
+        self._wake = asyncio.Event()
+
+    @property
+    def any_lost(self) -> bool:
+        """Whether a caller waits to hear what became of a lost connection."""
+        return bool(self._lost)
+
+    async def ask(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """The answer of a tool, or words about why there is none. Cancelling the caller cancels the call."""
+        call = _Call(tool, dict(arguments), asyncio.get_running_loop().create_future())
+        self._waiting.append(call)
+        self._wake.set()
+        return await call.answer
+
+    async def wanted(self) -> None:
+        """Waits until there is a call."""
+        while not self._waiting:
+            self._wake.clear()
+            await self._wake.wait()
+
+    async def serve(self, client: Client, seen: Observed) -> None:
+        """Answers calls, as many at a time as there are, until the connection has `ended`."""
+        self.answered = False
+        async with anyio.create_task_group() as running:
+            with anyio.CancelScope() as accepting:
+                running.start_soon(_cancel_when_ended, seen, accepting)
+                while True:
+                    await self.wanted()
+                    running.start_soon(self._answer, client, self._waiting.popleft(), seen)
+            running.cancel_scope.deadline = anyio.current_time() + SETTLE_SECONDS
+
+    def tell_lost(self, what: str) -> None:
+        """Answers the calls that a connection took with it; `what` says what was done about the connection."""
+        for call, how, seen in self._lost:
+            self._settle(call, f"The MCP server '{self._name}' {how or f'was lost: {words.ended(seen)}'}. {what}")
+        self._lost.clear()
+
+    def refuse_waiting(self, why: str) -> None:
+        """Answers the calls that no connection has seen."""
+        while self._waiting:
+            self._settle(self._waiting.popleft(), why)
+
+    async def _answer(self, client: Client, call: _Call, seen: Observed) -> None:
+        """One call. When it is cut short, it is among the lost ones; when its caller has gone, it is forgotten."""
+        with anyio.CancelScope() as scope:
+            call.answer.add_done_callback(lambda answer: scope.cancel() if answer.cancelled() else None)
+            how = ""
+            try:
+                how = await self._ask(client, call, seen)
+            finally:
+                if not call.answer.done():
+                    self._lost.append((call, how, seen))
+
+    async def _ask(self, client: Client, call: _Call, seen: Observed) -> str:
+        """Asks and settles the call. When it leaves it unsettled, it returns how the server failed it, if it knows."""
+        try:
+            with anyio.fail_after(self._seconds):
+                answer = await client.call_tool(call.tool, call.arguments)
+        except TimeoutError:
+            seen.hurry = True
+            seen.failure = "it gave no answer in time"
+            seen.ended.set()
+            return f"gave no answer to '{call.tool}' within {self._seconds:g} s"
+        except (MCPError, ValidationError, RuntimeError, ValueError) as problem:
+            if isinstance(problem, MCPError) and words.is_loss(problem):
+                seen.failure = seen.failure or words.loss(problem)
+                seen.ended.set()
+                return ""
+            self.answered = True
+            self._settle(call, f"The tool '{call.tool}' failed: {words.reason(problem, seen)}")
+        else:
+            self.answered = True
+            if not call.answer.done():
+                call.answer.set_result(to_result(answer, self._limit))
+        return ""
+
+    def _settle(self, call: _Call, text: str) -> None:
+        if not call.answer.done():
+            call.answer.set_result(ToolResult(cut(text, self._limit), is_error=True))
+
+
+async def _cancel_when_ended(seen: Observed, scope: anyio.CancelScope) -> None:
+    await seen.ended.wait()
+    scope.cancel()

@@ -1,0 +1,133 @@
+"""The process of one stdio server: started in its own process group, its stderr kept in a small ring, ended for good.
+
+In: a command, its environment and folder. Out: its pipes, and `end`, after which neither the process nor anything it
+started is left. Refuses to hand our own stdin, stdout or stderr to it, and to let it outlive this process: what is
+still alive when the interpreter exits is killed then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import signal
+from asyncio.subprocess import PIPE, SubprocessStreamProtocol
+from collections.abc import Callable, Mapping, Sequence
+
+from prosa.adapters.mcp import process_tree
+from prosa.adapters.mcp.observed import Observed
+
+STDERR_KEPT = 4096
+"""Bytes of stderr kept for an error: about forty lines, enough for the end of a traceback."""
+LEAVE_SECONDS = 2.0
+"""How long a server may take to leave after its stdin was closed (the MCP specification leaves it open)."""
+TERM_SECONDS = 0.5
+"""How long the group may take to go after SIGTERM, before SIGKILL."""
+_POLL_SECONDS = 0.01
+_PIPE_BYTES = 1 << 16
+
+_alive: set[int] = set()
+
+
+class _Pipes(SubprocessStreamProtocol):
+    """asyncio's own, which in addition says when the process has ended, whoever holds the pipes then."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=_PIPE_BYTES, loop=loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
+
+
+class Child:
+    """A running server process. `pid` is also its process group, for it leads one."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes, seen: Observed) -> None:
+        self.pid = transport.get_pid()
+        _remember(self.pid)
+        self._transport = transport
+        self._seen = seen
+        assert pipes.stdin is not None
+        assert pipes.stdout is not None
+        assert pipes.stderr is not None
+        self.stdin = pipes.stdin
+        self.stdout = pipes.stdout
+        self.exited = pipes.exited
+        self._stderr = pipes.stderr
+
+    async def keep_stderr(self) -> None:
+        """Reads stderr to its end, so that it never blocks the server, and keeps the last `STDERR_KEPT` bytes."""
+        while chunk := await self._stderr.read(_PIPE_BYTES):
+            self._seen.stderr = (self._seen.stderr + chunk)[-STDERR_KEPT:]
+
+    async def end(self) -> None:
+        """Closes stdin, waits a little, then ends the group and every descendant. At most about three seconds."""
+        started = process_tree.descendants(self.pid)
+        try:
+            self.stdin.close()
+            if await self._left(0.0 if self._seen.hurry else LEAVE_SECONDS):
+                self._seen.exit_status = self._transport.get_returncode()
+            process_tree.signal_group(self.pid, signal.SIGTERM)
+            await self._group_gone(TERM_SECONDS)
+        finally:
+            # Runs even when this task is cancelled from outside: whatever happens, nobody survives.
+            process_tree.signal_group(self.pid, signal.SIGKILL)
+            process_tree.kill(started)
+            _alive.discard(self.pid)
+        # A signal takes a moment to arrive; whoever leaves the context may count on it.
+        await _within(TERM_SECONDS, lambda: not process_tree.living(started))
+        await self._left(TERM_SECONDS)
+
+    def close(self) -> None:
+        """Closes our ends of the pipes, which a process that left the group may still hold open."""
+        self._transport.close()
+
+    async def _left(self, seconds: float) -> bool:
+        # Not `wait()`: since Python 3.11 that also waits for the pipes, which a grandchild may hold.
+        return await _within(seconds, lambda: self._transport.get_returncode() is not None)
+
+    async def _group_gone(self, seconds: float) -> bool:
+        return await _within(seconds, lambda: not process_tree.signal_group(self.pid, 0))
+
+
+async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, seen: Observed) -> Child:
+    """Starts a process with pipes in a group of its own. Raises OSError or ValueError when it cannot be started."""
+    loop = asyncio.get_running_loop()
+    transport, pipes = await loop.subprocess_exec(
+        lambda: _Pipes(loop),
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=dict(env),
+        cwd=cwd,
+        start_new_session=True,
+    )
+    return Child(transport, pipes, seen)
+
+
+async def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Whether the condition comes true in time."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while not condition():
+        if loop.time() >= deadline:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
+def _remember(pid: int) -> None:
+    """Notes a group that has to die with this process, whichever way the interpreter exits."""
+    if not _alive:
+        atexit.unregister(_kill_all)
+        atexit.register(_kill_all)
+    _alive.add(pid)
+
+
+def _kill_all() -> None:
+    for pid in _alive:
+        started = process_tree.descendants(pid)
+        process_tree.signal_group(pid, signal.SIGKILL)
+        process_tree.kill(started)

@@ -1,0 +1,199 @@
+"""One connection to one server: which transports to try, and the SDK client over the one that is tried.
+
+In: a server's configuration. Out: the routes in the order to try them (LA9, L19) and, for a route, an open client.
+Refuses to let the SDK write to our stderr, start a process that inherits anything, or read an unbounded answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+
+from prosa import __version__
+from prosa.adapters.mcp import child
+from prosa.adapters.mcp.http import http_client
+from prosa.adapters.mcp.observed import Observed
+from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, stdio_streams
+from prosa.runtime.ports import ServerConfig
+
+if TYPE_CHECKING:
+    # Private names, so only the type checker depends on them.
+    from mcp.client._transport import ReadStream, TransportStreams
+
+# What a server does wrong is told by our errors. Without a handler of its own the SDK's log would end up on stderr.
+for _name in ("mcp", "client"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+Mend = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A way to talk to a server. `mode` is the SDK's: `auto` asks for the newest protocol first."""
+
+    transport: Literal["stdio", "streamable-http", "sse"]
+    mode: Literal["auto", "legacy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What is needed to connect to a server, apart from the route. `env` is complete (X18)."""
+
+    config: ServerConfig
+    env: dict[str, str]
+    cwd: str
+
+
+def routes(config: ServerConfig) -> tuple[Route, ...]:
+    """The routes to try in order. The next one is for a failure that `falls_back` accepts."""
+    if config.command is not None:
+        return (Route("stdio", "auto"), Route("stdio", "legacy"))
+    modern, legacy = Route("streamable-http", "auto"), Route("sse", "legacy")
+    if config.transport == "auto":
+        return (modern, legacy)
+    return (legacy,) if config.transport == "sse" else (modern,)
+
+
+def falls_back(route: Route, seen: Observed) -> bool:
+    """Whether a failed start on this route is worth a try on the next one.
+
+    A stdio server that ended may be one that dies of the newest protocol's first question. An HTTP server that
+    refused with 4xx may be one of the old kind (LA9).
+    """
+    if route.transport == "stdio":
+        return seen.ended.is_set()
+    return seen.http_status is not None and 400 <= seen.http_status < 500
+
+
+@asynccontextmanager
+async def open_client(launch: Launch, route: Route, seen: Observed, mend: Mend) -> AsyncIterator[Client]:
+    """A client that has agreed on a protocol with the server. Raises what the SDK raises, often in groups."""
+    transport = _Watched(_streams(launch, route, seen), seen, mend)
+    info = types.Implementation(name="prosa", version=__version__)
+    # Answers are not cached: a list is read once per connection, and a cache has a clock and a store of its own.
+    async with Client(transport, mode=route.mode, client_info=info, cache=None) as client:
+        yield client
+
+
+def _streams(launch: Launch, route: Route, seen: Observed) -> AbstractAsyncContextManager[TransportStreams]:
+    url = launch.config.url or ""
+    if route.transport == "stdio":
+        return _process_streams(launch, seen)
+    if route.transport == "sse":
+        return sse_client(url, httpx_client_factory=_AlwaysOurs(seen))
+    return _http_streams(url, seen)
+
+
+@dataclass(frozen=True, slots=True)
+class _AlwaysOurs:
+    """Gives our HTTP client where the SDK would make one with its own time limits."""
+
+    seen: Observed
+
+    def __call__(
+        self,
+        headers: dict[str, str] | None = None,  # noqa: ARG002
+        timeout: httpx2.Timeout | None = None,  # noqa: ARG002
+        auth: httpx2.Auth | None = None,  # noqa: ARG002
+    ) -> httpx2.AsyncClient:
+        return http_client(self.seen)
+
+
+@asynccontextmanager
+async def _http_streams(url: str, seen: Observed) -> AsyncIterator[TransportStreams]:
+    async with (
+        http_client(seen) as client,
+        streamable_http_client(url, http_client=client, max_sse_event_size=MESSAGE_LIMIT) as streams,
+    ):
+        yield streams
+
+
+class SpawnError(Exception):
+    """The command could not be started at all; the cause says why."""
+
+
+@asynccontextmanager
+async def _process_streams(launch: Launch, seen: Observed) -> AsyncIterator[TransportStreams]:
+    command = (launch.config.command or "", *launch.config.args)
+    try:
+        process = await child.start(command, env=launch.env, cwd=launch.cwd, seen=seen)
+    except (OSError, ValueError) as problem:
+        raise SpawnError from problem
+    # No await between the two: a cancellation here would leave the process behind.
+    async with stdio_streams(process, seen) as streams:
+        yield streams
+
+
+class _Watched(AbstractAsyncContextManager["TransportStreams"]):
+    """A transport whose incoming messages pass through `mend`, and whose end is observed."""
+
+    def __init__(self, inner: AbstractAsyncContextManager[TransportStreams], seen: Observed, mend: Mend) -> None:
+        self._inner = inner
+        self._seen = seen
+        self._mend = mend
+
+    async def __aenter__(self) -> TransportStreams:
+        incoming, outgoing = await self._inner.__aenter__()
+        return _WatchedStream(incoming, self._seen, self._mend), outgoing
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, value, trace)
+
+
+class _WatchedStream:
+    """The reading half of `_Watched`."""
+
+    def __init__(self, inner: ReadStream[SessionMessage | Exception], seen: Observed, mend: Mend) -> None:
+        self._inner = inner
+        self._seen = seen
+        self._mend = mend
+
+    @property
+    def last_context(self) -> Any:
+        """The context of the sender, which the SDK looks for."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            item = await self._inner.receive()
+        except anyio.EndOfStream:
+            self._seen.ended.set()
+            raise
+        if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCResponse):
+            self._mend(item.message.result)
+        return item
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        await self.aclose()
+        return None

@@ -1,0 +1,183 @@
+"""The stdio transport: one JSON message per line over the pipes of a child process.
+
+In: a running `Child`. Out: the stream pair the MCP client wants. Ours and not the SDK's for four reasons: reading is
+linear in the size of a line and bounded, lines that are no messages cost nothing but a note, stderr goes nowhere but
+into the ring, and the whole process group is gone afterwards. Refuses to keep more than `MESSAGE_LIMIT` of one line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, TypeAlias
+
+import anyio
+import anyio.lowlevel
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+
+from prosa.adapters.mcp.child import Child
+from prosa.adapters.mcp.observed import Observed
+
+if TYPE_CHECKING:
+    # A private name, so only the type checker depends on it.
+    from mcp.client._transport import TransportStreams
+
+MESSAGE_LIMIT = 16 * 1024 * 1024
+"""Bytes of one message. A page of text is 4 KB and a screenshot 2 MB; more than this is a broken server."""
+TOO_LARGE = f"the answer is larger than {MESSAGE_LIMIT // (1024 * 1024)} MiB and was dropped"
+_PIPE_BYTES = 1 << 16
+_ENVELOPE_BYTES = 128
+"""Where the id of a message can stand when it is not in the middle: in the first or the last bytes of its line."""
+_ID = re.compile(rb'"id"\s*:\s*(\d+)')
+_STRAY_CHARACTERS = 200
+_DRAIN_SECONDS = 0.2
+"""For what a process wrote just before it ended."""
+
+_Incoming: TypeAlias = MemoryObjectSendStream[SessionMessage | Exception]
+_Outgoing: TypeAlias = MemoryObjectReceiveStream[SessionMessage]
+
+
+@asynccontextmanager
+async def stdio_streams(child: Child, seen: Observed) -> AsyncIterator[TransportStreams]:
+    """Connects a child's pipes with a stream pair, and ends the child and all it started on the way out."""
+    incoming, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    pending: set[int] = set()
+    async with anyio.create_task_group() as pumps:
+        pumps.start_soon(child.keep_stderr)
+        pumps.start_soon(_read, child, seen, incoming, pending)
+        pumps.start_soon(_write, child, outgoing, incoming, pending)
+        try:
+            yield from_server, to_server
+        except anyio.get_cancelled_exc_class():
+            # Given up while it was starting: it has had its time.
+            seen.hurry = True
+            raise
+        finally:
+            from_server.close()
+            to_server.close()
+            # Ending is bounded, and skipping it would leave processes behind.
+            with anyio.CancelScope(shield=True):
+                await child.end()
+                await anyio.lowlevel.checkpoint()
+            child.close()
+            pumps.cancel_scope.cancel()
+
+
+async def _read(child: Child, seen: Observed, incoming: _Incoming, pending: set[int]) -> None:
+    """Hands on every message of the server, until stdout ends or the process does: a grandchild may hold stdout."""
+    async with incoming, anyio.create_task_group() as both:
+
+        async def listen() -> None:
+            await _listen(child, seen, incoming, pending)
+            both.cancel_scope.cancel()
+
+        both.start_soon(listen)
+        await child.exited.wait()
+        both.cancel_scope.deadline = anyio.current_time() + _DRAIN_SECONDS
+
+
+async def _listen(child: Child, seen: Observed, incoming: _Incoming, pending: set[int]) -> None:
+    """Hands on every message on stdout. After the session has gone it reads on, so that the server can finish."""
+    listening = True
+    with suppress(ConnectionError):
+        async for line in _lines(child):
+            if not listening:
+                continue
+            try:
+                for message in _messages(line, seen, pending):
+                    await incoming.send(SessionMessage(message))
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                listening = False
+
+
+async def _lines(child: Child) -> AsyncIterator[bytes | _Oversized]:
+    """The lines of stdout without their ends; of a line over the limit only its first and last bytes."""
+    parts: list[bytes] = []
+    size = 0
+    while chunk := await child.stdout.read(_PIPE_BYTES):
+        *complete, rest = chunk.split(b"\n")
+        for end in complete:
+            parts.append(end)
+            yield _joined(parts, size + len(end))
+            parts, size = [], 0
+        parts.append(rest)
+        size += len(rest)
+        if size > MESSAGE_LIMIT:
+            parts = _ends(parts)
+
+
+class _Oversized(bytes):
+    """The first and last bytes of a line that was over the limit."""
+
+
+def _joined(parts: list[bytes], size: int) -> bytes | _Oversized:
+    return b"".join(parts) if size <= MESSAGE_LIMIT else _Oversized(b"".join(_ends(parts)))
+
+
+def _ends(parts: list[bytes]) -> list[bytes]:
+    """What is kept of a line over the limit; applied again and again it stays small."""
+    text = b"".join(parts)
+    return [text[:_ENVELOPE_BYTES], text[-_ENVELOPE_BYTES:]] if len(text) > 2 * _ENVELOPE_BYTES else [text]
+
+
+def _messages(line: bytes, seen: Observed, pending: set[int]) -> list[types.JSONRPCMessage]:
+    """The message on a line; none for a stray line; errors for whoever may wait for a message that is too large."""
+    if isinstance(line, _Oversized):
+        return _refusals(line, pending)
+    message = _message(line)
+    if message is None:
+        seen.stray = line.decode("utf-8", "replace").strip()[:_STRAY_CHARACTERS] or seen.stray
+        return []
+    if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and isinstance(message.id, int):
+        pending.discard(message.id)
+    return [message]
+
+
+def _message(line: bytes) -> types.JSONRPCMessage | None:
+    try:
+        return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return _repaired(line) if line.lstrip().startswith(b"{") else None
+
+
+def _repaired(line: bytes) -> types.JSONRPCMessage | None:
+    """A message with half of a surrogate pair or a byte that is not UTF-8 in it: cut strings have that, and JSON
+    encoders write it. The bad characters become question marks, rather than the call waiting for ever."""
+    try:
+        value = json.loads(line.decode("utf-8", "replace"))
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refusals(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
+    named = {int(found) for found in _ID.findall(line)} & pending
+    waiting = named if len(named) == 1 else set(pending)
+    pending.difference_update(waiting)
+    return [_error(request, TOO_LARGE) for request in sorted(waiting)]
+
+
+def _error(request: types.RequestId, message: str) -> types.JSONRPCError:
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=request, error=types.ErrorData(code=types.INTERNAL_ERROR, message=message)
+    )
+
+
+async def _write(child: Child, outgoing: _Outgoing, incoming: _Incoming, pending: set[int]) -> None:
+    """Sends what the session writes. When the server takes no more, the session sees the connection end."""
+    try:
+        async with outgoing:
+            async for item in outgoing:
+                if isinstance(item.message, types.JSONRPCRequest) and isinstance(item.message.id, int):
+                    pending.add(item.message.id)
+                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                child.stdin.write(text.encode() + b"\n")
+                await child.stdin.drain()
+    except OSError:
+        await incoming.aclose()

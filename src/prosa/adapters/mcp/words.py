@@ -1,0 +1,128 @@
+"""Why a connection failed, in words a person can act on.
+
+In: an exception, however deeply it is wrapped in groups, and what was observed of the connection. Out: a sentence
+part, a `ToolServerError` with a hint, or whether an error means that the connection is lost. Credentials in a URL
+never show.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx2
+import mcp_types as types
+from mcp import MCPError
+from pydantic import ValidationError
+
+from prosa.adapters.mcp.observed import Observed
+from prosa.runtime.errors import ToolServerError
+from prosa.runtime.ports import ServerConfig
+
+_LENGTH = 400
+"""Characters of somebody else's message that are repeated."""
+_LOST = {
+    "Connection closed": "",
+    "SSE stream ended": "the answer broke off",
+    "Session terminated": "it does not know our session any more",
+}
+"""How the SDK begins its words for a connection that is gone, and ours; the codes are shared with servers' errors."""
+
+
+def leaves(problem: BaseException) -> Iterator[BaseException]:
+    """The exceptions inside nested groups, in order."""
+    if isinstance(problem, BaseExceptionGroup):
+        for inner in problem.exceptions:
+            yield from leaves(inner)
+    else:
+        yield problem
+
+
+def is_loss(problem: MCPError) -> bool:
+    """Whether an error of a call says that the connection is gone, rather than that the call failed."""
+    return problem.code in (types.CONNECTION_CLOSED, types.INVALID_REQUEST) and problem.message.startswith(tuple(_LOST))
+
+
+def loss(problem: MCPError) -> str:
+    """What is known about a connection that is gone; empty when only its process can tell."""
+    return next(ours for theirs, ours in _LOST.items() if problem.message.startswith(theirs))
+
+
+def reason(problem: BaseException, seen: Observed) -> str:
+    """One clause: what went wrong."""
+    first = next(leaves(problem), problem)
+    match first:
+        case MCPError() if is_loss(first):
+            return loss(first) or ended(seen)
+        case MCPError():
+            return _short(first.message) + (f" (HTTP status {seen.http_status})" if _is_refusal(seen) else "")
+        case httpx2.HTTPStatusError():
+            return f"it answered with HTTP status {first.response.status_code}"
+        case httpx2.ConnectError() | httpx2.ConnectTimeout():
+            return "no connection" + (f": {_short(str(first))}" if str(first) else "")
+        case ValidationError():
+            return f"its answer breaks the protocol: {_validation(first)}"
+        case OSError() | RuntimeError() | httpx2.HTTPError():
+            return _short(str(first)) or type(first).__name__
+        case _:
+            return f"{type(first).__name__}: {_short(str(first))}"
+
+
+def ended(seen: Observed) -> str:
+    """How a server that is gone went."""
+    status = seen.exit_status
+    if status is None:
+        return seen.failure or "the connection ended"
+    return f"its process was ended by signal {-status}" if status < 0 else f"its process ended with status {status}"
+
+
+def start_error(config: ServerConfig, why: str, seen: Observed, hint: str = "") -> ToolServerError:
+    """The error of a server that did not start: name, command or URL, reason, and its last words (LA11)."""
+    message = f"MCP server '{config.name}' did not start: {why} ({target(config)})"
+    if seen.stray:
+        message += f"\nIts stdout had a line that is no MCP message: {seen.stray}"
+    words = seen.stderr.decode("utf-8", "replace").strip()
+    if words:
+        message += f"\nThe end of its stderr:\n{words}"
+    return ToolServerError(message, hint=hint or _hint(config))
+
+
+def target(config: ServerConfig) -> str:
+    """What is started or connected to, as it may be shown."""
+    if config.command is not None:
+        return f"command: {shlex.join((config.command, *config.args))}"
+    parts = urlsplit(config.url or "")
+    return f"URL: {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def spawn_problem(error: Exception, config: ServerConfig, cwd: str) -> tuple[str, str]:
+    """Why a command could not be started at all, and what to do: (reason, hint)."""
+    problem = error.__cause__
+    if isinstance(problem, FileNotFoundError | NotADirectoryError) and problem.filename == cwd:
+        return f"there is no folder {cwd}", "the server starts in the folder of the program"
+    if isinstance(problem, FileNotFoundError):
+        return f"the command '{config.command}' was not found", "install it, or give its whole path"
+    if isinstance(problem, PermissionError):
+        return f"the command '{config.command}' may not be executed", "make the file executable"
+    return f"the command '{config.command}' cannot be started: {_short(str(problem))}", ""
+
+
+def _hint(config: ServerConfig) -> str:
+    how = "run the command by hand to see what it says" if config.command is not None else "check the URL"
+    return f"{how}, or set 'disabled: true' on the server to run without it"
+
+
+def _is_refusal(seen: Observed) -> bool:
+    return seen.http_status is not None and seen.http_status >= 400
+
+
+def _validation(problem: ValidationError) -> str:
+    first = problem.errors(include_url=False, include_context=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return _short(f"{where}: {first['msg']}" if where else first["msg"])
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= _LENGTH else text[:_LENGTH] + "…"

@@ -1,0 +1,193 @@
+"""The Chat Completions wire: the form that every compatible service speaks (LA3, L11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
+from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.wire import Wire, count, optional_text, text_of, tool_call, usage, with_ids
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
+from prosa.runtime.usage import Usage
+
+_FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
+
+
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
+    """The request. Parameters pass through, but the parts that make the request what it is come last and win."""
+    made: dict[str, Any] = {
+        **request.parameters,
+        "model": request.model_name,
+        "messages": [_message(message) for message in request.messages],
+    }
+    if request.tools:
+        made["tools"] = [_tool(tool) for tool in request.tools]
+    if request.output is not None:
+        _ask_for(made, request.output, form)
+    if stream:
+        made["stream"] = True
+        if form.stream_usage:
+            made["stream_options"] = {"include_usage": True}
+    return made
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
+    made: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.name:
+        made["name"] = message.name
+    if message.tool_calls:
+        made["content"] = message.content or None
+        made["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments or "{}"}}
+            for call in message.tool_calls
+        ]
+    return made
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _ask_for(made: dict[str, Any], output: OutputFormat, form: Form) -> None:
+    if form.output == "json_schema":
+        schema = {"name": output.name, "strict": output.strict, "schema": output.schema}
+        made["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif form.output == "json_object":
+        made["response_format"] = {"type": "json_object"}
+    else:
+        made.pop("response_format", None)
+
+
+def reply(value: Mapping[str, Any]) -> ModelReply:
+    """Reads a whole completion."""
+    if value.get("error"):
+        raise problem_in_reply(value)
+    choices = value.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise ExchangeProblem("sent a reply without choices", retryable=True)
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(message, Mapping):
+        raise ExchangeProblem("sent a reply without a message", retryable=True)
+    return _reply(
+        content=text_of(message.get("content")),
+        refusal=optional_text(message.get("refusal")),
+        calls=_calls(message.get("tool_calls")),
+        reason=choice.get("finish_reason"),
+        counts=_usage(value.get("usage")),
+        model=optional_text(value.get("model")),
+    )
+
+
+def _reply(
+    *, content: str, refusal: str | None, calls: list[ToolCall], reason: Any, counts: Usage, model: str | None
+) -> ModelReply:
+    finish: Finish = _FINISH.get(reason, "tool_calls" if calls else "stop") if isinstance(reason, str) else "stop"
+    if refusal is not None:
+        finish = "refusal"
+    elif calls and finish == "stop":
+        finish = "tool_calls"
+    return ModelReply(content, with_ids(calls), counts, model, finish, refusal)
+
+
+def _calls(value: Any) -> list[ToolCall]:
+    calls = []
+    for call in value if isinstance(value, list) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping):
+            raise ExchangeProblem("sent a tool call without a function", retryable=True)
+        calls.append(tool_call(call.get("id"), function.get("name"), function.get("arguments")))
+    return calls
+
+
+def _usage(value: Any) -> Usage:
+    cached = count(value, "prompt_tokens_details", "cached_tokens") or count(value, "prompt_cache_hit_tokens")
+    return usage(count(value, "prompt_tokens"), count(value, "completion_tokens"), cached)
+
+
+class ChatAssembly:
+    """Puts a streamed completion together from its chunks."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: dict[int, _OpenCall] = {}
+        self._reason: str | None = None
+        self._usage = Usage()
+        self._model: str | None = None
+        self._choices = 0
+        self.complete = False
+
+    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+        """Takes one chunk; gives the text it adds."""
+        if data.get("error") or event == "error":
+            raise problem_in_reply(data)
+        self._model = self._model or optional_text(data.get("model"))
+        if isinstance(data.get("usage"), Mapping):
+            self._usage = _usage(data["usage"])
+        choices = data.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, Mapping):
+            return ""
+        self._choices += 1
+        self._reason = optional_text(choice.get("finish_reason")) or self._reason
+        delta = choice.get("delta")
+        return self._delta(delta) if isinstance(delta, Mapping) else ""
+
+    def _delta(self, delta: Mapping[str, Any]) -> str:
+        for call in delta.get("tool_calls") or ():
+            if isinstance(call, Mapping):
+                self._call(call)
+        self._refusal.append(optional_text(delta.get("refusal")) or "")
+        text = text_of(delta.get("content"))
+        self._text.append(text)
+        return text
+
+    def _call(self, call: Mapping[str, Any]) -> None:
+        """Pieces belong together by index; without one, a piece with a new id opens the next call."""
+        index, made_id = call.get("index"), optional_text(call.get("id"))
+        if not isinstance(index, int):
+            last = max(self._calls, default=0)
+            opens = made_id is not None and last in self._calls and self._calls[last].id not in (None, made_id)
+            index = last + 1 if opens else last
+        open_call = self._calls.setdefault(index, _OpenCall())
+        open_call.take(made_id, call.get("function"))
+
+    def finish(self) -> ModelReply:
+        """The reply, or the reason why there is none."""
+        if self._reason is None and not self.complete:
+            raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
+        if not self._choices:
+            raise ExchangeProblem("sent a stream without a reply", retryable=True)
+        return _reply(
+            content="".join(self._text),
+            refusal="".join(self._refusal) or None,
+            calls=[tool_call(c.id, c.name, "".join(c.arguments)) for _, c in sorted(self._calls.items())],
+            reason=self._reason,
+            counts=self._usage,
+            model=self._model,
+        )
+
+
+class _OpenCall:
+    """A tool call whose pieces are still coming."""
+
+    __slots__ = ("arguments", "id", "name")
+
+    def __init__(self) -> None:
+        self.id: str | None = None
+        self.name: str | None = None
+        self.arguments: list[str] = []
+
+    def take(self, made_id: str | None, function: Any) -> None:
+        self.id = self.id or made_id
+        if isinstance(function, Mapping):
+            self.name = self.name or optional_text(function.get("name"))
+            self.arguments.append(optional_text(function.get("arguments")) or "")
+
+
+WIRE = Wire("/chat/completions", body, reply, ChatAssembly)

@@ -1,0 +1,211 @@
+"""How a failed exchange becomes a `ProviderError`: kind, whether to retry, a sentence, and what to do.
+
+What comes in: problems as the wire and the transport find them. What goes out: errors that name the service and never
+contain its key: everything a service or a library wrote is searched for the key before it is repeated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from prosa.adapters.providers.status import is_retryable, kind_of_status, retry_after
+from prosa.runtime.errors import ProviderError
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+MAX_QUOTED = 500  # characters of a service's own words that go into a sentence
+THREE_WAYS = "set OPENAI_API_KEY, or name a service with --base-url (OPENAI_BASE_URL), or use --model local"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A service and its key. ``shown`` is the base URL for people: without user, password and query."""
+
+    base_url: str
+    api_key: str | None = field(repr=False)
+
+    @property
+    def shown(self) -> str:
+        try:
+            parts = urlsplit(self.base_url)
+            place = parts.netloc.rpartition("@")[2]
+        except ValueError:
+            return "the given base URL"
+        return self.redact(f"{parts.scheme}://{place}{parts.path}".rstrip("/")) if place else "the given base URL"
+
+    def redact(self, text: str) -> str:
+        """The text with the key, and the password of the base URL, as `***`."""
+        for secret in (self.api_key, _password(self.base_url)):
+            if secret:
+                text = text.replace(secret, "***")
+        return text
+
+
+def _password(url: str) -> str | None:
+    try:
+        return urlsplit(url).password
+    except ValueError:
+        return None
+
+
+class ExchangeProblem(Exception):
+    """What went wrong in one exchange, without the service's name. ``reason`` finishes the sentence "the service …"."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        kind: str = "malformed",
+        retryable: bool = False,
+        quoted: str = "",
+        hint: str = "",
+        status: int | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.kind = kind
+        self.retryable = retryable
+        self.quoted = quoted
+        self.hint = hint
+        self.status = status
+
+
+class StatusProblem(Exception):
+    """An answer with a status that is no success. ``text`` is the service's message, ``raw`` the whole body."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], raw: str) -> None:
+        super().__init__(f"status {status}")
+        self.status = status
+        self.headers = headers
+        self.raw = raw
+        error = error_of(_json(raw))
+        self.text = error.message or raw
+        self.code = error.code
+        self.param = error.param
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceError:
+    """The error object of an answer, as far as it could be read."""
+
+    message: str = ""
+    code: str | None = None
+    param: str | None = None
+    type: str | None = None
+
+
+def error_of(body: Any) -> ServiceError:
+    """Reads `{"error": {message, code, param, type}}` and the common variations of it."""
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(error, str):
+        return ServiceError(error)
+    if not isinstance(error, Mapping):
+        return ServiceError()
+    message = error.get("message") or error.get("detail") or ""
+    if not isinstance(message, str):
+        message = json.dumps(message, ensure_ascii=False, default=str)
+    code, param, kind = (error.get(name) for name in ("code", "param", "type"))
+    return ServiceError(
+        message, None if code is None else str(code), None if param is None else str(param), kind if kind else None
+    )
+
+
+def problem_in_reply(body: Any) -> ExchangeProblem:
+    """An error that came with status 200, whole or inside a stream."""
+    error = error_of(body)
+    code = error.code or ""
+    status = int(code) if code.isascii() and code.isdigit() and 400 <= int(code[:4]) <= 599 else None
+    if status is not None:
+        kind, retry = kind_of_status(status), is_retryable(status)
+    elif "rate_limit" in code or error.type == "rate_limit_error":
+        kind, retry = "rate-limit", True
+    elif error.type == "invalid_request_error" or code.startswith("invalid"):
+        kind, retry = "bad-request", False
+    else:
+        kind, retry = "server", True
+    return ExchangeProblem(
+        "reported an error instead of a reply", kind=kind, retryable=retry, quoted=error.message, status=status
+    )
+
+
+def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint) -> ProviderError:
+    """The error for an exchange that failed without a status of its own."""
+    sentence = (
+        f"the model service at {endpoint.shown} {endpoint.redact(problem.reason)}{_quote(problem.quoted, endpoint)}"
+    )
+    return ProviderError(
+        sentence, kind=problem.kind, retryable=problem.retryable, status=problem.status, hint=problem.hint
+    )
+
+
+def error_from_status(problem: StatusProblem, endpoint: Endpoint, model_name: str) -> ProviderError:
+    """The error for an answer with a status that is no success."""
+    status = problem.status
+    what, hint = _status_words(problem, endpoint, model_name)
+    wish = problem.headers.get("x-should-retry")
+    return ProviderError(
+        f"the model service at {endpoint.shown} {what} (status {status}){_quote(problem.text, endpoint)}",
+        kind=kind_of_status(status),
+        retryable=is_retryable(status, problem.code, wish),
+        status=status,
+        retry_after=retry_after(problem.headers),
+        hint=hint,
+    )
+
+
+def _status_words(problem: StatusProblem, endpoint: Endpoint, model_name: str) -> tuple[str, str]:
+    status = problem.status
+    if status in {401, 403}:
+        return _auth_words(status, endpoint)
+    if status == 404:
+        return (
+            f"does not know the model `{model_name}`, or has no such address",
+            "check the model name, and the base URL: it usually ends in /v1",
+        )
+    if status == 429:
+        return "refused the call: too many requests, or no credit", "wait, or look at the limits of the account"
+    if status >= 500:
+        return "is in trouble", ""
+    if 300 <= status < 400:
+        return "sends the request elsewhere, which is not followed", "use the address it points at as the base URL"
+    if is_context_length(problem):
+        return "says that the input is too long for the model", "shorten the input, or choose a model that takes more"
+    if "tool" in problem.text.lower() or (problem.param or "").startswith("tools"):
+        return "refused the tools", f"choose a model that can call tools; `{model_name}` was asked"
+    return "refused the request", ""
+
+
+def _auth_words(status: int, endpoint: Endpoint) -> tuple[str, str]:
+    if endpoint.api_key is None:
+        own = "set OPENAI_API_KEY"
+        other = "name the variable that holds its key: --api-key-env NAME; OPENAI_API_KEY goes to OPENAI_BASE_URL only"
+        return "wants a key, and none was sent", own if endpoint.base_url == DEFAULT_BASE_URL else other
+    if status == 401:
+        return "refused the key", "check OPENAI_API_KEY (or the variable you named), and that it is for this base URL"
+    return "does not allow this", "check the model name, and what the key in OPENAI_API_KEY may do"
+
+
+def is_context_length(problem: StatusProblem) -> bool:
+    """Whether an answer says that the input is too long."""
+    text = problem.text.lower()
+    words = ("context length", "context_length", "context window", "context size", "maximum context", "too many tokens")
+    return "context_length" in (problem.code or "") or any(word in text for word in words)
+
+
+def _quote(text: str, endpoint: Endpoint) -> str:
+    """The service's own words as the end of a sentence: one line, cut, without the key."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * MAX_QUOTED]).split())
+    line = endpoint.redact(line)
+    if not line:
+        return ""
+    return f": {line[:MAX_QUOTED]}{' …' if len(line) > MAX_QUOTED else ''}"
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,61 @@
+"""What tokens cost: the user's own table first, then the list that genai-prices carries. Offline (L45, LA27).
+
+A model that neither knows has no price: None, never another model's. genai-prices loads at the first question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TypeAlias
+
+from prosa.runtime.usage import Usage
+from prosa.settings import Price
+
+MILLION = Decimal(1_000_000)
+PriceTuple: TypeAlias = tuple[Decimal, Decimal] | tuple[Decimal, Decimal, Decimal]
+
+
+class KnownPrices:
+    """Meets the port `Prices`.
+
+    ``overrides``: US dollars per million tokens by exact model name, as `prosa.settings.Price` or as a tuple (input,
+    output) or (input, output, cached input). Without the last, cached input costs what input costs.
+    """
+
+    def __init__(self, overrides: Mapping[str, Price] | Mapping[str, PriceTuple] | None = None) -> None:
+        self._overrides = {name: _price(value) for name, value in (overrides or {}).items()}
+
+    def cost(self, model_name: str, usage: Usage) -> Decimal | None:
+        """US dollars for the tokens, exact, or None when the price is not known."""
+        own = self._overrides.get(model_name)
+        return _listed(model_name, usage) if own is None else _own(own, usage)
+
+
+def _price(value: Price | PriceTuple) -> Price:
+    return value if isinstance(value, Price) else Price(*value)
+
+
+def _own(price: Price, usage: Usage) -> Decimal:
+    cached_price = price.input if price.cached_input is None else price.cached_input
+    cached = min(usage.cached_input_tokens, usage.input_tokens)
+    fresh = usage.input_tokens - cached
+    return (fresh * price.input + cached * cached_price + usage.output_tokens * price.output) / MILLION
+
+
+def _listed(model_name: str, usage: Usage) -> Decimal | None:
+    if not model_name or ":" in model_name:
+        # `name:tag` is how local servers call their models; the hosted model of that name has a price, this has none.
+        return None
+    from genai_prices import Usage as ListedUsage
+    from genai_prices import calc_price
+
+    tokens = ListedUsage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=min(usage.cached_input_tokens, usage.input_tokens),
+    )
+    try:
+        return calc_price(tokens, model_name).total_price
+    except (LookupError, ValueError):
+        return None

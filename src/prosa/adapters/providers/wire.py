@@ -1,0 +1,128 @@
+"""What the two wire formats share: a table of them, the bytes of a body, and careful reading of numbers and calls.
+
+A wire turns a `ModelRequest` into a JSON body and an answer, whole or as events, into a `ModelReply`. Answers come from
+outside: every step checks what it finds, and what cannot be a reply is an `ExchangeProblem`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from prosa.adapters.providers.failures import ExchangeProblem
+from prosa.adapters.providers.ladder import Form
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.usage import Usage
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Assembly(Protocol):
+    """Puts a streamed reply together. ``complete`` says whether the service said that this was all."""
+
+    complete: bool
+
+    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+        """Takes one event; gives the text it adds. Raises `ExchangeProblem` for an error event."""
+        ...
+
+    def finish(self) -> ModelReply:
+        """The reply. Raises `ExchangeProblem` when the stream ended too early."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One wire format: where it lives under the base URL, and its four translations."""
+
+    path: str
+    body: Callable[[ModelRequest, Form, bool], dict[str, Any]]
+    reply: Callable[[Mapping[str, Any]], ModelReply]
+    assembly: Callable[[], Assembly]
+
+
+def encode(body: Mapping[str, Any]) -> bytes:
+    """A body as bytes. Mappings of any kind become objects. Raises `ExchangeProblem` for what JSON cannot carry.
+
+    Half a surrogate pair, which a careless tool may print, cannot be sent as UTF-8 and becomes U+FFFD.
+    """
+    try:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as problem:
+        reason = f"was not asked: the request cannot be written as JSON ({problem})"
+        raise ExchangeProblem(reason, kind="bad-request") from None
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _LONE_SURROGATE.sub("\ufffd", text).encode()
+
+
+def _plain(value: Any) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def decode(data: bytes | str) -> Mapping[str, Any]:
+    """The JSON object of an answer. Raises `ExchangeProblem` for anything else."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise ExchangeProblem("sent a reply that is not JSON, or only a part of it", retryable=True) from None
+    if not isinstance(value, Mapping):
+        raise ExchangeProblem("sent JSON that is no reply")
+    return value
+
+
+def count(value: Any, *path: str) -> int:
+    """A token count inside an answer; 0 when it is missing or no count."""
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def usage(given: int, made: int, cached: int) -> Usage:
+    """Cached tokens are part of the input; a service that says otherwise is held to it."""
+    return Usage(given, made, min(cached, given))
+
+
+def text_of(content: Any) -> str:
+    """The text of a message: a text, or a list of parts of which the text ones count."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def tool_call(made_id: Any, name: Any, arguments: Any) -> ToolCall:
+    """A tool call as the service wrote it; arguments that came as an object are dumped."""
+    if not isinstance(name, str) or not name:
+        raise ExchangeProblem("sent a tool call without a name", retryable=True)
+    if arguments is None:
+        arguments = ""
+    elif not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    return ToolCall(id=made_id if isinstance(made_id, str) else "", name=name, arguments=arguments)
+
+
+def with_ids(calls: list[ToolCall]) -> tuple[ToolCall, ...]:
+    """Calls with an id each, all different: some services send none, or the same for all."""
+    seen: set[str] = set()
+    result = []
+    for number, call in enumerate(calls, 1):
+        name = call.id or f"call_{number}"
+        while name in seen:
+            name = f"{name}_{number}"
+        seen.add(name)
+        result.append(call if name == call.id else ToolCall(name, call.name, call.arguments))
+    return tuple(result)
+
+
+def optional_text(value: Any) -> str | None:
+    """A text, or None for anything else and for the empty text."""
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,171 @@
+"""One worker process from the parent's side: start it, talk to it, kill it.
+
+The worker is a Python process in its own session, with an empty environment and no site packages but the folders of
+Prosa and wasmtime. It talks over a socket pair, so nothing that is printed by accident can be taken for an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from prosa.adapters.sandbox import frames, temp_folder
+from prosa.adapters.sandbox.limits import COMPONENT
+from prosa.runtime.errors import SandboxError
+
+_PACKAGE_ROOT = Path(__file__).parents[3]
+_BOOT = "import sys; sys.path += sys.argv[1:3]; from prosa.adapters.sandbox.{} import main; main()"
+_LOG_TAIL = 2_000
+
+
+class WorkerDied(Exception):
+    """The process ended without an answer. ``status`` as in `subprocess.Popen.returncode`; ``log`` is its stderr."""
+
+    def __init__(self, status: int | None, log: str) -> None:
+        super().__init__(f"killed by signal {-status}" if status and status < 0 else f"exit status {status}")
+        self.status = status
+        self.log = log
+
+
+@dataclass(slots=True)
+class Worker:
+    """A running worker process. Not for two calls at once."""
+
+    process: subprocess.Popen[bytes]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    folder: str
+
+    @property
+    def is_alive(self) -> bool:
+        return self.process.poll() is None and not self.reader.at_eof()
+
+    async def call(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Sends a request and waits for the answer. Raises `WorkerDied`."""
+        try:
+            self.writer.write(frames.encode(request))
+            await self.writer.drain()
+            return await self.receive()
+        except ConnectionError as error:
+            raise self._died() from error
+
+    async def receive(self) -> dict[str, Any]:
+        """The next message. Raises `WorkerDied`."""
+        try:
+            return await frames.read(self.reader)
+        except (asyncio.IncompleteReadError, ConnectionError, frames.BrokenFrame) as error:
+            raise self._died() from error
+
+    def _died(self) -> WorkerDied:
+        log = self._log()
+        self.kill()
+        return WorkerDied(self.process.returncode, log)
+
+    def _log(self) -> str:
+        with suppress(OSError):
+            return Path(self.folder, "log").read_text("utf-8", "replace").strip()[-_LOG_TAIL:]
+        return ""
+
+    def kill(self) -> None:
+        """Ends the process and all it started, at once, and removes its folder. Safe to call twice."""
+        self.writer.transport.abort()
+        if self.process.returncode is None:
+            with suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=5)
+        temp_folder.remove(self.folder)
+
+
+async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], None] | None = None) -> Worker:
+    """A worker that is ready. ``fresh`` makes it compile the interpreter anew.
+
+    Raises `SandboxError` when it says why it cannot work, `WorkerDied` when it just ends. Cancelling ends it.
+    """
+    if missing := missing_part():
+        raise SandboxError(missing)
+    worker = await _spawn()
+    try:
+        begin = {
+            "cache": str(cache),
+            "folder": worker.folder,
+            "compiler": _command("cache"),
+            "fresh": fresh,
+        }
+        message = await worker.call(begin)
+        while message.get("state") == "compiling":
+            if notice:
+                notice("compiling the sandbox once (about 6 s)")
+            message = await worker.receive()
+        if message.get("state") != "ready":
+            raise SandboxError(str(message.get("message")), hint=str(message.get("hint", "")))
+    except BaseException:
+        worker.kill()
+        raise
+    return worker
+
+
+async def _spawn() -> Worker:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        reader, writer = await asyncio.open_unix_connection(sock=ours)
+        # From here on nothing waits, so a cancellation cannot come between the process and its owner.
+        folder = tempfile.mkdtemp(prefix="prosa-sandbox-")
+        try:
+            process = _popen([*_command("worker"), str(theirs.fileno())], theirs.fileno(), folder)
+        except OSError as error:
+            writer.transport.abort()
+            temp_folder.remove(folder)
+            raise SandboxError(f"the sandbox's worker process does not start: {error}") from error
+    return Worker(process, reader, writer, folder)
+
+
+def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen[bytes]:
+    with Path(folder, "log").open("wb") as log:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=[connection],
+            start_new_session=True,
+            env={},
+            cwd=folder,
+        )
+
+
+def _command(module: str) -> list[str]:
+    """The command that runs ``main`` of a module beside this one, without the user's settings and packages."""
+    roots = [str(_PACKAGE_ROOT), str(_wasmtime_root() or "")]
+    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
+
+
+def _wasmtime_root() -> Path | None:
+    """The folder wasmtime would be imported from, found without importing it."""
+    spec = find_spec("wasmtime")
+    return Path(spec.origin).parents[1] if spec and spec.origin else None
+
+
+def missing_part() -> str | None:
+    """What this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on it."""
+    if os.name != "posix":
+        return "the Python sandbox runs on Linux and macOS only"
+    if _wasmtime_root() is None:
+        return "the Python sandbox needs the package wasmtime (pip install wasmtime)"
+    if not COMPONENT.exists():
+        return (
+            "the Python sandbox's interpreter is missing from this installation of Prosa "
+            "(install Prosa again, or in a source tree run: python sandbox/hatch_build.py)"
+        )
+    return None

@@ -1,0 +1,127 @@
+"""The worker process: takes programs from its parent one at a time and runs each in a fresh interpreter.
+
+It starts with an empty environment in its own session. When its parent is gone, however it went, the worker removes
+its folder and ends itself with everything it started.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from prosa.adapters.sandbox import frames, temp_folder
+from prosa.adapters.sandbox.cache import CacheRefused, compiled_component
+from prosa.adapters.sandbox.interpreter import Instance, Interpreter
+from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MEBIBYTE, MIN_MEMORY
+
+_OWN_MEMORY = 256 * MEBIBYTE
+"""Data of the worker itself beside the guest's memory: 50 MiB, and room for copies of what a hostile program prints."""
+
+
+def main() -> None:
+    """Serves until the parent closes the connection. The connection's descriptor is the last argument."""
+    os.umask(0o077)
+    connection = socket.socket(fileno=int(sys.argv[-1]))
+    start = frames.receive(connection)
+    if start is None:
+        return
+    inbox: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    Thread(target=_read, args=(connection, inbox, start["folder"]), daemon=True).start()
+    try:
+        interpreter = _load(connection, start)
+    except CacheRefused as refused:
+        _send(connection, {"state": "failed", "message": str(refused), "hint": refused.hint})
+    except (ImportError, RuntimeError, OSError) as error:
+        hint = "the sandbox needs the package wasmtime, for this platform: pip install wasmtime"
+        _send(connection, {"state": "failed", "message": f"the sandbox cannot load wasmtime: {error}", "hint": hint})
+    else:
+        _restrict()
+        _serve(connection, inbox, interpreter, start["folder"])
+
+
+def _load(connection: socket.socket, start: dict[str, Any]) -> Interpreter:
+    """The interpreter, compiled when needed. A file that wasmtime refuses is compiled anew once."""
+    from wasmtime import WasmtimeError
+
+    def compiled(fresh: bool) -> Path:
+        return compiled_component(
+            Path(start["cache"]),
+            start["compiler"],
+            fresh=fresh,
+            on_compile=lambda: _send(connection, {"state": "compiling"}),
+        )
+
+    try:
+        return Interpreter(compiled(start["fresh"]))
+    except WasmtimeError:
+        return Interpreter(compiled(fresh=True))
+
+
+def _restrict() -> None:
+    """Limits that hold for this process from now on; the guest cannot reach them, only run into them."""
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, MAX_TEMP_FILE),
+        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
+    ):
+        _, hard = resource.getrlimit(limit)
+        resource.setrlimit(limit, (_lower(value, hard), _lower(value, hard)))
+
+
+def _lower(value: int, hard: int) -> int:
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _serve(
+    connection: socket.socket, inbox: SimpleQueue[dict[str, Any]], interpreter: Interpreter, folder: str
+) -> None:
+    """Answers requests for ever. What a run needs is made before its request comes and removed after the answer."""
+    with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
+        first.run("", timeout=30.0, memory=2 * MIN_MEMORY)
+    _send(connection, {"state": "ready"})
+    while True:
+        with _instance(interpreter, folder) as instance:
+            request = inbox.get()
+            memory = int(request["memory"])
+            _limit_data(memory + _OWN_MEMORY)
+            _send(connection, instance.run(request["code"], timeout=float(request["timeout"]), memory=memory))
+
+
+@contextmanager
+def _instance(interpreter: Interpreter, folder: str) -> Iterator[Instance]:
+    """A fresh interpreter in a fresh temporary folder."""
+    place = f"{folder}/run"
+    Path(place).mkdir(0o700)
+    try:
+        with interpreter.instance(place) as instance:
+            yield instance
+    finally:
+        temp_folder.remove(place)
+
+
+def _limit_data(size: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
+
+
+def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Any]], folder: str) -> None:
+    """Hands over requests; at the end of the stream nobody waits for this process any more."""
+    with suppress(OSError, frames.BrokenFrame):
+        while (request := frames.receive(connection)) is not None:
+            inbox.put(request)
+    temp_folder.remove(folder)
+    os.killpg(0, signal.SIGKILL)
+
+
+def _send(connection: socket.socket, message: dict[str, Any]) -> None:
+    with suppress(OSError):  # the reading thread notices a parent that is gone
+        connection.sendall(frames.encode(message))

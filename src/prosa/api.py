@@ -1,0 +1,147 @@
+"""The Python interface: `prosa.load`, `check`, `run`, `arun`. A surface like the command line, for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from prosa import app
+from prosa.app import Choices, RunResult, Surroundings
+from prosa.diagnostics import Diagnostic
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.markdownlang import ProgramModel
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+from prosa.runtime.program import Program
+from prosa.source import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as `load` reads it.
+
+    ``front_matter`` is plain data or None; ``model`` the typed reading where the dialect has one; ``diagnostics`` what
+    a check of this document alone says.
+    """
+
+    source: SourceText
+    dialect: DialectName
+    front_matter: dict[str, Any] | None
+    model: ProgramModel | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
+    """Reads a document: a `Path`, a string that names an existing file, or else the text itself.
+
+    Never fails for what the text says; a path that cannot be read raises `prosa.source.FileProblem`.
+    """
+    from prosa.adapters.files import RootedFiles, find_root
+    from prosa.rules.engine import check_documents, check_text
+
+    path = _path_of(path_or_text)
+    if path is None:
+        checked = check_text(SourceText(str(path_or_text)), dialect=dialect)
+    else:
+        files = RootedFiles(find_root(path))
+        files.read(path)
+        checked = check_documents([path], files, dialect=dialect)
+    found = checked.documents[0]
+    front = found.front
+    model = found.program.model if found.program else None
+    return Document(front.source, found.dialect, front.value, model, checked.of(front.source))
+
+
+def check(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    dialect: DialectName | None = None,
+    strict: bool = False,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    root: str | Path | None = None,
+) -> list[Diagnostic]:
+    """The diagnostics of documents and of what they import, in reading order. Folders are walked like `prosa check`."""
+    from prosa.adapters.files import RootedFiles, find_root
+    from prosa.adapters.files.walk import documents_in
+    from prosa.dialects.table import DOCUMENT_SUFFIXES
+    from prosa.rules.engine import check_documents
+
+    given = [Path(each) for each in ([paths] if isinstance(paths, str | Path) else paths)]
+    if not given:
+        return []
+    files = RootedFiles(Path(root) if root is not None else find_root(given[0]))
+    checked = check_documents(
+        documents_in(given, DOCUMENT_SUFFIXES, files),
+        files,
+        dialect=dialect,
+        strict=strict,
+        select=tuple(select),
+        ignore=tuple(ignore),
+    )
+    return list(checked.diagnostics)
+
+
+def run(path_or_program: str | Path | Program, input: Any = None, **options: Any) -> RunResult:  # noqa: A002
+    """`arun` for code that is not asynchronous. Raises RuntimeError inside a running event loop: use `arun` there."""
+    return asyncio.run(arun(path_or_program, input, **options))
+
+
+async def arun(
+    path_or_program: str | Path | Program,
+    input: Any = None,  # noqa: A002 - the name of the interface
+    *,
+    model: str | None = None,
+    provider: Provider | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: Literal["chat", "responses"] | None = None,
+    max_iterations: int | None = None,
+    timeout: float | None = None,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> RunResult:
+    """Runs a program and gives its validated output and the summary.
+
+    ``input`` is plain JSON data, ``{}`` when left out. ``provider`` replaces the model service, as with
+    `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds. Raises `RunError`, `AgreementRequired`
+    among them (L41), and `prosa.source.FileProblem`.
+    """
+    from prosa.adapters.files.agreement_store import check_agreement
+
+    environ = os.environ if environ is None else environ
+    choices = Choices(
+        model=model,
+        base_url=base_url,
+        api_key=api_key,
+        api=api,
+        iterations=max_iterations,
+        wall_clock=timeout,
+    )
+    path = None if isinstance(path_or_program, Program) else Path(path_or_program)
+    around = Surroundings(environ, app.settings_for(path, environ))
+    check_agreement(environ)
+    program = path_or_program if isinstance(path_or_program, Program) else None
+    if program is None and path is not None:
+        program = app.load_program(path, choices, around.settings)
+    if program is None:
+        raise RunError("there is no program to run")
+    given = {} if input is None else input
+    return await app.run_program(program, given, choices, around, listener=listener, provider=provider)
+
+
+def _path_of(given: str | Path) -> Path | None:
+    if isinstance(given, Path):
+        return given
+    if "\n" in given or len(given) > 4096 or not given:
+        return None
+    path = Path(given)
+    try:
+        return path if path.exists() else None
+    except (OSError, ValueError):
+        return None

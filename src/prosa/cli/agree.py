@@ -1,0 +1,94 @@
+"""`prosa agree` and `markdownlang agree`: shows a phrase, takes it back exactly as typed, stores that (L38–L40, LA29).
+
+In: a person at a terminal, or one of the phrases by flag or environment. Out: the record in the user's home. It
+accepts no phrase but the one it shows, and asks nobody where there is no terminal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from collections.abc import Callable
+
+from prosa.adapters.files.agreement_store import VARIABLE, agreement_path, load_agreement, save_agreement
+from prosa.cli.console import Console
+from prosa.cli.errors import FAILED, OK
+from prosa.cli.parser import WrongUse
+from prosa.dialects.markdownlang.agreement import (
+    ACCEPTED,
+    INTRODUCTION,
+    PHRASES,
+    PROMPT,
+    TITLE,
+    AgreementRecord,
+    accepts,
+    index_of,
+)
+
+# A typing mistake should not cost a new start; a third one is no mistake.
+MAX_ATTEMPTS = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the way that needs no terminal."""
+    parser.add_argument("--phrase", metavar="TEXT", help="accept by giving one of the phrases; needs no terminal")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """The command."""
+    return agree(console, phrase=args.phrase)
+
+
+def agree(console: Console, *, phrase: str | None = None, choose: Callable[[int], int] = secrets.randbelow) -> int:
+    """Accepts the agreement and gives the exit status: 0 accepted (also earlier), 1 not accepted, `WrongUse` for 2.
+
+    ``choose`` picks the index of the phrase to show from the number of phrases.
+    """
+    found = load_agreement(console.environ)
+    if isinstance(found, AgreementRecord):
+        when = f" on {found.agreed_at}" if found.agreed_at else ""
+        console.out(f"The agreement was already accepted{when} ({agreement_path(console.environ)}).")
+        return OK
+    if found:
+        console.err(f"note: {found}")
+    given = phrase if phrase is not None else console.environ.get(VARIABLE)
+    index = _given(given, by_flag=phrase is not None) if given else _typed(console, choose)
+    if index is None:
+        console.err("error: the agreement was not accepted; nothing was stored")
+        return FAILED
+    save_agreement(console.environ, index)
+    console.out(f"\n{ACCEPTED}")
+    return OK
+
+
+def _given(phrase: str, *, by_flag: bool) -> int:
+    """The index of a phrase that came by flag or environment; anything else is wrong use."""
+    index = index_of(phrase)
+    if index is None:
+        source = "--phrase" if by_flag else VARIABLE
+        raise WrongUse(
+            f"{source} holds none of the {len(PHRASES)} phrases of the agreement",
+            hint=f'Write one exactly, for example: prosa agree --phrase "{PHRASES[0]}"',
+        )
+    return index
+
+
+def _typed(console: Console, choose: Callable[[int], int]) -> int | None:
+    """Shows one phrase and asks for it; None when it was not typed. Without a terminal this is wrong use."""
+    if not console.interactive:
+        raise WrongUse(
+            "the agreement is accepted by typing a phrase at a terminal, and there is none here",
+            hint=f'Without a terminal: prosa agree --phrase "{PHRASES[0]}", or {VARIABLE} with a phrase in it.\n'
+            f"The {len(PHRASES)} phrases:\n" + "\n".join(f"  {each}" for each in PHRASES),
+        )
+    index = choose(len(PHRASES))
+    console.out(f"{TITLE}\n\n{INTRODUCTION}\n\n{PHRASES[index]}\n")
+    for _ in range(MAX_ATTEMPTS):
+        typed = console.ask(PROMPT)
+        if typed is None:
+            console.out("")
+            return None
+        if accepts(index, typed):
+            return index
+        console.out("That is not the phrase above, letter by letter.")
+    return None

@@ -1,0 +1,34 @@
+"""The flags that `check` and `show` share: dialect, strictness, root, size."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from prosa.cli.parser import WrongUse
+from prosa.dialects.table import DIALECTS
+
+_SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
+_FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
+DEFAULT_MAX_SIZE = "10MB"
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """`--as`, `--strict`, `--permissive`, `--root`, `--max-size`."""
+    names = [row.name for row in DIALECTS]
+    parser.add_argument("--as", dest="dialect", choices=names, metavar="DIALECT", help=f"read as: {', '.join(names)}")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--strict", action="store_true", default=None, help="tolerated forms are errors")
+    mode.add_argument(
+        "--permissive", dest="strict", action="store_false", help="tolerated forms are warnings (default)"
+    )
+    parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
+    parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+
+
+def size_in_bytes(text: str) -> int:
+    """`--max-size` in bytes. Raises `WrongUse`."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
+    return int(match[1]) * _FACTORS[match[2][:1].lower()]

@@ -1,0 +1,61 @@
+"""The table of commands: one line each, in the order of `--help`. Nothing here is loaded before it is called.
+
+A command is a module with
+
+    configure(parser)                       adds its arguments
+    run(args, console) -> int               does the work, gives the exit status: 0 well, 1 findings or a failed run,
+                                            2 wrong use
+    help_for(argv, console) -> int | None   optional: answers --help itself, or gives None to leave it to the parser
+
+Only commands that work are listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name, the module that does it, and the line that `prosa --help` prints."""
+
+    name: str
+    module: str
+    summary: str
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("check", "prosa.cli.check", "report what is wrong in documents"),
+    Command("show", "prosa.cli.show", "print what a reader understands of a document"),
+    Command("explain", "prosa.cli.explain", "print the page of a rule"),
+    Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it"),
+    Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it"),
+    Command("run", "prosa.cli.run", "run a program and print its JSON result"),
+    Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs"),
+    Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network"),
+)
+
+
+def find(name: str) -> Command | None:
+    """The command of that name."""
+    return next((command for command in COMMANDS if command.name == name), None)
+
+
+def overview(version: str) -> str:
+    """The text of `prosa --help`."""
+    width = max(len(command.name) for command in COMMANDS)
+    lines = "\n".join(f"  {command.name:<{width}}  {command.summary}" for command in COMMANDS)
+    return f"""\
+Prosa {version}: one toolchain and runtime for Markdown that people read and agents act on.
+
+usage: prosa COMMAND [ARGUMENTS…]
+
+commands:
+{lines}
+
+options:
+  -h, --help     print this text; `prosa COMMAND --help` describes a command
+  -V, --version  print the version
+  --debug        show where an error comes from (also: PROSA_DEBUG=1)
+
+Exit status: 0 all well; 1 findings, or a run that failed; 2 wrong use."""

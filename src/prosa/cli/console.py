@@ -1,0 +1,129 @@
+"""The terminal, or what stands for it: three streams, the environment, and what may be asked and coloured.
+
+In: the streams of the process, or the ones a test hands over. Out: text, always UTF-8, results on stdout and
+everything else on stderr. It decides nothing about content and never raises for a reader that went away, except
+`PipeClosed`, which ends the command quietly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import TextIO
+
+# Standard input is read like a document, so it has the limit of a document (X9).
+MAX_STDIN_BYTES = 10 * 1024 * 1024
+
+
+class PipeClosed(Exception):
+    """The reader of stdout went away (`prosa … | head`). `cli.main` ends the command quietly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Where a command reads and writes.
+
+    ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour.
+    """
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    environ: Mapping[str, str]
+    interactive: bool = False
+    color: bool = False
+
+    @classmethod
+    def from_process(cls) -> Console:
+        """The streams of this process, switched to UTF-8. A closed stream is replaced by the null device."""
+        stdin = _usable(sys.stdin, "r")
+        stdout, stderr = _utf8(_usable(sys.stdout, "w")), _utf8(_usable(sys.stderr, "w"))
+        environ = dict(os.environ)
+        interactive = stdin.isatty() and stderr.isatty() and not in_ci(environ)
+        return cls(stdin, stdout, stderr, environ, interactive, wants_color(environ, stdout.isatty()))
+
+    def out(self, text: str, *, end: str = "\n") -> None:
+        """Writes to stdout. Raises `PipeClosed` when nobody reads it any more, `OSError` when the disk is full."""
+        try:
+            self.stdout.write(text + end)
+            self.stdout.flush()
+        except OSError as error:
+            _detach(self.stdout)
+            if isinstance(error, BrokenPipeError):
+                raise PipeClosed from None
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+    def err(self, text: str, *, end: str = "\n") -> None:
+        """Writes to stderr. That nobody can be told is no reason to stop."""
+        try:
+            self.stderr.write(text + end)
+            self.stderr.flush()
+        except OSError:
+            _detach(self.stderr)
+
+    def ask(self, prompt: str) -> str | None:
+        """Prints a prompt on stdout and reads one line without its end; None at the end of input."""
+        self.out(prompt, end="")
+        line = self.stdin.readline()
+        return line.removesuffix("\n").removesuffix("\r") if line else None
+
+    def read_bytes(self, limit: int = MAX_STDIN_BYTES) -> bytes:
+        """All of standard input, at most ``limit`` + 1 bytes: one more than allowed says that it is too large."""
+        stream = getattr(self.stdin, "buffer", None)
+        if stream is None:
+            return self.stdin.read(limit + 1).encode("utf-8", "surrogatepass")[: limit + 1]
+        data: bytes = stream.read(limit + 1)
+        return data
+
+    @property
+    def color_err(self) -> bool:
+        """Whether stderr may carry colour."""
+        return wants_color(self.environ, self.stderr.isatty())
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether a status line makes sense: stderr is a terminal that can move its cursor, outside CI."""
+        return self.stderr.isatty() and not in_ci(self.environ) and self.environ.get("TERM") != "dumb"
+
+
+def in_ci(environ: Mapping[str, str]) -> bool:
+    """Whether ``CI`` is set to anything but an empty or false value."""
+    return environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:
+    """NO_COLOR wins, then FORCE_COLOR, then whether the stream is a terminal that knows colours."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return environ["FORCE_COLOR"] != "0"
+    return terminal and environ.get("TERM") != "dumb"
+
+
+def _utf8(stream: TextIO) -> TextIO:
+    """The same stream writing UTF-8 with plain line feeds; what UTF-8 cannot carry is written as an escape."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    return stream
+
+
+def _usable(stream: TextIO | None, mode: str) -> TextIO:
+    """The stream, or the null device where the process was started without it."""
+    if stream is not None and not stream.closed:
+        return stream
+    return io.TextIOWrapper(io.FileIO(os.devnull, mode), encoding="utf-8", write_through=True)
+
+
+def _detach(stream: TextIO) -> None:
+    """Points a broken stream at the null device, so that the interpreter's own flush at exit stays quiet."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)

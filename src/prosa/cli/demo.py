@@ -1,0 +1,101 @@
+"""`prosa demo`: the tour. Shipped programs, real imports, real sandbox, real validation; only the model is scripted.
+
+The story goes to stderr, the result of the program to stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from prosa.cli.console import Console
+
+FOLDER = Path(__file__).parent.parent / "demo"
+PROGRAM = FOLDER / "release-notes.md"
+REPLIES = FOLDER / "replies.jsonl"
+INPUT = FOLDER / "input.json"
+
+WELCOME = f"""\
+A tour of Prosa
+===============
+
+A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
+lines into release notes. It imports another program and uses Python in a sandbox:
+
+  {PROGRAM}
+"""
+
+SCRIPTED = """\
+The replies of the model are SCRIPTED: they come from a file, so that this works without a key and without a network.
+Everything else is real: the imported program, the sandboxed Python, the validation. The first final answer in the
+script is wrong on purpose; watch how it comes back to the model.
+"""
+
+AFTER = f"""
+That was JSON which satisfies the schema of the program, and the summary of what it took.
+
+The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model local):
+
+  prosa run {PROGRAM} --input @{INPUT} --summary
+
+Next: prosa check FILE, prosa plan FILE, prosa run FILE --help
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `prosa demo`."""
+    parser.add_argument("--no-progress", action="store_true", help="no status line")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Walks through it."""
+    console.err(WELCOME)
+    status = _agreement(console)
+    if status:
+        return status
+    _checked(console)
+    console.err(SCRIPTED)
+    _ran(console, progress=not args.no_progress)
+    console.err(AFTER)
+    return 0
+
+
+def _agreement(console: Console) -> int:
+    """On a terminal the agreement is asked for; elsewhere the shipped programs run without it, and it says so."""
+    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.cli.agree import agree
+    from prosa.runtime.errors import AgreementRequired
+
+    try:
+        check_agreement(console.environ)
+        return 0
+    except AgreementRequired:
+        if console.interactive:
+            return agree(replace(console, stdout=console.stderr))
+    console.err(
+        "Running markdownlang programs needs an agreement (`prosa agree`). There is no terminal to ask on, so only\n"
+        "the shipped programs of this tour run now.\n"
+    )
+    return 0
+
+
+def _checked(console: Console) -> None:
+    """What `prosa check` says of the program and its import."""
+    from prosa.adapters.files import RootedFiles
+    from prosa.rules.engine import check_program
+
+    found = len(check_program(PROGRAM, RootedFiles(FOLDER)).diagnostics)
+    console.err(f"$ prosa check {PROGRAM.name}\n{found or 'no'} diagnostics in it and what it imports\n")
+
+
+def _ran(console: Console, *, progress: bool) -> None:
+    from prosa.app import Choices
+    from prosa.cli.run import Job, execute
+
+    choices = Choices(model=f"scripted:{REPLIES}", root=FOLDER)
+    console.err(f"$ prosa run {PROGRAM.name} --input @{INPUT.name} --model scripted:{REPLIES.name} --summary --debug")
+    execute(
+        console,
+        Job(PROGRAM, choices, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress, gate=False),
+    )

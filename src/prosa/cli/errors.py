@@ -1,0 +1,130 @@
+"""The one place where exceptions become words and exit statuses (style 12).
+
+In: whatever a command raised. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C). Bad input never shows a
+traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for anything, because then somebody asked for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import PipeClosed
+from prosa.cli.parser import HelpShown, WrongUse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prosa.cli.console import Console
+    from prosa.runtime.errors import ProgramRefused
+
+OK, FAILED, WRONG_USE = 0, 1, 2
+# The convention of shells: 128 plus the number of the signal, here SIGINT.
+INTERRUPTED = 130
+
+
+def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> int:
+    """Runs ``work`` and turns whatever it raises into an exit status. Only `SystemExit` passes through."""
+    try:
+        return work()
+    except (HelpShown, PipeClosed):
+        return OK
+    except SystemExit:
+        raise
+    except BaseException as error:
+        try:
+            return report(error, console, debug=wants_debug(argv, console))
+        except PipeClosed:
+            return FAILED
+
+
+def wants_debug(argv: Sequence[str], console: Console) -> bool:
+    """Whether tracebacks were asked for."""
+    flags = ("--debug", "-debug")
+    return any(item in flags for item in argv) or console.environ.get("PROSA_DEBUG", "") not in ("", "0")
+
+
+def report(error: BaseException, console: Console, *, debug: bool = False) -> int:
+    """Says what happened on stderr and gives the exit status."""
+    error = _single(error)
+    if debug and not isinstance(error, KeyboardInterrupt | WrongUse):
+        console.err(_traceback(error), end="")
+    if isinstance(error, KeyboardInterrupt):
+        console.err("interrupted")
+        return INTERRUPTED
+    if isinstance(error, WrongUse):
+        if error.usage:
+            console.err(error.usage, end="")
+        return say(console, error.message, error.hint, status=WRONG_USE)
+    return _known(error, console) or _internal(error, console)
+
+
+def say(console: Console, message: str, hint: str = "", *, status: int = FAILED) -> int:
+    """Prints ``error: message`` and an indented hint, and gives ``status`` back."""
+    console.err(f"error: {_plain(message)}")
+    if hint:
+        console.err("\n".join(f"  {line}" if line else "" for line in _plain(hint).splitlines()))
+    return status
+
+
+def _known(error: BaseException, console: Console) -> int:
+    """The status for errors that the product raises on purpose, 0 when this is none of them."""
+    from prosa.runtime.errors import AgreementRequired, ProgramRefused, RunError
+    from prosa.source import FileProblem
+
+    if isinstance(error, AgreementRequired):
+        # The two paragraphs of the specification, as they stand there (L41).
+        console.err(f"\n{_plain(error.message)}\n\n{_plain(error.hint)}")
+        return FAILED
+    if isinstance(error, ProgramRefused):
+        return _refused(error, console)
+    if isinstance(error, RunError):
+        return say(console, error.message, error.hint)
+    if isinstance(error, FileProblem):
+        return say(console, str(error), status=FAILED if error.kind == "changed" else WRONG_USE)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return say(console, f"{where}{error.strerror or error}")
+    if isinstance(error, MemoryError):
+        return say(console, "not enough memory")
+    return OK
+
+
+def _refused(error: ProgramRefused, console: Console) -> int:
+    """A program with errors: every one of them, as `prosa check` shows it."""
+    from prosa.render.text import render_text
+
+    console.err(render_text(error.diagnostics, color=console.color_err))
+    return say(console, "the program has errors and was not run", error.hint)
+
+
+def _internal(error: BaseException, console: Console) -> int:
+    """A fault of ours. One line with its place, so that a report is useful even without the traceback."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = next((each for each in reversed(frames) if "prosa" in each.filename), None)
+    place = f" (in {ours.name}, line {ours.lineno})" if ours else ""
+    name, text = type(error).__name__, str(error).partition("\n")[0][:300]
+    message = f"internal error: {name}{': ' + text if text else ''}{place}"
+    return say(console, message, "This is a fault of Prosa. Please report it with what --debug prints.")
+
+
+def _single(error: BaseException) -> BaseException:
+    """The first real error inside groups that task groups build; an interrupt anywhere in them wins."""
+    while isinstance(error, BaseExceptionGroup):
+        stops = error.subgroup(KeyboardInterrupt)
+        error = (stops or error).exceptions[0]
+    return error
+
+
+def _plain(text: str) -> str:
+    """The text, line by line, without characters that a terminal would obey: names and values come from anywhere."""
+    from prosa.render.plain import safe
+
+    return "\n".join(map(safe, text.split("\n")))
+
+
+def _traceback(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(error))

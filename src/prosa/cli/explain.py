@@ -1,0 +1,53 @@
+"""`prosa explain`: the page of a rule or a dialect; without an argument the list of both."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.resources import files
+
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.table import DIALECTS
+from prosa.rules.table import RULES, find_rule
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `explain`."""
+    parser.add_argument("name", nargs="?", metavar="RULE", help="a rule's name or code, or a dialect's name")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Prints the page. Raises `WrongUse` for a name that is neither."""
+    console.out(page(args.name) if args.name else overview())
+    return 0
+
+
+def page(name: str) -> str:
+    """The page of a rule or a dialect as Markdown."""
+    rule = find_rule(name)
+    if rule is not None:
+        return _text("prosa.rules", rule.name)
+    explained = [row.name for row in DIALECTS if row.module is not None]
+    if name in explained:
+        return _text("prosa.dialects", name)
+    known = (*(each.name for each in RULES), *(each.code for each in RULES), *explained)
+    guess = nearest(name, known)
+    hint = f"did you mean {guess}?" if guess else "prosa explain lists all rules"
+    raise WrongUse(f"there is no rule and no dialect {name!r}", hint=hint)
+
+
+def overview() -> str:
+    """Every rule with its code and severity, then the dialects that have a page."""
+    width = max(len(rule.name) for rule in RULES)
+    lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in RULES]
+    dialects = [f"{row.name}: {row.title}" for row in DIALECTS if row.module is not None]
+    return "\n".join((*lines, "", "dialects:", *dialects))
+
+
+def _severity(usual: str, strict: str) -> str:
+    return usual if usual == strict else f"{usual} ({strict} with --strict)"
+
+
+def _text(package: str, name: str) -> str:
+    return files(package).joinpath("docs", f"{name}.md").read_text(encoding="utf-8").rstrip("\n")

@@ -1,0 +1,88 @@
+"""`prosa`: finds the command in the table, loads its module alone, parses its arguments, runs it.
+
+In: the arguments of the process. Out: an exit status. `--help` and `--version` load nothing but the table.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from prosa import __version__
+from prosa.cli.commands import COMMANDS, Command, find, overview
+from prosa.cli.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HELP_FLAGS = ("-h", "--help")
+
+
+def entry() -> NoReturn:
+    """The console script. Ends the process with the exit status."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
+    """Runs one command and gives its exit status: 0 well, 1 findings or a failed run, 2 wrong use."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    console = console or Console.from_process()
+    from prosa.cli.errors import guarded
+
+    return guarded(console, arguments, lambda: _dispatch(arguments, console))
+
+
+def _dispatch(argv: list[str], console: Console) -> int:
+    """Answers the flags of `prosa` itself, or hands the rest to a command."""
+    words = [item for item in argv if item != "--debug"]
+    first = words[0] if words else "--help"
+    if first in HELP_FLAGS or words == ["help"]:
+        console.out(overview(__version__))
+        return 0
+    if first in ("-V", "--version"):
+        console.out(f"prosa {__version__}")
+        return 0
+    if first == "help":
+        return _call(_command(words[1]), ["--help"], console)
+    place = argv.index(first)
+    return _call(_command(first), [*argv[:place], *argv[place + 1 :]], console)
+
+
+def _command(name: str) -> Command:
+    """The command, or a complaint with the nearest name."""
+    from prosa.cli.parser import WrongUse, nearest
+
+    command = find(name)
+    if command is not None:
+        return command
+    if name.startswith("-"):
+        raise WrongUse(f"unknown option {name}", hint="see: prosa --help")
+    near = nearest(name, [each.name for each in COMMANDS])
+    if near:
+        hint = f"did you mean {near}?"
+    elif name.endswith(".md"):
+        hint = f"to run a program: prosa run {name}"
+    else:
+        hint = "see: prosa --help"
+    raise WrongUse(f"unknown command {name!r}", hint=hint)
+
+
+def _call(command: Command, argv: list[str], console: Console) -> int:
+    """Loads the module of a command and runs it."""
+    from importlib import import_module
+
+    from prosa.cli.parser import Parser
+
+    module = import_module(command.module)
+    flags = argv[: argv.index("--")] if "--" in argv else argv
+    if any(flag in flags for flag in HELP_FLAGS) and hasattr(module, "help_for"):
+        status: int | None = module.help_for(argv, console)
+        if status is not None:
+            return status
+    description = f"{command.summary[0].upper()}{command.summary[1:]}."
+    parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
+    module.configure(parser)
+    if not parser.has_flag("--debug"):
+        parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    result: int = module.run(parser.parse_anywhere(argv), console)
+    return result

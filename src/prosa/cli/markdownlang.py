@@ -1,0 +1,185 @@
+"""`markdownlang`: the command line of the specification, exactly (L34–L37, LA32).
+
+In: Go-style flags. Out: the exit status of the run that they ask for. It validates what the specification names
+(the program is there and is `.md`, the input is JSON) and leaves running to `prosa.cli.run`. It never looks for a
+local model server (X17), and never shows a key (X7).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from prosa.cli import goflags
+from prosa.cli.console import Console
+from prosa.cli.errors import OK, guarded
+from prosa.cli.goflags import Flag, Given
+from prosa.cli.parser import WrongUse, nearest
+
+DEFAULT_MODEL = "gpt-4o"
+
+FLAGS = (
+    Flag("program", "path of the program, a .md file (required)", "PATH"),
+    Flag("input", "JSON input for the program (default {})", "JSON"),
+    Flag("output", "path to write the output JSON to (default: stdout)", "PATH"),
+    Flag("model", f"model for programs that name none (default {DEFAULT_MODEL})", "NAME"),
+    Flag("api-key", "API key (default $OPENAI_API_KEY, which other users of this machine cannot see)", "KEY"),
+    Flag("base-url", "base URL of the model service (default $OPENAI_BASE_URL)", "URL"),
+    Flag("debug", "verbose debug logging"),
+    Flag("summary", "write a JSON summary of the execution to stderr"),
+    Flag("agree", "accept the agreement (deprecated: run `markdownlang agree`)"),
+    Flag("help", "print this text"),
+    Flag("h", "print this text"),
+)
+AGREE_FLAGS = (
+    Flag("phrase", "accept by giving one of the phrases; needs no terminal", "TEXT"),
+    Flag("help", "print this text"),
+    Flag("h", "print this text"),
+)
+
+USAGE = f"""\
+usage: markdownlang <command> [flags]
+
+commands:
+  run    execute a markdownlang program (default)
+  agree  accept the trans rights agreement
+
+flags of run:
+{goflags.describe(FLAGS[:-1])}
+
+Flags may have one dash or two, and their value behind a space or `=`."""
+
+
+def entry() -> NoReturn:
+    """The console script. Ends the process with the exit status."""
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
+    """Runs the command and gives its exit status: 0 well, 1 a failed run or no agreement, 2 wrong use."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    console = console or Console.from_process()
+    return guarded(console, arguments, lambda: _dispatch(arguments, console))
+
+
+def _dispatch(argv: list[str], console: Console) -> int:
+    """`run` is implied; no arguments at all print the usage."""
+    if not argv or argv == ["help"]:
+        console.out(USAGE)
+        return OK
+    name, rest = (argv[0], argv[1:]) if not argv[0].startswith("-") else ("run", argv)
+    if name == "run":
+        return _run(rest, console)
+    if name == "agree":
+        return _agree(rest, console)
+    near = nearest(name, ["run", "agree"])
+    hint = f"did you mean {near}?" if near else "the commands are run and agree; see: markdownlang -help"
+    raise WrongUse(f"unknown command {name!r}", hint=hint)
+
+
+def _agree(argv: list[str], console: Console) -> int:
+    """`markdownlang agree`."""
+    given = _flags(AGREE_FLAGS, argv)
+    if _wants_help(given):
+        console.out(USAGE)
+        return OK
+    from prosa.cli.agree import agree
+
+    return agree(console, phrase=given.texts.get("phrase"))
+
+
+def _run(argv: list[str], console: Console) -> int:
+    """`markdownlang run`: checks in the order of the specification, then runs (L37)."""
+    given = _flags(FLAGS, argv)
+    if _wants_help(given):
+        console.out(USAGE)
+        return OK
+    if given.switches.get("agree") and (status := _deprecated_agree(given, console)) is not None:
+        return status
+    program = _program(given.texts.get("program", ""))
+    input_text = given.texts.get("input", "{}")
+    _require_json(input_text)
+    if given.texts.get("api-key"):
+        console.err("warning: -api-key can be seen by other users of this machine; set OPENAI_API_KEY instead")
+    from prosa.app import Choices
+    from prosa.cli.run import Job, execute
+
+    output = given.texts.get("output")
+    job = Job(
+        program=program,
+        choices=Choices(
+            default_model=given.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
+            base_url=given.texts.get("base-url") or None,
+            api_key=given.texts.get("api-key") or None,
+        ),
+        input_text=input_text,
+        output=Path(output) if output else None,
+        summary=given.switches.get("summary", False),
+        debug=given.switches.get("debug", False),
+    )
+    # Nobody is asked whether a local model server may be used (X17).
+    return execute(dataclasses.replace(console, interactive=False), job)
+
+
+def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
+    """The flags, with nothing behind them."""
+    given = goflags.parse(flags, argv)
+    if given.words:
+        raise WrongUse(
+            f"unexpected argument {given.words[0]!r}",
+            hint="the program is named by -program, its input by -input; see: markdownlang -help",
+        )
+    return given
+
+
+def _wants_help(given: Given) -> bool:
+    return given.switches.get("help", False) or given.switches.get("h", False)
+
+
+def _deprecated_agree(given: Given, console: Console) -> int | None:
+    """`-agree`: the same as the command, in front of the run. None when the run may go on."""
+    from prosa.cli.agree import agree
+
+    console.err("warning: -agree is deprecated; run: markdownlang agree")
+    if "program" not in given.texts:
+        return agree(console)
+    # The result of the program is alone on stdout, so the agreement speaks on stderr here.
+    return agree(dataclasses.replace(console, stdout=console.stderr)) or None
+
+
+def _program(name: str) -> Path:
+    """The program, which must be there and be a `.md` file."""
+    if not name:
+        raise WrongUse("-program is missing: which .md file should run?", hint="see: markdownlang -help")
+    path = Path(name)
+    if path.suffix.lower() != ".md":
+        raise WrongUse(f"{name}: -program is a .md file", hint="Programs are Markdown files that end in .md.")
+    try:
+        there = path.exists()
+    except (OSError, ValueError):
+        there = False
+    if not there:
+        raise WrongUse(f"{name}: no such file", hint="-program is relative to the folder you are in.")
+    if path.is_dir():
+        raise WrongUse(f"{name}: is a folder, not a program")
+    return path
+
+
+def _require_json(text: str) -> None:
+    """Refuses an input that is no JSON before anything else happens; the run reads it again, with its places."""
+    from prosa.data import JsonError, parse_json
+
+    try:
+        parse_json(text)
+    except JsonError as error:
+        where = f"line {error.line}, column {error.column}"
+        raise WrongUse(f"-input is not valid JSON: {where}: {error.message}", hint=_quoting(text)) from None
+
+
+def _quoting(text: str) -> str:
+    """A word on shells, where the input looks as if one had eaten its quotes."""
+    example = "In a shell, write it in single quotes: -input '{\"start\": 1}'"
+    return example if '"' not in text else "Names and texts stand in double quotes; no comma after the last one."

@@ -1,0 +1,35 @@
+"""`prosa plan`: everything a run would do, without doing it. Starts no server, asks no model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from prosa.cli.console import Console
+from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `prosa plan`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program")
+    add_input(parser)
+    add_model(parser)
+    add_limits(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Plans it."""
+    from prosa import app
+    from prosa.cli.run_input import read_input
+    from prosa.render.plan import plan_text
+    from prosa.runtime.plan import plan
+
+    program = app.load_program(args.file, choices_from(args), app.settings_for(args.file, console.environ))
+    has_input = args.input is not None or bool(args.pairs)
+    given = read_input(program.input_schema, args.input, args.pairs, console) if has_input else {}
+    planned = plan(program, given, has_input=has_input)
+    text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
+    console.out(text)
+    return 0

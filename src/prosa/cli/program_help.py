@@ -1,0 +1,49 @@
+"""`prosa run FILE --help`: a program as a command, its inputs read from its schema. Runs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prosa.app import Surroundings
+    from prosa.schema import InputField
+
+
+def program_help(path: Path, around: Surroundings) -> str:
+    """What it is for, its inputs, what it answers. Raises what loading raises."""
+    from prosa import app
+    from prosa.schema import describe_inputs
+
+    program = app.load_program(path, app.Choices(), around.settings)
+    fields = describe_inputs(program.input_schema)
+    lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} {_usage(fields)}".rstrip(), ""]
+    lines += (
+        ["inputs (KEY=VALUE, or all at once with --input JSON):"] if fields else ["This program takes no named input."]
+    )
+    lines += _columns([(field.name, _about(field)) for field in fields])
+    lines += ["", "answers with JSON:", *_columns(_outputs(program.output_schema)), ""]
+    return "\n".join([*lines, "Flags of the command itself: prosa run --help"])
+
+
+def _usage(fields: tuple[InputField, ...]) -> str:
+    return " ".join(f"{each.name}=…" if each.required else f"[{each.name}=…]" for each in fields)
+
+
+def _about(field: InputField) -> str:
+    parts = [field.type, "required" if field.required else ""]
+    if field.default is not None:
+        parts.append(f"default {field.default!r}")
+    return ", ".join(part for part in parts if part) + (f"; {field.description}" if field.description else "")
+
+
+def _outputs(schema: Any) -> list[tuple[str, str]]:
+    from prosa.schema import describe_inputs
+
+    fields = describe_inputs(schema)
+    return [(field.name, field.type) for field in fields] or [("(any)", "")]
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = max((len(name) for name, _ in rows), default=0)
+    return [f"  {name:<{width}}  {text}".rstrip() for name, text in rows]

@@ -1,0 +1,89 @@
+"""Arguments that `run`, `plan` and `render` share, and the `Choices` they make."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.app import Choices
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """How an input is given."""
+    parser.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="one input, typed by the program's input schema")
+    parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Which model answers, and where."""
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--model", metavar="NAME", help="model for the program and its imports; local[:NAME]; scripted:FILE"
+    )
+    group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Limits; a flag may go beyond what a document may ask for (X9)."""
+    group = parser.add_argument_group("limits")
+    group.add_argument("--max-iterations", type=_count, metavar="N", dest="iterations", help="model calls (10)")
+    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
+    group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
+    group.add_argument("--max-tool-result", type=_size, metavar="SIZE", dest="tool_result", help="cut results (256KiB)")
+    group.add_argument("--concurrency", type=_count, metavar="N", help="tool calls at once (8)")
+    group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
+    group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """What may be read."""
+    group = parser.add_argument_group("reading")
+    group.add_argument("--root", type=Path, metavar="DIR", help="follow imports only inside this folder")
+    group.add_argument("--max-size", type=_size, metavar="SIZE", help="largest document (10MB)")
+
+
+def choices_from(args: argparse.Namespace) -> Choices:
+    """The user's choices."""
+    from dataclasses import fields
+
+    from prosa.app import Choices
+
+    known = {field.name for field in fields(Choices)}
+    return Choices(**{name: value for name, value in vars(args).items() if name in known})
+
+
+def _count(text: str) -> int:
+    return _whole(text, at_least=1)
+
+
+def _count0(text: str) -> int:
+    return _whole(text, at_least=0)
+
+
+def _whole(text: str, *, at_least: int) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < at_least:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least {at_least}, found {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    from prosa.dialects.quantity import seconds
+
+    found = seconds(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text!r}")
+    return float(found)
+
+
+def _size(text: str) -> int:
+    from prosa.dialects.quantity import size
+
+    found = size(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"expected a size such as 128MB or 256KiB, found {text!r}")
+    return int(found)

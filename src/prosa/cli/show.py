@@ -1,0 +1,58 @@
+"""`prosa show`: what a reader understands of a document, as an outline for people or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from prosa.cli.check_options import add_reading_options, size_in_bytes
+from prosa.cli.console import Console
+from prosa.cli.documents import STDIN, Group, gather, read_stdin
+from prosa.cli.parser import WrongUse
+from prosa.rules.engine import check_documents
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `show`."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="files and folders; - is standard input")
+    add_reading_options(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json", "jsonl"), default="text", help="how to print (default: text)"
+    )
+    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0, whatever is wrong in the documents; their findings are part of what is shown."""
+    stdin = read_stdin(console, args.stdin_filename) if STDIN in args.paths else None
+    groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin)
+    shown = [facts for group in groups for facts in _facts(group, args)]
+    if not shown:
+        raise WrongUse(f"no documents in {', '.join(args.paths)}")
+    _print(shown, args.format, console)
+    return 0
+
+
+def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
+    """The facts of every document of a group. A document that cannot be read ends the command."""
+    from prosa.render.facts import document_facts
+
+    for path in group.paths:
+        group.files.read(path)
+    checked = check_documents(group.paths, group.files, dialect=args.dialect, strict=args.strict)
+    return [document_facts(each, checked.of(each.front.source)) for each in checked.documents]
+
+
+def _print(shown: list[dict[str, Any]], form: str, console: Console) -> None:
+    from prosa.render.json import dump
+
+    if form == "json" and len(shown) > 1:
+        raise WrongUse(f"--format json shows one document, and there are {len(shown)}", hint="use --format jsonl")
+    if form == "json":
+        console.out(dump(shown[0], indent=2))
+    elif form == "jsonl":
+        console.out("\n".join(dump(each) for each in shown))
+    else:
+        from prosa.render.outline import render_outline
+
+        console.out("\n\n".join(render_outline(each) for each in shown))

@@ -1,0 +1,251 @@
+"""JSON (RFC 8259) with a span for every key and value. In: text. Out: a `Reading`; never an exception.
+
+An iterative scanner, for the texts whose places matter; `json_values.parse_json` is the quick way to plain data.
+A byte-order mark in front is ignored, as section 8.1 allows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from prosa.data import limits
+from prosa.data.reading import Findings, Reading, shown
+from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
+from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence
+from prosa.diagnostics import Annotation
+from prosa.source import Span
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+)"')
+_STRING_PART = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORD = re.compile(r"[-+\w.]+")
+_NAMES = {"null": None, "true": True, "false": False}
+_NOT_JSON_NUMBERS = {"NaN", "Infinity", "-Infinity"}
+_ADVICE = {
+    "None": "JSON writes null.",
+    "undefined": "JSON writes null.",
+    "True": "JSON writes true.",
+    "False": "JSON writes false.",
+    "'": "JSON strings stand in double quotes.",
+    "/": "JSON has no comments.",
+    "#": "JSON has no comments.",
+}
+
+
+class _Stop(Exception):
+    """Nothing after this point is read; the problem is already recorded."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An object or array whose end has not been seen."""
+
+    mapping: bool
+    start: int
+    children: list[Any] = field(default_factory=list)
+    keys: dict[str, Span] = field(default_factory=dict)
+    key: Scalar | None = None
+    kept: bool = True
+
+
+def read_json(text: str, *, offset: int = 0) -> Reading:
+    """The data of a JSON text, every span moved right by ``offset``.
+
+    Problems: ``json-syntax`` (found and expected; nothing after it is read), ``duplicate-key``, ``json-number`` (NaN,
+    infinities, numbers too large), ``lone-surrogate``, ``nested-too-deep``. A text with a syntax error keeps what
+    stood before it.
+    """
+    scanner = _Scanner(text, Findings(offset))
+    try:
+        scanner.run()
+    except _Stop:
+        scanner.close()
+    return Reading(scanner.root, tuple(scanner.findings.problems))
+
+
+class _Scanner:
+    """The state of one reading; ``at`` is the next character, ``frames`` the collections around it."""
+
+    def __init__(self, text: str, findings: Findings) -> None:
+        self.text = text
+        self.findings = findings
+        self.at = 1 if text.startswith("\ufeff") else 0
+        self.frames: list[_Frame] = []
+        self.root: Node | None = None
+
+    def run(self) -> None:
+        """value { ("," | "]" | "}") … } end"""
+        self.value("a JSON value")
+        while self.frames:
+            self.after_value(self.frames[-1])
+        if self.peek():
+            self.fail("the end of the text", notes=("One JSON text holds one value.",))
+
+    def peek(self) -> str:
+        """The next character that is not white space, or an empty string."""
+        space = _SPACE.match(self.text, self.at)
+        self.at = space.end() if space else self.at
+        return self.text[self.at : self.at + 1]
+
+    def value(self, expected: str) -> None:
+        """value = object | array | string | number | "true" | "false" | "null" """
+        character = self.peek()
+        if character in ("{", "["):
+            self.open(character)
+        elif character == '"':
+            self.attach(self.string())
+        else:
+            self.attach(self.literal(expected))
+
+    def open(self, character: str) -> None:
+        if len(self.frames) >= limits.MAX_DEPTH:
+            message = f"more than {limits.MAX_DEPTH} levels of nesting"
+            notes = ("Nothing after this place was read.",)
+            self.findings.add("nested-too-deep", message, self.at, self.at + 1, notes=notes)
+            raise _Stop
+        frame = _Frame(character == "{", self.at)
+        self.frames.append(frame)
+        self.at += 1
+        closing = "}" if frame.mapping else "]"
+        if self.peek() == closing:
+            self.finish(self.at + 1)
+        elif frame.mapping:
+            self.key(frame, "a key in double quotes or `}`")
+        else:
+            self.value("a JSON value or `]`")
+
+    def after_value(self, frame: _Frame) -> None:
+        """What follows a value: a comma and the next one, or the end of the collection."""
+        closing = "}" if frame.mapping else "]"
+        character = self.peek()
+        if character == closing:
+            self.finish(self.at + 1)
+        elif character == ",":
+            comma = self.at
+            self.at += 1
+            if self.peek() == closing:
+                message = f"a comma before `{closing}` with no value after it"
+                self.findings.add("json-syntax", message, comma, comma + 1, notes=("Remove the comma.",))
+                raise _Stop
+            if frame.mapping:
+                self.key(frame, "a key in double quotes")
+            else:
+                self.value("a JSON value")
+        else:
+            self.fail(f"`,` or `{closing}`")
+
+    def key(self, frame: _Frame, expected: str) -> None:
+        """key = string ":" value"""
+        if self.peek() != '"':
+            self.fail(expected)
+        key = self.string()
+        first = frame.keys.setdefault(key.text, key.span)
+        frame.kept = first is key.span
+        if not frame.kept:
+            annotation = Annotation(first, "first used here")
+            start, end = key.span.start - self.findings.offset, key.span.end - self.findings.offset
+            notes = ("The first value was kept.",)
+            message = f"duplicate key {shown(key.text)}"
+            self.findings.add("duplicate-key", message, start, end, notes=notes, first=annotation)
+        frame.key = key
+        if self.peek() != ":":
+            self.fail("`:` after a key")
+        self.at += 1
+        self.value("a JSON value")
+
+    def string(self) -> Scalar:
+        match = _STRING.match(self.text, self.at)
+        if match is None:
+            self.bad_string()
+        start, self.at = match.span()
+        inner = match[1]
+        value: str = inner if "\\" not in inner else json.loads(match[0])
+        if has_surrogate(value):
+            place = lone_escape(self.text, start, self.at)
+            self.findings.add("lone-surrogate", "half of a surrogate pair is not a character", *place)
+            value = without_surrogates(value)
+        return Scalar(value, value, self.findings.span(start, self.at), "double")
+
+    def bad_string(self) -> NoReturn:
+        """Report why no string can be read here."""
+        part = _STRING_PART.match(self.text, self.at)
+        start, self.at = self.at, part.end() if part else self.at
+        character = self.text[self.at : self.at + 1]
+        if character == "\\":
+            self.fail("a JSON escape", length=2)
+        if character in ("\n", "\r", ""):
+            place = (start, start + 1)
+            self.findings.add("json-syntax", "a string is not closed on its line", *place, notes=('Expected `"`.',))
+            raise _Stop
+        notes = (f'Write it as "\\u{ord(character):04x}".',)
+        message = f"control character U+{ord(character):04X} inside a string"
+        self.findings.add("json-syntax", message, self.at, self.at + 1, notes=notes)
+        raise _Stop
+
+    def literal(self, expected: str) -> Scalar:
+        """number | "true" | "false" | "null", and the words that other languages use"""
+        word = _WORD.match(self.text, self.at)
+        if word is None:
+            self.fail(expected)
+        start, end = word.span()
+        text = word[0]
+        number = _NUMBER.fullmatch(text)
+        if text not in _NAMES and text not in _NOT_JSON_NUMBERS and number is None:
+            self.fail(expected, length=len(text))
+        self.at = end
+        value = self.number(text, start) if text not in _NAMES else _NAMES[text]
+        return Scalar(value, text, self.findings.span(start, end))
+
+    def number(self, text: str, start: int) -> int | float | None:
+        value: int | float | None = None
+        message = f"{shown(text)} is not a JSON number"
+        if text.lstrip("-").isdigit():
+            if len(text.lstrip("-")) <= limits.MAX_INTEGER_DIGITS:
+                return int(text)
+            message = f"an integer of more than {limits.MAX_INTEGER_DIGITS:,} digits"
+        elif text not in _NOT_JSON_NUMBERS:
+            value = float(text)
+            if math.isfinite(value):
+                return value
+            message = f"{shown(text)} is larger than any number that can be kept"
+        self.findings.add("json-number", message, start, start + len(text))
+        return None
+
+    def attach(self, node: Node) -> None:
+        if not self.frames:
+            self.root = node
+            return
+        frame = self.frames[-1]
+        if not frame.mapping:
+            frame.children.append(node)
+        elif frame.key is not None:
+            if frame.kept:
+                frame.children.append(Entry(frame.key, node))
+            frame.key = None
+
+    def finish(self, end: int) -> None:
+        frame = self.frames.pop()
+        self.at = end
+        span = self.findings.span(frame.start, end)
+        children = tuple(frame.children)
+        self.attach(Mapping(children, span) if frame.mapping else Sequence(children, span))
+
+    def close(self) -> None:
+        """End the collections that are still open where the reading stopped."""
+        while self.frames:
+            self.finish(max(self.at, self.frames[-1].start + 1))
+
+    def fail(self, expected: str, *, length: int = 1, notes: tuple[str, ...] = ()) -> NoReturn:
+        """Record what was found and what was expected here, and stop."""
+        found = self.text[self.at : self.at + length]
+        advice = _ADVICE.get(found) or _ADVICE.get(found[:1])
+        words = shown(found) if found.strip() else ("a line end" if found else "the end of the text")
+        end = self.at + len(found)
+        all_notes = (*notes, advice) if advice else notes
+        self.findings.add("json-syntax", f"found {words}, expected {expected}", self.at, end, notes=all_notes)
+        raise _Stop

@@ -1,0 +1,80 @@
+"""Data that remembers its place: the tree both the YAML and the JSON reader build.
+
+Every key and value keeps its span in the source, and every scalar its core value and its source text (X1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from prosa.source import Span
+
+Value: TypeAlias = Any
+"""Plain data: None, bool, int, float, str, list and dict with string keys, nested."""
+
+Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar. ``value`` is its core value; ``text`` what the author wrote, unquoted and unescaped."""
+
+    value: Value
+    text: str
+    span: Span
+    style: Style = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One key of a mapping with its value. The key is always a scalar; it counts as its ``text``."""
+
+    key: Scalar
+    value: Node
+
+    @property
+    def span(self) -> Span:
+        """From the first character of the key to the end of the value."""
+        return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A mapping; entries keep their order and have distinct keys."""
+
+    entries: tuple[Entry, ...]
+    span: Span
+
+    def entry(self, key: str) -> Entry | None:
+        """The entry of a key, or None."""
+        return next((entry for entry in self.entries if entry.key.text == key), None)
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key, or None when it is absent (a null value is a `Scalar`)."""
+        entry = self.entry(key)
+        return entry.value if entry else None
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A sequence of nodes."""
+
+    items: tuple[Node, ...]
+    span: Span
+
+
+Node: TypeAlias = Scalar | Mapping | Sequence
+
+
+def to_value(node: Node) -> Value:
+    """The plain data of a node. Depth is bounded by the readers, so recursion is safe."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Sequence):
+        return [to_value(item) for item in node.items]
+    return {entry.key.text: to_value(entry.value) for entry in node.entries}

@@ -1,0 +1,92 @@
+"""The diagnostics model (X4). Readers and rules emit a `Problem`; the rule table ranks it into a `Diagnostic`.
+
+Nothing here formats anything: words and colours live in `prosa.render`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from prosa.source import Edit, Position, SourceText, Span
+
+
+class Severity(StrEnum):
+    """How bad it is. An error fails a check; a hint never does."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    HINT = "hint"
+
+
+class Applicability(StrEnum):
+    """Whether a fix may be applied without asking."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A second place that helps to understand the first; ``source`` when it is in another file."""
+
+    span: Span
+    message: str
+    source: SourceText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that remove the problem, and the sentence that says what they do."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability = Applicability.SAFE
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something found at a span of the text at hand, named by the rule that owns it.
+
+    ``message`` is one headline that stands alone; ``notes`` say what was expected and what to do. ``severity`` is
+    None where the rule table decides, which is nearly always.
+    """
+
+    rule: str
+    message: str
+    span: Span
+    notes: tuple[str, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    fix: Fix | None = None
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A ranked problem in a known source: stable ``code``, rule name, severity, headline, span (X4)."""
+
+    code: str
+    rule: str
+    severity: Severity
+    message: str
+    source: SourceText
+    span: Span
+    notes: tuple[str, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    fix: Fix | None = None
+
+    @property
+    def path(self) -> str:
+        """The file as the user named it."""
+        return self.source.path
+
+    @property
+    def start(self) -> Position:
+        """1-based line and column of the first character."""
+        return self.source.position(self.span.start)
+
+    @property
+    def end(self) -> Position:
+        """1-based line and column just past the last character."""
+        return self.source.position(self.span.end)

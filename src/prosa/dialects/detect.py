@@ -1,0 +1,116 @@
+"""Which dialect a document is written in (X3).
+
+In: a front reading, and what the user said about it. Out: one dialect, and `ambiguous-dialect` when two shapes fit at
+once: such a document is read as plain Markdown, never as a guess. Order: `--as`, then the command's own dialect, then
+the file name, then the shape.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from prosa.data import Entry, Mapping, Node, Sequence
+from prosa.diagnostics import Problem
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.front import FrontReading
+from prosa.dialects.table import dialect, dialect_of_file_name
+from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.document import Heading
+
+_MESSAGE = re.compile(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
+_ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The dialect and what was wrong in finding it."""
+
+    dialect: DialectName
+    problems: tuple[Problem, ...] = ()
+
+
+def detect(front: FrontReading, *, explicit: DialectName | None = None, forced: DialectName | None = None) -> Detection:
+    """The dialect of a document. ``explicit`` is what `--as` says, ``forced`` what the command implies.
+
+    A command forces its dialect only on a document whose name decides nothing: a `.mda` stays a MAGI document.
+    """
+    if explicit:
+        return Detection(explicit)
+    by_name = dialect_of_file_name(PurePath(front.source.path).name)
+    if by_name or forced:
+        return Detection(by_name or forced or "plain")
+    shapes = _shapes(front)
+    if len(shapes) > 1:
+        return Detection("plain", (_ambiguous(shapes),))
+    return Detection(next(iter(shapes), "plain"))
+
+
+def _shapes(front: FrontReading) -> dict[DialectName, Span]:
+    """Every shape the document has, and where it shows."""
+    found: dict[DialectName, Span] = {}
+    if front.fields is not None:
+        entries = {entry.key.text: entry for entry in front.fields}
+        if (span := _program_shape(entries)) is not None:
+            found["markdownlang"] = span
+        if (span := _node_shape(entries)) is not None:
+            found["mdh"] = span
+    if (span := _chat_shape(front)) is not None:
+        found["prapti"] = span
+    return found
+
+
+def _program_shape(entries: dict[str, Entry]) -> Span | None:
+    """`imports` or `mcp_servers`, or `input` or `output` beside `name` or `description`."""
+    own = [entries[name] for name in ("imports", "mcp_servers") if name in entries]
+    if not own and ("name" in entries or "description" in entries):
+        own = [entries[name] for name in ("input", "output") if name in entries]
+    return own[0].key.span if own else None
+
+
+def _node_shape(entries: dict[str, Entry]) -> Span | None:
+    """`id` and `type`; or one of `id`, `type`, `title` beside `links` or `actions` that hold mappings."""
+    if "id" in entries and "type" in entries:
+        return entries["id"].key.span
+    if not entries.keys() & {"id", "type", "title"}:
+        return None
+    holders = [entries[name] for name in ("links", "actions") if name in entries]
+    return next((entry.key.span for entry in holders if _holds_mappings(entry.value)), None)
+
+
+def _holds_mappings(node: Node) -> bool:
+    if isinstance(node, Sequence):
+        return any(isinstance(item, Mapping) for item in node.items)
+    return isinstance(node, Mapping) and any(isinstance(entry.value, Mapping) for entry in node)
+
+
+def _chat_shape(front: FrontReading) -> Span | None:
+    """A top-level `### @role` heading: with its colon, or with a role that only a chat has."""
+    text = front.source.slice(front.body)
+    if "@" not in text or "###" not in text:
+        return None  # saves a parse; both must be there for such a heading
+    from prosa.document import parse  # only here: most documents are known by their front matter
+
+    headings = parse(front.source, body=front.body).headings
+    return next((heading.span for heading in headings if _is_message(heading)), None)
+
+
+def _is_message(heading: Heading) -> bool:
+    match = _MESSAGE.fullmatch(heading.text)
+    if heading.level != 3 or heading.nested or match is None:
+        return False
+    role = match["role"].lower()
+    return bool(match["colon"]) or role in _ROLES or role.startswith("_")
+
+
+def _ambiguous(shapes: dict[DialectName, Span]) -> Problem:
+    titles = " and ".join(dialect(name).title for name in shapes)
+    span = next(iter(shapes.values()))
+    choices = " or ".join(f"`--as {name}`" for name in shapes)
+    return Problem(
+        "ambiguous-dialect", f"the document has two shapes at once: {titles}", span, (f"say which it is: {choices}",)
+    )

@@ -1,0 +1,213 @@
+"""Field tables: what a dialect's mappings may hold, as data. One walk turns a table and a mapping into readings.
+
+In: a mapping of the front matter and its table. Out: the values that have the right shape, and the problems
+`missing-field`, `wrong-type`, `wrong-form`, `unknown-value` and `unknown-field`. A field that is wrong is reported and
+left out, so a reader never meets a value of a shape it did not ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from collections.abc import Sequence as Many
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence
+from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.source import Span
+
+Kind: TypeAlias = Literal[
+    "string", "strings", "string-map", "boolean", "quantity", "mapping", "mappings", "schema", "anything"
+]
+
+Form: TypeAlias = Callable[[str], str | None]
+"""Looks at the source text of a scalar; gives the rest of a sentence that begins with the field name, or None."""
+
+_WANTED: dict[Kind, str] = {
+    "string": "a string",
+    "strings": "a list of strings",
+    "string-map": "a mapping of names to strings",
+    "boolean": "true or false",
+    "quantity": "a number, with or without a unit",
+    "mapping": "a mapping",
+    "mappings": "a list of mappings",
+    "schema": "a JSON Schema: a mapping, true or false",
+    "anything": "a value",
+}
+
+
+MAX_UNKNOWN = 100
+"""Unknown fields reported for one mapping; each is compared with every known name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One row of a table.
+
+    ``form`` checks a string or quantity, or each string of a list; ``choices`` closes the set of its values.
+    ``required`` fields that are absent or empty are reported as ``missing``, a rule of their own where absence needs
+    its own remedy. ``wanted`` says what it takes where the kind does not say enough, ``why`` what it is good for.
+    """
+
+    name: str
+    kind: Kind
+    required: bool = False
+    form: Form | None = None
+    choices: tuple[str, ...] = ()
+    missing: str = "missing-field"
+    wanted: str = ""
+    why: str = ""
+
+
+def _nothing(_: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What a mapping is called in messages, and where to point when something is missing from it.
+
+    ``prefix`` goes in front of its fields' names in messages, `python.` for example.
+    """
+
+    title: str
+    anchor: Span
+    prefix: str = ""
+    unknown: Severity | None = None
+    """The severity of unknown fields that resemble no known one; None where the rule table decides."""
+    other: Callable[[str], bool] = _nothing
+    """Names that are no fields and that somebody else reports."""
+    complete: bool = True
+    """Whether absence means anything; False after a syntax error that cut the reading short."""
+
+
+def read_fields(
+    mapping: Mapping, table: tuple[Field, ...], owner: Owner
+) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
+    """The entries of ``mapping`` that ``table`` knows and that are well-formed, by name, and what is wrong."""
+    found: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    entries = {entry.key.text: entry for entry in mapping}
+    for field in table:
+        entry = entries.pop(field.name, None)
+        if entry is None or _is_absent(field, entry.value):
+            if field.required and owner.complete:
+                problems.append(_missing(field, entry, owner))
+            continue
+        wrong = tuple(_complaints(field, entry.value, owner.prefix + field.name))
+        problems += wrong
+        if not wrong:
+            found[field.name] = entry
+    names = tuple(field.name for field in table)
+    rest = (entry for entry in entries.values() if not owner.other(entry.key.text))
+    problems += [_unknown(entry, names, owner) for entry in islice(rest, MAX_UNKNOWN)]
+    return found, tuple(problems)
+
+
+def text_of(entry: Entry | None) -> str | None:
+    """The source text of a string field (X1), or None."""
+    return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
+
+
+def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
+    if not _fits(field.kind, node):
+        yield _wrong_type(f"`{name}`", _WANTED[field.kind], node)
+    elif field.kind in ("strings", "mappings") and isinstance(node, Sequence):
+        for item in node.items:
+            yield from _item_complaints(field, item, f"an item of `{name}`")
+    elif field.kind == "string-map" and isinstance(node, Mapping):
+        for entry in node:
+            if not _is_text(entry.value):
+                yield _wrong_type(f"`{name}.{shown(entry.key.text)}`", "a string", entry.value)
+    elif isinstance(node, Scalar):
+        yield from _form_complaints(field, node, f"`{name}`")
+
+
+def _item_complaints(field: Field, item: Node, name: str) -> Iterator[Problem]:
+    if field.kind == "mappings" and not isinstance(item, Mapping):
+        yield _wrong_type(name, "a mapping", item)
+    elif field.kind == "strings" and not _is_text(item):
+        yield _wrong_type(name, "a string", item)
+    elif isinstance(item, Scalar):
+        yield from _form_complaints(field, item, name)
+
+
+def _form_complaints(field: Field, node: Scalar, name: str) -> Iterator[Problem]:
+    if field.choices and node.text not in field.choices:
+        guess = nearest(node.text, field.choices)
+        notes = (f"did you mean `{guess}`?",) if guess else ()
+        choices = ", ".join(f"`{choice}`" for choice in field.choices)
+        message = f"`{shown(node.text)}` is not a value of {name}; it is one of {choices}"
+        yield Problem("unknown-value", message, node.span, notes)
+    complaint = field.form(node.text) if field.form else None
+    if complaint:
+        yield Problem("wrong-form", f"{name} {complaint}", node.span)
+
+
+def _fits(kind: Kind, node: Node) -> bool:
+    if kind in ("mapping", "string-map"):
+        return isinstance(node, Mapping)
+    if kind in ("mappings", "strings"):
+        return isinstance(node, Sequence)
+    if kind == "schema":
+        return isinstance(node, Mapping) or _is_boolean(node)
+    if kind == "boolean":
+        return _is_boolean(node)
+    return kind == "anything" or _is_text(node)
+
+
+def _is_boolean(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, bool)
+
+
+def _is_absent(field: Field, node: Node) -> bool:
+    """A null is a field left empty; so is a required string without a visible character."""
+    if not isinstance(node, Scalar):
+        return False
+    return node.value is None or (field.required and field.kind == "string" and not node.text.strip())
+
+
+def _is_text(node: Node) -> bool:
+    """Any scalar but null is a string where a string is wanted: the source text counts (X1)."""
+    return isinstance(node, Scalar) and node.value is not None
+
+
+def _wrong_type(name: str, wanted: str, node: Node) -> Problem:
+    return Problem("wrong-type", f"{name} must be {wanted}, not {type_name(node)}", node.span)
+
+
+def type_name(node: Node) -> str:
+    """What a node is, for people."""
+    if isinstance(node, Mapping):
+        return "a mapping"
+    if isinstance(node, Sequence):
+        return "a list"
+    if node.value is None:
+        return "null"
+    if isinstance(node.value, bool):
+        return f"`{shown(node.text)}`"
+    return "a number" if isinstance(node.value, (int, float)) else "a string"
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """A text of the document as part of a message: on one line, and cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _missing(field: Field, entry: Entry | None, owner: Owner) -> Problem:
+    span = entry.key.span if entry else owner.anchor
+    what = "has no value" if entry else "is missing"
+    why = (field.why,) if field.why else ()
+    return Problem(field.missing, f"`{owner.prefix}{field.name}` {what}: {owner.title} needs {field.wanted or _WANTED[field.kind]}", span, why)
+
+
+def _unknown(entry: Entry, names: Many[str], owner: Owner) -> Problem:
+    name = entry.key.text
+    guess = nearest(name, names)
+    message = f"`{shown(name)}` is not a field of {owner.title}"
+    if guess:
+        return Problem("unknown-field", message, entry.key.span, (f"did you mean `{guess}`?",))
+    return Problem("unknown-field", message, entry.key.span, severity=owner.unknown)

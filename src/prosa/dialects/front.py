@@ -1,0 +1,78 @@
+"""The reading every dialect starts from (X1): front matter and body of a source, before any format gives them meaning.
+
+In: a source. Out: the front matter as a tree with places, the span of the body, and the problems that are wrong in any
+document. Never fails.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from prosa.data import Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
+from prosa.diagnostics import Problem
+from prosa.source import SourceText, Span
+
+_FIELD = re.compile(r"(?:\r\n|\n|\r)(?:#[^\r\n]*(?:\r\n|\n|\r))?[\w\"'.-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
+
+_CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-tag", "complex-key"})
+"""Problems after which the tree may lack fields that the author wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontReading:
+    """``fields`` is the front matter; None when there is none, or when it is not a mapping that can be read.
+
+    ``present`` says that there is a front matter block, readable or not. ``anchor`` is where to point at something that
+    is missing from it: its opening fence, or the first character of the document. ``complete`` says that the fields are
+    all there are: after a syntax error the rest of the block is unread, and nobody should call a field missing.
+    """
+
+    source: SourceText
+    fields: Mapping | None
+    present: bool
+    anchor: Span
+    body: Span
+    problems: tuple[Problem, ...]
+    complete: bool = True
+
+    @property
+    def value(self) -> dict[str, Value] | None:
+        """The front matter as plain data, or None."""
+        return {entry.key.text: to_value(entry.value) for entry in self.fields} if self.fields is not None else None
+
+
+def read_front(source: SourceText) -> FrontReading:
+    """Front matter and body of ``source``."""
+    front, problems = split_front_matter(source.text)
+    if front is None:
+        bom = 1 if source.text.startswith("\ufeff") else 0
+        meant = tuple(problem for problem in problems if _looks_like_fields(source.text, problem.span.end))
+        return FrontReading(source, None, bool(meant), Span(bom, bom), Span(bom, len(source.text)), meant)
+    if problems:  # too large: nothing of it is read
+        return FrontReading(source, None, True, front.open, front.body, problems)
+    reading = read_yaml(source.slice(front.yaml), offset=front.yaml.start)
+    fields, complaint = _as_mapping(reading.node, front.yaml, had_problems=bool(reading.problems))
+    complete = not any(problem.rule in _CUT_SHORT for problem in reading.problems)
+    return FrontReading(source, fields, True, front.open, front.body, (*reading.problems, *complaint), complete)
+
+
+def _looks_like_fields(text: str, fence_end: int) -> bool:
+    """Whether a fence that is not closed, or not quite one, was meant: a line `name: value` follows it.
+
+    In plain Markdown a first line of hyphens may also be a thematic break.
+    """
+    return _FIELD.match(text, fence_end) is not None
+
+
+def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[Mapping | None, tuple[Problem, ...]]:
+    """An empty block, or one with nothing but comments, is an empty mapping."""
+    if isinstance(node, Mapping):
+        return node, ()
+    if node is None and had_problems:
+        return None, ()
+    if node is None or (isinstance(node, Scalar) and node.value is None):
+        return Mapping((), Span(yaml.start, yaml.start)), ()
+    found = "a list" if not isinstance(node, Scalar) else "a single value"
+    message = f"the front matter is {found}, not a mapping of names to values"
+    return None, (Problem("front-matter-not-a-mapping", message, node.span, ("write one `name: value` per line",)),)

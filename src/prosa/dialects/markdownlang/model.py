@@ -1,0 +1,125 @@
+"""The typed reading of a program (L1–L9, L18, LA19). Everything carries its span; what the author left out is None.
+
+The model says what is written, not what is allowed: a program with errors has a model too, with the wrong parts left
+out, so that one reading can report every mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from prosa.data import Mapping, Node, Value
+from prosa.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.schema import Schema
+    from prosa.template import Template
+
+Transport: TypeAlias = Literal["auto", "stdio", "streamable-http", "sse"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRef:
+    """One entry of `imports` as written, with its span (L6, L28)."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ServerModel:
+    """One entry of `mcp_servers` (L18). ``name`` is empty when it is missing; ``span`` covers the whole entry.
+
+    ``command`` and ``url`` may both be set or both be None: rules decide what that means (LA10, LA17). ``env`` values
+    are as written, `${NAME}` included (X18).
+    """
+
+    name: str
+    span: Span
+    name_span: Span
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Map[str, str] | None = None
+    url: str | None = None
+    url_span: Span | None = None
+    transport: Transport = "auto"
+    transport_span: Span | None = None
+    disabled: bool = False
+
+    @property
+    def built_in(self) -> bool:
+        """Whether the entry only asks for the built-in interpreter (LA17)."""
+        return self.name == BUILT_IN_SERVER and self.command is None and self.url is None
+
+
+BUILT_IN_SERVER = "python-interpreter"
+"""The server name that means "prefer Python", and the built-in tool when nothing says how to start it (L24, LA17)."""
+
+
+@dataclass(frozen=True)
+class SchemaModel:
+    """`input` or `output`: the tree with places, and its plain value (a mapping or a boolean)."""
+
+    node: Node
+    value: Value
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The compiled schema. Raises `prosa.schema.SchemaError` when the program has a `bad-schema` error."""
+        from prosa.schema import Schema
+
+        return Schema(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsModel:
+    """Limits the program asks for, already cut to the ceilings of X9; None where it asks for nothing.
+
+    Times are seconds, sizes bytes.
+    """
+
+    iterations: int | None = None
+    wall_clock: float | None = None
+    retries: int | None = None
+    tool_result: int | None = None
+    concurrency: int | None = None
+    python_timeout: float | None = None
+    python_memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramModel:
+    """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
+    ``derived_description`` says so. ``body`` is the template text, ``body_offset`` where it begins in the source;
+    ``template`` is None when it does not parse. ``spans`` holds the value span of every top-level field that was read.
+    """
+
+    source: SourceText
+    fields: Mapping | None
+    anchor: Span
+    name: str
+    description: str
+    derived_description: bool
+    model_name: str | None
+    input: SchemaModel | None
+    output: SchemaModel | None
+    imports: tuple[ImportRef, ...]
+    mcp_servers: tuple[ServerModel, ...]
+    limits: LimitsModel
+    body: str
+    body_offset: int
+    template: Template | None
+    spans: Map[str, Span]
+
+    @property
+    def file_name(self) -> str:
+        """The last part of the path."""
+        return PurePath(self.source.path).name
+
+    def span(self, field: str) -> Span:
+        """Where to point when speaking of a top-level field: its value, or the opening fence when it is absent."""
+        return self.spans.get(field, self.anchor)

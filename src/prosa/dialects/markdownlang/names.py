@@ -1,0 +1,39 @@
+"""Names of tools as model APIs accept them: at most 64 of `[A-Za-z0-9_-]` (L20, LA12).
+
+A wire name is never parsed back: whoever offers tools keeps the map from name to tool.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+MAX_TOOL_NAME = 64
+"""The bound of the model APIs."""
+
+_HASH = 8
+"""Hex digits that keep two long names with the same beginning apart."""
+
+PYTHON_TOOL = "python"
+"""The built-in tool (L22); no import may take its name."""
+
+_BAD = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def tool_name(name: str) -> str:
+    """The wire name of an imported program: each other character becomes `_`; a long name is cut and gets a hash."""
+    clean = _BAD.sub("_", name) or "_"
+    if len(clean) <= MAX_TOOL_NAME:
+        return clean
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    return f"{clean[: MAX_TOOL_NAME - _HASH - 1]}_{digest}"
+
+
+def server_tool_name(server: str, tool: str) -> str:
+    """The wire name of a tool of an MCP server (L20)."""
+    return tool_name(f"mcp__{server}__{tool}")
+
+
+def server_prefix(server: str) -> str:
+    """What the wire names of a server's tools begin with, unless they are too long."""
+    return _BAD.sub("_", f"mcp__{server}__")

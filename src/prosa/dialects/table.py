@@ -1,0 +1,36 @@
+"""The table of dialects. Adding one is a row here and a package with `model`, `read` and `fields`; nothing is loaded
+before a document needs it."""
+
+from __future__ import annotations
+
+from prosa.dialects.dialect import Dialect, DialectName
+
+DIALECTS: tuple[Dialect, ...] = (
+    Dialect("magi", "MAGI document", suffixes=(".mda",)),
+    Dialect("markdownlang", "markdownlang program", module="prosa.dialects.markdownlang"),
+    Dialect("ymj", "YMJ record", suffixes=(".ymj",)),
+    Dialect("mdh", "MDH node"),
+    Dialect("prapti", "Prapti chat"),
+    Dialect("skill_md", "Agent Skill", file_names=("SKILL.md",)),
+    Dialect("plain", "Markdown document"),
+)
+
+DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj")
+"""The files that `check` picks up in a folder."""
+
+
+def dialect(name: str) -> Dialect:
+    """The row of a name. Raises KeyError."""
+    for row in DIALECTS:
+        if row.name == name:
+            return row
+    raise KeyError(name)
+
+
+def dialect_of_file_name(name: str) -> DialectName | None:
+    """The dialect that the last part of a path decides, or None when the shape has to (X3)."""
+    lowered = name.lower()
+    for row in DIALECTS:
+        if lowered in (file_name.lower() for file_name in row.file_names) or lowered.endswith(row.suffixes or ("\0",)):
+            return row.name
+    return None

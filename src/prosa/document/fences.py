@@ -1,0 +1,19 @@
+"""The code of fenced blocks as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prosa.document.parse import parse
+from prosa.source import SourceText
+
+
+def fence_texts(text: str, *, languages: Sequence[str]) -> tuple[str, ...]:
+    """The code of every fence whose language is one of ``languages`` (``""``: none given), in order. Case is ignored."""
+    document = parse(SourceText(text))
+    wanted = {language.lower() for language in languages}
+    return tuple(
+        "".join(piece.of(text) for piece in fence.content)
+        for fence in document.fences
+        if fence.language.lower() in wanted
+    )

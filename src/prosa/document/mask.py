@@ -1,0 +1,37 @@
+"""Masking: parts that are not Markdown are replaced by filler of the same length, so every offset stays true.
+
+Template actions hold spaces, quotes and brackets that would distort the structure around them (`[a]({{ .url }})`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from prosa.source import Span
+
+_FILLER = "x"
+"""A letter: it takes part in a word and in nothing else. Filler is as many characters as what it hides."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def mask(text: str, spans: Sequence[Span]) -> str:
+    """``text`` with every span filled. Spans are ordered and do not overlap; line ends inside them are kept."""
+    if not spans:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], _fill(span.of(text)))
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
+
+def encodable(text: str) -> str:
+    """``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _fill(text: str) -> str:
+    return re.sub(r"[^\r\n]", _FILLER, text)

@@ -1,0 +1,174 @@
+"""The import graph of programs, read once through the `Files` port (L6, L28, L29, LA14, LA15).
+
+In: one or more paths. Out: every program they reach, each real file read once, and for every import what became of it.
+It names facts; the rules under `prosa.rules.markdownlang` put them into words. It opens nothing outside the root unless
+asked to (X5).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from prosa.diagnostics import Problem
+from prosa.dialects.front import FrontReading, read_front
+from prosa.dialects.markdownlang import ImportRef, ProgramModel
+from prosa.dialects.markdownlang.read import read
+from prosa.graph.cycles import find_cycles
+from prosa.graph.depth import chain_depths
+from prosa.source import FileProblem, Files, SourceText
+
+MAX_PROGRAMS = 1000
+"""Programs that imports may add to a closure. A real system has dozens; each costs a file read."""
+
+MAX_IMPORTS = 256
+"""Imports of one program. Every one is a tool, and no model API takes more tools than this."""
+
+MAX_IMPORT_DEPTH = 16
+"""Programs that may call each other in a chain (X9)."""
+
+ImportState: TypeAlias = Literal[
+    "program", "reserved", "not-markdown", "outside-root", "missing", "unreadable", "too-many"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedImport:
+    """An import and what became of it. ``path`` is the real path where there is one; ``reason`` completes "PATH …"."""
+
+    ref: ImportRef
+    state: ImportState
+    path: Path | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProgram:
+    """A program of the closure. ``path`` is real; ``model.source.path`` is how people named it."""
+
+    path: Path
+    front: FrontReading
+    model: ProgramModel
+    problems: tuple[Problem, ...]
+    imports: tuple[ResolvedImport, ...] = ()
+
+
+@dataclass(frozen=True)
+class Closure:
+    """Programs by real path, in the order they were reached: the given ones first. ``roots`` are the given ones."""
+
+    roots: tuple[Path, ...]
+    programs: Mapping[Path, LoadedProgram]
+
+    @property
+    def root(self) -> LoadedProgram:
+        """The program that was asked for first."""
+        return self.programs[self.roots[0]]
+
+    def imported(self, program: LoadedProgram) -> tuple[LoadedProgram, ...]:
+        """The programs that ``program`` imports and that could be read, in the order it names them."""
+        return tuple(self.programs[each.path] for each in program.imports if each.path in self.programs and each.path)
+
+    @cached_property
+    def edges(self) -> Mapping[Path, tuple[Path, ...]]:
+        """Importing program → imported programs."""
+        return {path: tuple(each.path for each in self.imported(program)) for path, program in self.programs.items()}
+
+    @cached_property
+    def cycles(self) -> tuple[tuple[Path, ...], ...]:
+        """Import cycles, one for every group of programs that import each other (LA15)."""
+        return find_cycles(self.edges)
+
+    @cached_property
+    def depths(self) -> Mapping[Path, int]:
+        """The longest chain of imports that leads to a program."""
+        return chain_depths(self.edges)
+
+
+def load_closure(
+    path: Path | Sequence[Path],
+    files: Files,
+    *,
+    follow_outside_root: bool = False,
+    known: Mapping[Path, FrontReading] | None = None,
+) -> Closure:
+    """Reads the programs at ``path`` and everything they import.
+
+    ``known`` holds front readings of files that were read already, by real path. Raises `FileProblem` when a given
+    path itself cannot be read; an import that cannot is a fact in the closure.
+    """
+    loading = _Loading(files, follow_outside_root, dict(known or {}))
+    given = [path] if isinstance(path, Path) else list(path)
+    roots = tuple(dict.fromkeys(loading.add(each) for each in given))
+    loading.room += len(roots)
+    loading.follow_all()
+    return Closure(roots, loading.programs)
+
+
+@dataclass(slots=True)
+class _Loading:
+    """The state of one breadth-first walk."""
+
+    files: Files
+    follow_outside_root: bool
+    known: dict[Path, FrontReading]
+    room: int = MAX_PROGRAMS
+    programs: dict[Path, LoadedProgram] = field(default_factory=dict)
+    waiting: deque[Path] = field(default_factory=deque)
+    refused: dict[Path, FileProblem] = field(default_factory=dict)
+
+    def add(self, path: Path) -> Path:
+        """Reads a program unless it was; gives its real path. Raises `FileProblem`."""
+        real = self.files.real(path)
+        if real not in self.programs:
+            front = self.known.get(real) or read_front(self._read(path, real))
+            model, problems = read(front.source, front)
+            self.programs[real] = LoadedProgram(real, front, model, problems)
+            self.waiting.append(real)
+        return real
+
+    def _read(self, path: Path, real: Path) -> SourceText:
+        """The text of a file; one that cannot be read is asked for once."""
+        if real in self.refused:
+            raise self.refused[real]
+        try:
+            return self.files.read(path)
+        except FileProblem as problem:
+            self.refused[real] = problem
+            raise
+
+    def follow_all(self) -> None:
+        """Resolves imports until nothing new appears."""
+        while self.waiting:
+            program = self.programs[self.waiting.popleft()]
+            imports = tuple(self._resolve(ref, at, program) for at, ref in enumerate(program.model.imports))
+            self.programs[program.path] = replace(program, imports=imports)
+
+    def _resolve(self, ref: ImportRef, at: int, program: LoadedProgram) -> ResolvedImport:
+        """One import, relative to the file that names it (LA14)."""
+        if ref.text.lower().startswith("stdlib:"):
+            return ResolvedImport(ref, "reserved")
+        target = Path(program.model.source.path).parent / ref.text
+        if target.suffix.lower() != ".md":
+            return ResolvedImport(ref, "not-markdown")
+        if at >= MAX_IMPORTS:
+            return ResolvedImport(ref, "too-many", reason=f"a program may import {MAX_IMPORTS} programs")
+        if not self.follow_outside_root and not self.files.inside_root(target):
+            return ResolvedImport(ref, "outside-root", self.files.real(target))
+        return self._open(ref, target)
+
+    def _open(self, ref: ImportRef, target: Path) -> ResolvedImport:
+        real = self.files.real(target)
+        if len(self.programs) >= self.room and real not in self.programs:
+            return ResolvedImport(ref, "too-many", reason=f"programs may import {MAX_PROGRAMS} programs in all")
+        try:
+            return ResolvedImport(ref, "program", self.add(target))
+        except FileProblem as problem:
+            state: ImportState = "missing" if problem.kind == "missing" else "unreadable"
+            if problem.kind == "outside-root":
+                state = "outside-root"
+            return ResolvedImport(ref, state, real, problem.reason)

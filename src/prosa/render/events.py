@@ -1,0 +1,102 @@
+"""Run events as JSON lines (`--events jsonl`) and as lines for people (`--debug`, progress).
+
+In: an event. Out: text. The caller knows the time and where the text goes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from typing import Any, assert_never
+
+from prosa.runtime import events
+from prosa.runtime.events import Event
+
+SHOWN = 120
+"""Characters of a value shown to people; the JSON lines carry everything."""
+
+_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def as_json_line(event: Event, *, seq: int, time: datetime) -> str:
+    """One line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal one."""
+    head = {"seq": seq, "time": time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), "event": name_of(event)}
+    return json.dumps(head | _plain(event), ensure_ascii=False)
+
+
+def name_of(event: Event) -> str:
+    """The stable name of an event: its class in kebab-case, as in ``tool-called``."""
+    return _WORDS.sub("-", type(event).__name__).lower()
+
+
+def as_line(event: Event) -> str | None:
+    """A line for people, or None for events that only programs need."""
+    text = _sentence(event)
+    return None if text is None else f"{'  ' * event.scope.depth}{event.scope.program}: {_shown(text)}"
+
+
+def _sentence(event: Event) -> str | None:
+    match event:
+        case events.RunStarted():
+            return f"starting with {event.model_name}"
+        case events.ToolsOffered():
+            return f"tools: {', '.join(event.tools) or 'none'}"
+        case events.ModelAsked():
+            return f"iteration {event.iteration}: asking the model{' (last, without tools)' if event.final else ''}"
+        case events.ModelAnswered():
+            asked = f"{event.tool_calls} tool calls" if event.tool_calls else "an answer"
+            return f"iteration {event.iteration}: {asked}, {event.usage.total_tokens} tokens"
+        case events.AttemptFailed():
+            return f"attempt {event.attempt} failed: {event.reason}; next in {event.wait:.1f} s"
+        case events.ToolCalled():
+            return f"calling {event.tool} {event.arguments}"
+        case events.ToolAnswered():
+            how = "failed" if event.is_error else "answered"
+            return f"{event.tool} {how} after {event.seconds:.2f} s, {event.size} characters"
+        case events.AnswerRejected():
+            return f"iteration {event.iteration}: answer not accepted: {'; '.join(event.problems)}"
+        case events.Noticed():
+            return event.message
+        case events.RunFinished():
+            return f"finished after {event.seconds:.2f} s"
+        case events.RunFailed():
+            return f"failed after {event.seconds:.2f} s: {event.error}"
+        case events.TextArrived():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _shown(text: str) -> str:
+    one_line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return one_line if len(one_line) <= SHOWN else f"{one_line[: SHOWN - 1]}…"
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    data: dict[str, Any] = {"program": event.scope.program, "depth": event.scope.depth}
+    for field in fields(event):
+        if field.name != "scope":
+            data[field.name] = _value(getattr(event, field.name))
+    return data
+
+
+def _value(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _value(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return [_value(item) for item in value]
+    return value
+
+
+@dataclass(slots=True)
+class Numbering:
+    """The gap-free sequence of one run's event lines."""
+
+    seq: int = 0
+
+    def line(self, event: Event, time: datetime) -> str:
+        """The next line."""
+        self.seq += 1
+        return as_json_line(event, seq=self.seq, time=time)

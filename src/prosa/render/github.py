@@ -1,0 +1,33 @@
+"""Diagnostics as workflow commands of GitHub Actions, which shows them beside the changed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.render.plain import safe
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice", Severity.HINT: "notice"}
+
+
+def render_github(diagnostics: Sequence[Diagnostic]) -> str:
+    """One command per line."""
+    return "\n".join(_command(each) for each in diagnostics)
+
+
+def _command(each: Diagnostic) -> str:
+    start, end = each.start, each.end
+    properties = [f"file={_property(safe(each.path))}", f"line={start.line}", f"endLine={end.line}"]
+    if start.line == end.line:  # columns across lines are refused there
+        properties += [f"col={start.column}", f"endColumn={end.column}"]
+    properties.append(f"title={_property(f'{each.code} {each.rule}')}")
+    text = "\n".join(safe(line) for line in (each.message, *each.notes))
+    return f"::{_LEVELS[each.severity]} {','.join(properties)}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

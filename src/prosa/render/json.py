@@ -1,0 +1,65 @@
+"""Diagnostics and readings as JSON, with the keys that interface.md fixes. Keys keep their order."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prosa.diagnostics import Diagnostic
+
+
+def diagnostic_object(each: Diagnostic) -> dict[str, Any]:
+    """One diagnostic; lines and columns are 1-based, columns count characters."""
+    start, end = each.start, each.end
+    return {
+        "code": each.code,
+        "rule": each.rule,
+        "severity": each.severity.value,
+        "message": each.message,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "fix": each.fix.applicability.value if each.fix else None,
+    }
+
+
+def located_object(each: Diagnostic) -> dict[str, Any]:
+    """One diagnostic with its path first."""
+    return {"path": each.path, **diagnostic_object(each)}
+
+
+def render_json(diagnostics: Sequence[Diagnostic], files: int) -> str:
+    """`{"files": N, "diagnostics": […]}`, indented."""
+    return dump({"files": files, "diagnostics": [located_object(each) for each in diagnostics]}, indent=2)
+
+
+def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
+    """One diagnostic per line."""
+    return "\n".join(dump(located_object(each)) for each in diagnostics)
+
+
+def dump(value: Any, *, indent: int | None = None) -> str:
+    """JSON that every reader takes: non-ASCII literal, no NaN and no infinity."""
+    return json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def finite(value: Any) -> Any:
+    """The value with numbers that JSON does not have as the text YAML gives them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return value
+
+
+def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """How often each rule was broken, most frequent first."""
+    counts = Counter((each.code, each.rule) for each in diagnostics)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return [{"code": code, "rule": rule, "count": count} for (code, rule), count in rows]

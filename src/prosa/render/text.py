@@ -1,0 +1,91 @@
+"""Diagnostics for people, in the manner of compilers: place, code, headline, the line with carets, notes.
+
+In: diagnostics. Out: text without any character that a terminal would obey, colours aside, and those only when asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from prosa.diagnostics import Annotation, Diagnostic, Severity
+from prosa.render.excerpt import excerpt
+from prosa.render.plain import safe
+
+_RESET = "\x1b[0m"
+_BOLD = "\x1b[1m"
+_DIM = "\x1b[2m"
+_COLORS = {
+    Severity.ERROR: "\x1b[1;31m",
+    Severity.WARNING: "\x1b[1;33m",
+    Severity.INFO: "\x1b[1;36m",
+    Severity.HINT: "\x1b[1;32m",
+}
+
+
+def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
+    """All diagnostics, a blank line between them; an empty text for none."""
+    return "\n\n".join("\n".join(_lines(each, color)) for each in diagnostics)
+
+
+def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
+    """The last line: how many of each severity, and how many documents were looked at."""
+    counts = Counter(each.severity for each in diagnostics)
+    found = [_count(counts[severity], _PLURALS[severity]) for severity in Severity if counts[severity]]
+    checked = _count(files, ("document", "documents"))
+    if not found:
+        return f"Nothing found in {checked}."
+    return f"Found {', '.join(found)} in {checked}."
+
+
+def render_statistics(diagnostics: Sequence[Diagnostic]) -> str:
+    """One line for every rule that found something, most frequent first."""
+    counts = Counter((each.code, each.rule, each.severity.value) for each in diagnostics)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return "\n".join(f"{count:>6}  {code}  {severity:<7}  {rule}" for (code, rule, severity), count in rows)
+
+
+_PLURALS = {
+    Severity.ERROR: ("error", "errors"),
+    Severity.WARNING: ("warning", "warnings"),
+    Severity.INFO: ("note", "notes"),
+    Severity.HINT: ("hint", "hints"),
+}
+
+
+def _count(number: int, words: tuple[str, str]) -> str:
+    return f"{number} {words[number != 1]}"
+
+
+def _lines(each: Diagnostic, color: bool) -> Iterator[str]:
+    line, column = each.start
+    place = _paint(f"{safe(each.path)}:{line}:{column}:", _BOLD, color)
+    severity = _paint(each.severity.value, _COLORS[each.severity], color)
+    yield f"{place} {each.code} {severity}: {safe(each.message)} [{each.rule}]"
+    gutter = " "
+    if each.source.text:
+        shown = excerpt(each.source, each.span)
+        gutter = " " * len(str(shown.line))
+        yield f"{gutter} {_dim('|', color)}"
+        yield f"{_dim(f'{shown.line} |', color)} {shown.text}".rstrip()
+        yield f"{gutter} {_dim('|', color)} {_paint(shown.carets, _COLORS[each.severity], color)}"
+    for annotation in each.annotations:
+        yield f"{gutter} {_dim('=', color)} see {_place(each, annotation)}: {safe(annotation.message)}"
+    for note in each.notes:
+        yield f"{gutter} {_dim('=', color)} help: {safe(note)}"
+    if each.fix:
+        yield f"{gutter} {_dim('=', color)} fix: {safe(each.fix.message)} ({each.fix.applicability.value})"
+
+
+def _place(each: Diagnostic, annotation: Annotation) -> str:
+    source = annotation.source or each.source
+    line, column = source.position(annotation.span.start)
+    return f"{safe(source.path)}:{line}:{column}"
+
+
+def _paint(text: str, code: str, color: bool) -> str:
+    return f"{code}{text}{_RESET}" if color else text
+
+
+def _dim(text: str, color: bool) -> str:
+    return _paint(text, _DIM, color)

@@ -1,0 +1,65 @@
+"""From problems to diagnostics: code, severity under a policy, selection, order (X4). Nothing is looked for here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from prosa.diagnostics import Diagnostic, Problem, Severity
+from prosa.rules.rule import Rule
+from prosa.rules.table import BY_NAME, selects
+from prosa.source import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user wants to hear. ``strict`` turns tolerated forms into errors (X4).
+
+    ``select`` and ``ignore`` hold rule names and beginnings of codes; an empty ``select`` selects every rule, and
+    ``ignore`` wins.
+    """
+
+    strict: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def wants(self, rule: Rule) -> bool:
+        """Whether diagnostics of this rule are reported."""
+        chosen = not self.select or any(selects(selector, rule) for selector in self.select)
+        return chosen and not any(selects(selector, rule) for selector in self.ignore)
+
+    def severity(self, problem: Problem, rule: Rule) -> Severity:
+        """A problem that weighs itself is taken at its word."""
+        return problem.severity or (rule.strict if self.strict else rule.severity)
+
+
+def rank(problems: Iterable[Problem], source: SourceText, policy: Policy) -> list[Diagnostic]:
+    """The diagnostics that the policy wants, in the order of the problems. An unknown rule name is a KeyError."""
+    ranked: list[Diagnostic] = []
+    for problem in problems:
+        rule = BY_NAME[problem.rule]
+        if policy.wants(rule):
+            ranked.append(_diagnostic(problem, rule, source, policy))
+    return ranked
+
+
+def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """By path, place and code, each once: the same findings always print in the same order."""
+    unique: dict[tuple[str, int, int, str, str], Diagnostic] = {}
+    for each in diagnostics:
+        unique.setdefault((each.path, each.span.start, each.span.end, each.code, each.message), each)
+    return tuple(unique[key] for key in sorted(unique))
+
+
+def _diagnostic(problem: Problem, rule: Rule, source: SourceText, policy: Policy) -> Diagnostic:
+    return Diagnostic(
+        code=rule.code,
+        rule=rule.name,
+        severity=policy.severity(problem, rule),
+        message=problem.message,
+        source=source,
+        span=problem.span,
+        notes=problem.notes,
+        annotations=problem.annotations,
+        fix=problem.fix,
+    )

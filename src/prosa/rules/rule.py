@@ -1,0 +1,29 @@
+"""A rule: a row of the table. Its name reads after "allow" and says what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prosa.diagnostics import Severity
+from prosa.dialects.dialect import DialectName
+
+Stops: TypeAlias = Literal["everything", "run", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``code`` and ``name`` never change once released (X4).
+
+    ``severity`` is what it is without a flag, ``strict`` what it is under ``--strict``. ``dialects`` is empty for rules
+    of every document. ``module`` holds its ``check``, or is None when a reader reports it. ``stops`` says what an error
+    of this rule keeps from happening: rendering and running, running alone, or nothing but a clean check.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    strict: Severity
+    dialects: tuple[DialectName, ...] = ()
+    module: str | None = None
+    stops: Stops = "everything"

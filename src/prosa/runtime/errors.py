@@ -1,0 +1,95 @@
+"""Everything that ends a run. Each error is a record that builds its own sentence; `hint` says what to do.
+
+RunError
+├── ProgramRefused     the program has errors; carries the diagnostics
+├── AgreementRequired  the agreement has not been accepted (L41)
+├── InputRefused       the input does not satisfy the input schema (L12)
+├── TemplateRefused    the body cannot be rendered with this input
+├── OutputRefused      no valid output within the iterations (L13)
+├── LimitExceeded      wall clock, depth, size (X9)
+├── ProviderError      the model service; `retryable` says whether another attempt makes sense
+├── ToolServerError    an MCP server that does not start (LA11)
+└── SandboxError       the sandbox itself cannot work
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prosa.diagnostics import Diagnostic
+
+
+class RunError(Exception):
+    """A run that cannot start or cannot go on."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ProgramRefused(RunError):
+    """The program, or one it imports, has errors."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        first = diagnostics[0]
+        more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
+        where = f"{first.path}:{first.start.line}"
+        super().__init__(f"{where}: {first.message}{more}", hint=f"run: prosa check {first.path}")
+        self.diagnostics = tuple(diagnostics)
+
+
+class AgreementRequired(RunError):
+    """The agreement that gates markdownlang programs has not been accepted."""
+
+
+class InputRefused(RunError):
+    """The input does not satisfy the input schema. ``problems`` are (pointer, keyword, message)."""
+
+    def __init__(self, message: str, problems: Sequence[tuple[str, str, str]] = (), *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.problems = tuple(problems)
+
+
+class TemplateRefused(RunError):
+    """The body cannot be rendered with this input, as when a value has another shape than the template expects."""
+
+
+class OutputRefused(RunError):
+    """No valid output came within the allowed iterations."""
+
+
+class LimitExceeded(RunError):
+    """A named limit was reached."""
+
+
+class ProviderError(RunError):
+    """The model service failed.
+
+    ``status`` is the HTTP status if there was one; ``retry_after`` the seconds the service asked to wait; ``kind``
+    one of ``auth``, ``bad-request``, ``rate-limit``, ``server``, ``network``, ``timeout``, ``malformed``, ``missing``.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str,
+        retryable: bool,
+        status: int | None = None,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+        self.retryable = retryable
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ToolServerError(RunError):
+    """A declared MCP server does not start."""
+
+
+class SandboxError(RunError):
+    """The sandbox cannot work on this machine."""

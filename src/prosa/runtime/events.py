@@ -1,0 +1,169 @@
+"""What happens in a run, as values in the order it happens. Everything that watches a run (progress, the event log,
+the summary) is a listener; the loop knows none of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from prosa.runtime.usage import Usage
+
+ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose event it is: the program and how deep below the program that the user started (0)."""
+
+    program: str
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The first event of a program; `RunFinished` or `RunFailed` is its last, and comes exactly once."""
+
+    scope: Scope
+    model_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsOffered:
+    """The tools of a program are ready, its servers running."""
+
+    scope: Scope
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """A model call begins. On the ``final`` iteration no tools are offered."""
+
+    scope: Scope
+    iteration: int
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailed:
+    """A transient error; the next attempt comes after ``wait`` seconds."""
+
+    scope: Scope
+    attempt: int
+    wait: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextArrived:
+    """A piece of a streaming reply. After `AttemptFailed` the text starts anew."""
+
+    scope: Scope
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswered:
+    """A model call is answered; ``model_name`` is what the service reports, else what was asked for."""
+
+    scope: Scope
+    iteration: int
+    usage: Usage
+    model_name: str
+    content: str
+    tool_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool call begins; ``arguments`` is the JSON text as the model wrote it."""
+
+    scope: Scope
+    tool: str
+    kind: ToolKind
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswered:
+    """A tool call ended; ``size`` is the number of characters of its result."""
+
+    scope: Scope
+    tool: str
+    kind: ToolKind
+    seconds: float
+    is_error: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRejected:
+    """An answer that does not satisfy the output schema (one validation error of L42)."""
+
+    scope: Scope
+    iteration: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Something a person should know that does not stop the run."""
+
+    scope: Scope
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """A program ended with a validated output."""
+
+    scope: Scope
+    output: Any
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed:
+    """A program ended without an output."""
+
+    scope: Scope
+    error: str
+    seconds: float
+
+
+Event: TypeAlias = (
+    RunStarted
+    | ToolsOffered
+    | ModelAsked
+    | AttemptFailed
+    | TextArrived
+    | ModelAnswered
+    | ToolCalled
+    | ToolAnswered
+    | AnswerRejected
+    | Noticed
+    | RunFinished
+    | RunFailed
+)
+
+
+class Listener(Protocol):
+    """Hears every event of a run, at once and in order. It must not raise and must not wait."""
+
+    def __call__(self, event: Event, /) -> None: ...
+
+
+def ignore(event: Event, /) -> None:
+    """A listener that hears nothing."""
+    del event
+
+
+def tell(*listeners: Listener) -> Listener:
+    """One listener that tells several, in order."""
+
+    def each(event: Event, /) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return each

@@ -1,0 +1,33 @@
+"""The tools of a program in the order they are offered: python, imports, then servers as declared (LW7)."""
+
+from __future__ import annotations
+
+from prosa.dialects.markdownlang.names import server_tool_name, tool_name
+from prosa.runtime.errors import RunError
+from prosa.runtime.messages import ToolSpec
+from prosa.runtime.ports import Tool
+from prosa.runtime.program import Program
+from prosa.runtime.program_tool import RunProgram, program_tool
+from prosa.runtime.python_tool import PythonTool
+from prosa.runtime.server_pool import ServerPool
+from prosa.runtime.server_tool import McpTool
+from prosa.runtime.world import World
+
+
+async def gather_tools(program: Program, world: World, pool: ServerPool, run: RunProgram) -> dict[str, Tool]:
+    """Tools by wire name. Starts the program's servers. Raises `RunError` when two tools share a name (LA12)."""
+    tools: list[Tool] = []
+    if program.python and world.sandbox is not None:
+        tools.append(PythonTool(world.sandbox, program.limits))
+    tools += [program_tool(imported, tool_name(imported.name), run) for imported in program.imports]
+    if program.servers:
+        session = await pool.session(program.servers, program.folder)
+        for tool in session.tools:
+            spec = ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters)
+            tools.append(McpTool(session, tool, spec))
+    named: dict[str, Tool] = {}
+    for tool_ in tools:
+        if tool_.spec.name in named:
+            raise RunError(f"{program.name} has two tools named {tool_.spec.name!r}", hint="rename one of the imports")
+        named[tool_.spec.name] = tool_
+    return named

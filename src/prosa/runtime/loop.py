@@ -1,0 +1,128 @@
+"""The agent loop (L10). It only steps: every step takes a state and gives the next one, or the accepted value.
+
+Retries, tools, validation, recording and reporting are separate values handed to it. One model call is one
+iteration (LA7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from prosa.runtime import prompt
+from prosa.runtime.errors import OutputRefused
+from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Scope, TextArrived
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.output import Accepted, OutputContract, Rejected
+from prosa.runtime.program import Program
+from prosa.runtime.retry import with_retries
+from prosa.runtime.tools import Toolbox
+from prosa.runtime.transcript import Transcript
+from prosa.runtime.world import World
+
+NO_TOOLS = "no tools are available any more; answer with the JSON value"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What stays the same over all iterations: the program, its rendered body, its tools, its contract."""
+
+    program: Program
+    body: str
+    contract: OutputContract
+    toolbox: Toolbox
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What changes: iterations done, the transcript, and why the last answer was not accepted."""
+
+    iteration: int = 0
+    transcript: Transcript = field(default_factory=Transcript)
+    rejected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The loop has its output."""
+
+    value: Any
+
+
+async def run_loop(task: Task, world: World) -> Any:
+    """Steps until an answer is accepted. Raises `OutputRefused` after the last iteration (L13)."""
+    state: State | Done = State()
+    while isinstance(state, State):
+        if state.iteration >= task.program.limits.iterations:
+            raise _exhausted(state)
+        state = await step(task, world, state)
+    return state.value
+
+
+async def step(task: Task, world: World, state: State) -> State | Done:
+    """One iteration: ask, then either run the tools that were asked for or judge the answer."""
+    final = state.iteration + 1 >= task.program.limits.iterations
+    reply = await _ask(task, world, state, final=final)
+    after = replace(state, iteration=state.iteration + 1)
+    if reply.tool_calls and not final:
+        results = await task.toolbox.answer(reply.tool_calls)
+        return replace(after, transcript=state.transcript.with_tool_calls(reply, results))
+    return _judge(task, world, after, reply)
+
+
+def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
+    """The model call of an iteration. On the final one tools are withheld (LA7)."""
+    program = task.program
+    return ModelRequest(
+        model_name=program.model_name,
+        messages=prompt.messages(program, task.contract, task.body, state.transcript, state.rejected, final=final),
+        tools=() if final else task.toolbox.specs,
+        output=task.contract.format,
+        program=program.name,
+    )
+
+
+async def _ask(task: Task, world: World, state: State, *, final: bool) -> ModelReply:
+    scope, listener = task.scope, world.listener
+    iteration = state.iteration + 1
+    request = request_of(task, state, final=final)
+    listener(ModelAsked(scope, iteration, final))
+    on_text: Callable[[str], None] | None = None
+    if world.stream:
+
+        def on_text(text: str) -> None:
+            listener(TextArrived(scope, text))
+
+    reply = await with_retries(
+        partial(world.provider.complete, request, on_text),
+        retries=task.program.limits.retries,
+        clock=world.clock,
+        jitter=world.jitter,
+        listener=listener,
+        scope=scope,
+    )
+    model_name = reply.model_name or request.model_name
+    listener(ModelAnswered(scope, iteration, reply.usage, model_name, reply.content, len(reply.tool_calls)))
+    return reply
+
+
+def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State | Done:
+    if reply.finish in ("refusal", "filter"):
+        raise OutputRefused(f"the model refused to answer: {reply.refusal or reply.content or 'no reason given'}")
+    verdict = Rejected((NO_TOOLS,), reply.content or "{}") if reply.tool_calls else task.contract.judge(reply)
+    if isinstance(verdict, Accepted):
+        return Done(verdict.value)
+    world.listener(AnswerRejected(task.scope, state.iteration, verdict.problems))
+    transcript = state.transcript.with_rejected(verdict.content)
+    return replace(state, transcript=transcript, rejected=verdict.problems)
+
+
+def _exhausted(state: State) -> OutputRefused:
+    reason = "; ".join(state.rejected) or "the model never gave an answer"
+    return OutputRefused(
+        f"validation failed: no valid output after {state.iteration} iterations: {reason}",
+        hint="raise the limit with `limits: {iterations: N}` in the program or with --max-iterations",
+    )

@@ -1,0 +1,1 @@
+"""From a dialect model to a `Program`, one file per dialect."""

@@ -1,0 +1,101 @@
+"""A closure of markdownlang programs → one `Program` with its imports below it.
+
+In: a closure without errors. Out: what the loop sees. The base of relative MCP servers is the folder of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from prosa.dialects.markdownlang import ServerModel
+from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel
+from prosa.graph.closure import Closure, LoadedProgram
+from prosa.runtime.limits import Limits
+from prosa.runtime.ports import ServerConfig
+from prosa.runtime.program import Program
+from prosa.template import Template
+
+ANYTHING: Mapping[str, Any] = {}
+"""The schema of an input or output that a program does not declare (LA2)."""
+
+
+def lower(
+    closure: Closure,
+    *,
+    default_model: str,
+    model: str | None = None,
+    base: Limits | None = None,
+    chosen: Mapping[str, Any] | None = None,
+) -> Program:
+    """The root program of a closure, each imported program lowered once.
+
+    ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
+    asks for, then what the user has ``chosen`` for this run (X9).
+    """
+    base = base or Limits()
+    done: dict[Path, Program] = {}
+    for path in _imported_first(closure):
+        loaded = closure.programs[path]
+        imports = tuple(done[each.path] for each in closure.imported(loaded))
+        limits = replace(base, **(_asked(loaded.model.limits) | dict(chosen or {})))
+        done[path] = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
+    return done[closure.root.path]
+
+
+def _imported_first(closure: Closure) -> list[Path]:
+    """The programs the root reaches, each after everything it imports; without recursion, as chains may be long."""
+    order: list[Path] = []
+    seen: set[Path] = set()
+    stack = [(closure.root.path, False)]
+    while stack:
+        path, ready = stack.pop()
+        if ready:
+            order.append(path)
+        elif path not in seen:
+            seen.add(path)
+            stack.append((path, True))
+            stack += [(target, False) for target in closure.edges[path] if target not in seen]
+    return order
+
+
+def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: str, limits: Limits) -> Program:
+    read = loaded.model
+    return Program(
+        name=read.name,
+        description=read.description,
+        template=read.template or Template(""),
+        input_schema=_schema(read.input),
+        output_schema=_schema(read.output),
+        model_name=model_name,
+        limits=limits,
+        imports=imports,
+        servers=tuple(_server(each) for each in read.mcp_servers if not each.disabled and not each.built_in),
+        prefer_python=any(each.name == BUILT_IN_SERVER and not each.disabled for each in read.mcp_servers),
+        file=read.file_name,
+        folder=str(loaded.path.parent),
+        body_line=read.source.position(read.body_offset).line,
+    )
+
+
+def _schema(model: SchemaModel | None) -> Mapping[str, Any] | bool:
+    if model is None or not isinstance(model.value, dict | bool):
+        return ANYTHING
+    return model.value
+
+
+def _asked(model: LimitsModel) -> dict[str, Any]:
+    return {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
+
+
+def _server(model: ServerModel) -> ServerConfig:
+    return ServerConfig(
+        name=model.name,
+        command=model.command,
+        args=model.args,
+        env=model.env,
+        url=model.url,
+        transport=model.transport,
+    )

@@ -1,0 +1,81 @@
+"""What goes to a model and what comes back: plain values that every provider adapter and the loop share.
+
+Nothing here knows a wire format; adapters translate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from prosa.runtime.usage import Usage
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool call as the model wrote it; ``arguments`` is the raw JSON text, not yet parsed."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a conversation. ``tool_call_id`` belongs to role ``tool``, ``tool_calls`` to ``assistant``."""
+
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as offered to a model: wire name (at most 64 of ``[A-Za-z0-9_-]``), description, JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFormat:
+    """The schema as it goes over the wire (L11, LA4, LA5).
+
+    ``strict`` says that ``schema`` qualifies for strict mode; otherwise it is a lowered copy. Local validation never
+    uses it: the program's own schema decides.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One model call. ``program`` names the program that asks, for scripted replies, events and errors."""
+
+    model_name: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    output: OutputFormat | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    program: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One answer. ``content`` is empty when the model only called tools; ``model_name`` is what the server reports."""
+
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model_name: str | None = None
+    finish: Finish = "stop"
+    refusal: str | None = None

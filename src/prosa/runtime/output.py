@@ -1,0 +1,102 @@
+"""The output contract: what goes over the wire, and whether an answer is accepted (L12, L14, LA4–LA6).
+
+In: the program's output schema and the text of a reply. Out: the validated value, or the reasons why not. The
+schema as the author wrote it decides; the lowered copy only helps the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from prosa.data import JsonError, parse_json
+from prosa.runtime.messages import Finish, ModelReply, OutputFormat
+from prosa.schema import Lowered, Schema, lower, unwrap
+
+MAX_PROBLEMS = 20
+"""Reasons handed back to the model at once; more would bury the first ones."""
+
+OUTPUT_NAME = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An answer that satisfies the schema."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An answer that does not. ``content`` is what is kept of it in the transcript."""
+
+    problems: tuple[str, ...]
+    content: str
+
+
+Verdict: TypeAlias = Accepted | Rejected
+
+
+@dataclass(frozen=True, slots=True)
+class OutputContract:
+    """A compiled output schema. ``raw`` is the schema as written, ``wire`` as sent."""
+
+    raw: Mapping[str, Any] | bool
+    schema: Schema
+    wire: Lowered
+
+    @classmethod
+    def of(cls, raw: Mapping[str, Any] | bool) -> OutputContract:
+        """Compiles a schema. Raises `prosa.schema.SchemaError`."""
+        return cls(raw, Schema(raw), lower(raw))
+
+    @property
+    def format(self) -> OutputFormat:
+        """The format of `ModelRequest`."""
+        return OutputFormat(OUTPUT_NAME, self.wire.schema, self.wire.strict)
+
+    def judge(self, reply: ModelReply) -> Verdict:
+        """Accepts or rejects a reply without tool calls. Empty content counts as ``{}`` (LA6)."""
+        content = reply.content.strip() or "{}"
+        try:
+            value = _read(content)
+        except JsonError as error:
+            return Rejected((_not_json(error, reply.finish),), content)
+        if self.schema.valid(inner := unwrap(self.wire, value)):
+            return Accepted(inner)
+        if self.wire.wrapped and self.schema.valid(value):
+            return Accepted(value)
+        return Rejected(_reasons(self.schema, inner), content)
+
+
+def _read(content: str) -> Any:
+    try:
+        return parse_json(content)
+    except JsonError:
+        inner = _only_json_fence(content)
+        if inner is None:
+            raise
+        return parse_json(inner)
+
+
+def _only_json_fence(content: str) -> str | None:
+    """The text of the one JSON fence, where a model without a response format wrapped its answer in Markdown."""
+    if "```" not in content and "~~~" not in content:
+        return None
+    from prosa.document import fence_texts
+
+    found = fence_texts(content, languages=("json", ""))
+    return found[0] if len(found) == 1 else None
+
+
+def _not_json(error: JsonError, finish: Finish) -> str:
+    if finish == "length":
+        return "the answer was cut off at the length limit before the JSON ended; answer more briefly"
+    return f"the answer is not valid JSON: line {error.line}, column {error.column}: {error.message}"
+
+
+def _reasons(schema: Schema, value: Any) -> tuple[str, ...]:
+    problems = schema.problems(value)
+    shown = tuple(f"{problem.pointer or '(root)'}: {problem.message}" for problem in problems[:MAX_PROBLEMS])
+    return shown if len(problems) <= MAX_PROBLEMS else (*shown, f"… and {len(problems) - MAX_PROBLEMS} more")

@@ -1,0 +1,120 @@
+"""What a run would do, told without doing it: prompts, tools, imports, the schema as sent, limits, effects.
+
+In: a program and, if there is one, its input. Out: a `Plan`. No server is started and no model asked, so the tools
+of MCP servers are known by prefix only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from prosa.dialects.markdownlang.names import server_tool_name, tool_name
+from prosa.runtime.execute import accept_input, render_body
+from prosa.runtime.limits import Limits
+from prosa.runtime.messages import Message
+from prosa.runtime.output import OutputContract
+from prosa.runtime.ports import ServerConfig
+from prosa.runtime.program import Program
+from prosa.runtime.prompt import messages
+from prosa.runtime.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTool:
+    """A tool the model would be offered. For a server's tools ``name`` is the prefix they will share."""
+
+    name: str
+    kind: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that is known of a run before it. ``messages`` is empty where no input was given."""
+
+    program: str
+    file: str
+    model_name: str
+    messages: tuple[Message, ...]
+    tools: tuple[PlannedTool, ...]
+    output_schema: Mapping[str, Any]
+    strict: bool
+    wrapped: bool
+    lowered: tuple[str, ...]
+    limits: Limits
+    effects: tuple[str, ...]
+    imports: tuple[Plan, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for ``--format json``."""
+        return {
+            "program": self.program,
+            "file": self.file,
+            "model": self.model_name,
+            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            "tools": [asdict(tool) for tool in self.tools],
+            "response_format": {
+                "schema": self.output_schema,
+                "strict": self.strict,
+                "wrapped": self.wrapped,
+                "lowered": list(self.lowered),
+            },
+            "limits": asdict(self.limits),
+            "effects": list(self.effects),
+            "imports": [imported.as_dict() for imported in self.imports],
+        }
+
+
+def plan(program: Program, given: Any, *, has_input: bool) -> Plan:
+    """The plan of a program and of everything it imports. Raises what a run with this input would raise first."""
+    contract = OutputContract.of(program.output_schema)
+    return Plan(
+        program=program.name,
+        file=program.file,
+        model_name=program.model_name,
+        messages=first_messages(program, given, contract) if has_input else (),
+        tools=tuple(_tools(program)),
+        output_schema=contract.wire.schema,
+        strict=contract.wire.strict,
+        wrapped=contract.wire.wrapped,
+        lowered=contract.wire.notes,
+        limits=program.limits,
+        effects=tuple(_effects(program)),
+        imports=tuple(plan(imported, None, has_input=False) for imported in program.imports),
+    )
+
+
+def first_messages(program: Program, given: Any, contract: OutputContract | None = None) -> tuple[Message, ...]:
+    """The messages of the first iteration, as a run would send them."""
+    contract = contract or OutputContract.of(program.output_schema)
+    body = render_body(program, accept_input(program, given))
+    return messages(program, contract, body, Transcript(), (), final=program.limits.iterations == 1)
+
+
+def _tools(program: Program) -> list[PlannedTool]:
+    tools = [PlannedTool("python", "python", "CPython in the WebAssembly sandbox")] if program.python else []
+    tools += [PlannedTool(tool_name(each.name), "program", each.description) for each in program.imports]
+    return tools + [_server_tools(server) for server in program.servers]
+
+
+def _server_tools(server: ServerConfig) -> PlannedTool:
+    return PlannedTool(server_tool_name(server.name, ""), "mcp", f"every tool of {_reach(server)}")
+
+
+def _effects(program: Program) -> list[str]:
+    limits = program.limits
+    effects = [f"asks {program.model_name} at most {limits.iterations} times"]
+    effects += [f"starts {_reach(server)}" for server in program.servers]
+    if program.python:
+        memory = limits.python_memory // (1024 * 1024)
+        effects.append(f"may run Python in the sandbox ({limits.python_timeout:g} s, {memory} MB a call)")
+    effects += [f"may call {imported.name}" for imported in program.imports]
+    return effects
+
+
+def _reach(server: ServerConfig) -> str:
+    if server.url is not None:
+        return f"the MCP server {server.name} at {server.url}"
+    return f"the MCP server {server.name} by running: {' '.join((server.command or '', *server.args))}"

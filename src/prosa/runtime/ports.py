@@ -1,0 +1,144 @@
+"""What the runtime needs from outside, as small Protocols. Adapters meet them; fakes live beside the adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, Protocol, TypeAlias
+
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
+from prosa.runtime.usage import Usage
+
+OnText: TypeAlias = Callable[[str], None]
+
+
+class Provider(Protocol):
+    """A service that answers messages."""
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """One attempt, never retried inside. With ``on_text`` the reply streams and each piece is handed over.
+
+        Raises `prosa.runtime.errors.ProviderError`, which says whether a further attempt makes sense.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Releases connections. Safe to call twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call gave, as text for the model."""
+
+    content: str
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    """Something a model can call. ``kind`` decides how it is counted: only non-program calls are `tools_called`."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def kind(self) -> Literal["python", "mcp", "program", "action"]: ...
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Runs the tool. A failure the model can react to is a result with ``is_error``, not an exception."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxResult:
+    """What a program in the sandbox printed; ``error`` is None when it ended well (L22)."""
+
+    stdout: str
+    stderr: str
+    error: str | None
+
+
+class Sandbox(Protocol):
+    """CPython in WebAssembly. Every run gets a fresh interpreter."""
+
+    async def run(self, code: str, *, timeout: float, memory: int) -> SandboxResult:
+        """Runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes.
+
+        Whatever the code does is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
+        cannot work.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Ends the worker."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """One MCP server as a program declares it (L18). Exactly one of ``command`` and ``url`` is set.
+
+    ``env`` values are as written; ``${NAME}`` is replaced by the adapter from the user's environment (X18).
+    """
+
+    name: str
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] | None = None
+    url: str | None = None
+    transport: Literal["auto", "stdio", "streamable-http", "sse"] = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool of a running MCP server under its own, unmangled name."""
+
+    server: str
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class ServerSession(Protocol):
+    """Running MCP servers."""
+
+    @property
+    def tools(self) -> Sequence[ServerTool]:
+        """All tools of all servers: servers in declaration order, tools in the server's order."""
+        ...
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls a tool; a crash or a timeout is an error result after one reconnect (X18)."""
+        ...
+
+
+class ToolServers(Protocol):
+    """Starts MCP servers."""
+
+    def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AbstractAsyncContextManager[ServerSession]:
+        """Starts all servers concurrently; leaving the context ends them and every process they started.
+
+        Entering raises `prosa.runtime.errors.ToolServerError` when one does not start (LA11).
+        """
+        ...
+
+
+class Clock(Protocol):
+    """Time. ``monotonic`` is in seconds."""
+
+    def now(self) -> datetime: ...
+
+    def monotonic(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Prices(Protocol):
+    """What tokens cost."""
+
+    def cost(self, model_name: str, usage: Usage) -> Decimal | None:
+        """US dollars, or None for a model whose price is not known (LA27)."""
+        ...

@@ -1,0 +1,51 @@
+"""The built-in tool ``python`` (L22): code in, ``{"stdout", "stderr", "error"}`` out, always in the sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from prosa.runtime.limits import Limits
+from prosa.runtime.messages import ToolSpec
+from prosa.runtime.ports import Sandbox, ToolResult
+
+PYTHON_SPEC = ToolSpec(
+    name="python",
+    description=(
+        "Runs Python code in a sandbox: the standard library, a temporary directory, no network. "
+        "Every call starts a fresh interpreter. Print what you want to see."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "the program to run"}},
+        "required": ["code"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTool:
+    """The sandbox as a tool, within the limits of one program (L23)."""
+
+    sandbox: Sandbox
+    limits: Limits
+    spec: ClassVar[ToolSpec] = PYTHON_SPEC
+    kind: ClassVar[Literal["python"]] = "python"
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Runs ``arguments["code"]``."""
+        limits = self.limits
+        ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
+        stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
+        content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
+        return ToolResult(content, is_error=ran.error is not None)
+
+
+def _fit(text: str, limit: int) -> str:
+    """Output small enough that the JSON around it stays whole."""
+    if len(text) <= limit // 4 or len(encoded := text.encode("utf-8", "replace")) <= limit:
+        return text
+    return encoded[:limit].decode("utf-8", "ignore") + f"\n[cut: {len(encoded)} bytes of output, {limit} shown]\n"

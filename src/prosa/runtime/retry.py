@@ -1,0 +1,64 @@
+"""Further attempts of one model call after transient errors (L16, LA7). Waits through the clock, never on its own.
+
+Not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; else the wait doubles, with
+jitter, so that many runs do not come back at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from prosa.runtime.errors import ProviderError
+from prosa.runtime.events import AttemptFailed, Listener, Scope
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import Clock
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 30.0
+LONGEST_RETRY_AFTER = 120.0
+"""A service that asks for more than this is not coming back within a run."""
+
+
+async def with_retries(
+    attempt: Callable[[], Awaitable[ModelReply]],
+    *,
+    retries: int,
+    clock: Clock,
+    jitter: Callable[[], float],
+    listener: Listener,
+    scope: Scope,
+) -> ModelReply:
+    """The first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
+    tried = 0
+    while True:
+        try:
+            return await attempt()
+        except ProviderError as error:
+            tried += 1
+            wait = _wait(error, tried, jitter())
+            if not error.retryable or tried > retries or wait is None:
+                raise _with_count(error, tried) from error
+            listener(AttemptFailed(scope, tried, wait, error.message))
+            await clock.sleep(wait)
+
+
+def _wait(error: ProviderError, tried: int, jitter: float) -> float | None:
+    if error.retry_after is None:
+        ceiling: float = min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (tried - 1))
+        return ceiling * (0.5 + jitter / 2)
+    if error.retry_after > LONGEST_RETRY_AFTER:
+        return None
+    return error.retry_after + jitter * min(1.0, error.retry_after / 10)
+
+
+def _with_count(error: ProviderError, tried: int) -> ProviderError:
+    if tried == 1:
+        return error
+    return ProviderError(
+        f"{error.message} (after {tried} attempts)",
+        kind=error.kind,
+        retryable=False,
+        status=error.status,
+        retry_after=error.retry_after,
+        hint=error.hint,
+    )

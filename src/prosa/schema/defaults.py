@@ -1,0 +1,114 @@
+"""Defaults filled in before a template sees the input (X13).
+
+In: a schema and a value. Out: the value with the ``default`` of every declared property that it lacks; the value
+given is not changed and nothing in it is overridden. Reached through ``properties``, ``items``, ``prefixItems``,
+``additionalProperties``, ``$ref``, ``allOf``, and an ``anyOf`` or ``oneOf`` whose one alternative has the type of the
+value. A default that is an object is filled in turn, though never inside itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from prosa.schema.limits import MAX_DEFAULTS, MAX_INSTANCE_DEPTH
+from prosa.schema.values import type_name
+from prosa.schema.walk import References
+
+Schemas = list[Mapping[str, Any]]
+
+
+def fill_defaults(schema: Any, instance: Any) -> Any:
+    """The instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
+    if not isinstance(schema, Mapping):
+        return instance
+    return _Filling(References(schema)).filled([schema], instance, 0)
+
+
+class _Filling:
+    """The state of one filling: how many defaults were used, and which ones are being filled themselves."""
+
+    def __init__(self, references: References) -> None:
+        self.references = references
+        self.used = 0
+        self.inside: set[int] = set()
+
+    def filled(self, schemas: Schemas, value: Any, depth: int) -> Any:
+        if depth >= MAX_INSTANCE_DEPTH or not isinstance(value, dict | list):
+            return value
+        applied = list(_applied(schemas, value, self.references))
+        if isinstance(value, list):
+            return [self.filled(_for_item(applied, index), item, depth + 1) for index, item in enumerate(value)]
+        result = {key: self.filled(_for_property(applied, key), item, depth + 1) for key, item in value.items()}
+        for schema in applied:
+            for name, declared in _mapping(schema.get("properties")).items():
+                if name not in result:
+                    self._insert(result, name, declared, _for_property(applied, name), depth)
+        return result
+
+    def _insert(self, result: dict[str, Any], name: str, declared: Any, schemas: Schemas, depth: int) -> None:
+        if not isinstance(declared, Mapping):
+            return
+        source = next((each for each in _applied([declared], None, self.references) if "default" in each), None)
+        if source is None or id(source) in self.inside or self.used >= MAX_DEFAULTS:
+            return
+        self.used += 1
+        self.inside.add(id(source))
+        result[name] = self.filled(schemas, deepcopy(source["default"]), depth + 1)
+        self.inside.discard(id(source))
+
+
+def _applied(schemas: Schemas, value: Any, references: References) -> Iterator[Mapping[str, Any]]:
+    """The schemas that hold for one value, references and ``allOf`` followed; each once."""
+    waiting = list(reversed(schemas))
+    seen: set[int] = set()
+    while waiting:
+        schema = waiting.pop()
+        if id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        yield schema
+        inner = [references.target(schema), *_list(schema.get("allOf"))]
+        inner += [_only_alternative(_list(schema.get(keyword)), value) for keyword in ("anyOf", "oneOf")]
+        waiting += [each for each in reversed(inner) if isinstance(each, Mapping)]
+
+
+def _only_alternative(alternatives: list[Any], value: Any) -> Any | None:
+    """The alternative for values of this type, when there is exactly one."""
+    if value is None:
+        return None
+    fitting = [each for each in alternatives if isinstance(each, Mapping) and type_name(value) in _types(each)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _types(schema: Mapping[str, Any]) -> list[Any]:
+    named = schema.get("type", ["object", "array"])
+    return named if isinstance(named, list) else [named]
+
+
+def _for_property(applied: Schemas, name: str) -> Schemas:
+    found: list[Any] = []
+    for schema in applied:
+        properties = _mapping(schema.get("properties"))
+        if name in properties:
+            found.append(properties[name])
+        elif "patternProperties" not in schema:
+            found.append(schema.get("additionalProperties"))
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def _for_item(applied: Schemas, index: int) -> Schemas:
+    found: list[Any] = []
+    for schema in applied:
+        prefix = _list(schema.get("prefixItems"))
+        found.append(prefix[index] if index < len(prefix) else schema.get("items"))
+    return [each for each in found if isinstance(each, Mapping)]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,26 @@
+"""The known name that an unknown one was most likely meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import islice
+
+MAX_LENGTH = 64
+"""Longer names are not compared: matching is quadratic in their length, and nobody mistypes one."""
+
+MAX_CANDIDATES = 200
+"""More names than this are not compared, for the same reason."""
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+    """One of ``known``, or None when none is near. Case, hyphen and underscore do not count."""
+    if len(name) > MAX_LENGTH:
+        return None
+    plain = {_plain(candidate): candidate for candidate in islice(known, MAX_CANDIDATES)}
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
+    return plain[close[0]] if close else None
+
+
+def _plain(name: str) -> str:
+    return name[:MAX_LENGTH].lower().replace("-", "_")

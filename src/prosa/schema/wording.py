@@ -1,0 +1,207 @@
+"""Validation errors in words: what was expected, what was found. For a model that must correct itself and a person.
+
+In: an error of jsonschema-rs. Out: its keyword and one sentence without the pointer, which stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from prosa.data.pointer import format_pointer
+from prosa.schema.keywords import FORMATS, KNOWN
+from prosa.schema.limits import MAX_ALTERNATIVES, MAX_SHOWN
+from prosa.schema.values import found, listed, shown_value
+from prosa.schema.walk import applicators
+
+
+def keyword_of(error: Any) -> str:
+    """The keyword that refused the value; ``false`` for a schema that is just false."""
+    if type(error.kind).__name__ == "PropertyNames":
+        return "propertyNames"
+    way = [part for part in applicators(error.schema_path) if part in KNOWN]
+    return way[-1] if way else "false"
+
+
+def sentence(error: Any, root: Any) -> str:
+    """What was expected and what was found, for one error."""
+    kind = type(error.kind).__name__
+    describe = _SENTENCES.get(kind)
+    return describe(error, root) if describe else str(error.message)
+
+
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+
+
+def _type(error: Any, _: Any) -> str:
+    types = sorted(error.kind.types, key=lambda name: name == "null")
+    return f"expected {listed(types)}, found {found(error.instance)}"
+
+
+def _required(error: Any, root: Any) -> str:
+    name = error.kind.property
+    holders = _held(root, error.schema_path)
+    if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping):
+        present = [key for key, names in holders.items() if key in error.instance and name in names]
+        return f"expected the property `{name}` because `{present[0] if present else '?'}` is there, found none"
+    return f"expected the property `{name}`, which is required, found {_keys(error.instance)}"
+
+
+def _keys(value: Any) -> str:
+    return "only " + listed((f"`{key[:40]}`" for key in value), "and") if value else "an empty object"
+
+
+def _unexpected(error: Any, root: Any) -> str:
+    unexpected = error.kind.unexpected
+    noun = "property" if len(unexpected) == 1 else "properties"
+    names = f"{noun} " + listed((f"`{str(name)[:40]}`" for name in unexpected), "and")
+    owner = _held(root, error.schema_path[:-1])
+    declared = owner.get("properties") if isinstance(owner, Mapping) else None
+    if isinstance(declared, Mapping) and declared:
+        return f"unexpected {names}; expected only {listed((f'`{name}`' for name in declared), 'and')}"
+    return f"unexpected {names}"
+
+
+def _unevaluated_items(error: Any, _: Any) -> str:
+    return f"expected no items beyond those described, found {found(error.instance)}"
+
+
+def _enum(error: Any, _: Any) -> str:
+    return f"expected one of {listed(map(shown_value, error.kind.options))}, found {found(error.instance)}"
+
+
+def _constant(error: Any, _: Any) -> str:
+    return f"expected {shown_value(error.kind.expected_value)}, found {found(error.instance)}"
+
+
+def _bound(words: str) -> Callable[[Any, Any], str]:
+    def describe(error: Any, _: Any) -> str:
+        return f"expected a number {words} {error.kind.limit}, found {shown_value(error.instance)}"
+
+    return describe
+
+
+def _size(words: str, noun: str, plural: str = "") -> Callable[[Any, Any], str]:
+    def describe(error: Any, _: Any) -> str:
+        size = len(error.instance)
+        what = f" in {shown_value(error.instance)}" if noun == "character" and size else ""
+        return f"expected {words} {_count(error.kind.limit, noun, plural)}, found {size}{what}"
+
+    return describe
+
+
+def _pattern(error: Any, _: Any) -> str:
+    return f"expected text that matches the pattern `{error.kind.pattern}`, found {found(error.instance)}"
+
+
+def _backtracking(error: Any, root: Any) -> str:
+    pattern = _held(root, error.schema_path)
+    name = f"the pattern `{pattern[:MAX_SHOWN]}`" if isinstance(pattern, str) else "a pattern of the schema"
+    return f"{name} needs more backtracking steps than allowed for {found(error.instance)}; simplify the pattern"
+
+
+def _format(error: Any, _: Any) -> str:
+    name = error.kind.format
+    what, example = FORMATS.get(name, (f"text of the format {name}", ""))
+    hint = f" like {example}" if example else ""
+    return f"expected {what}{hint} (format {name}), found {found(error.instance)}"
+
+
+def _multiple(error: Any, _: Any) -> str:
+    return f"expected a multiple of {error.kind.multiple_of}, found {shown_value(error.instance)}"
+
+
+def _unique(error: Any, _: Any) -> str:
+    return f"expected items that all differ, found a repeated one in {shown_value(error.instance)}"
+
+
+def _contains(error: Any, root: Any) -> str:
+    keyword = keyword_of(error)
+    limit = _held(root, error.schema_path)
+    items = shown_value(error.instance)
+    if keyword == "maxContains":
+        return f"expected at most {_count(limit, 'item')} as `contains` describes, found more in {items}"
+    least = limit if keyword == "minContains" else 1
+    return f"expected at least {_count(least, 'item')} as `contains` describes, found fewer in {items}"
+
+
+def _not(error: Any, _: Any) -> str:
+    return f"expected anything but {shown_value(error.kind.schema)}, found {found(error.instance)}"
+
+
+def _false(error: Any, _: Any) -> str:
+    return f"expected no value here, found {found(error.instance)}"
+
+
+def _none_fits(error: Any, root: Any) -> str:
+    depth = len(error.instance_path)
+    branches = [_branch(context, depth, root) for context in error.kind.context[:MAX_ALTERNATIVES]]
+    distinct = list(dict.fromkeys(branch for branch in branches if branch))
+    more = len(error.kind.context) - MAX_ALTERNATIVES
+    details = "; or ".join(distinct) + (f"; or {more} more" if more > 0 else "")
+    return f"fits none of the {len(error.kind.context)} alternatives: {details}"
+
+
+def _branch(context: list[Any], depth: int, root: Any) -> str:
+    if not context:
+        return ""
+    first = context[0]
+    inner = format_pointer(first.instance_path[depth:])
+    # An alternative inside an alternative is only counted: one sentence must stay one sentence.
+    nested = type(first.kind).__name__ in ("AnyOf", "OneOfNotValid")
+    words = "fits none of its own alternatives" if nested else sentence(first, root)
+    return f"at {inner} {words}" if inner else words
+
+
+def _several_fit(error: Any, _: Any) -> str:
+    fitting = [str(index + 1) for index, context in enumerate(error.kind.context) if not context]
+    return f"expected exactly one alternative of `oneOf` to fit, found that numbers {listed(fitting, 'and')} do"
+
+
+def _property_name(error: Any, root: Any) -> str:
+    inner = error.kind.error
+    return f"property name {shown_value(inner.instance)}: {sentence(inner, root)}"
+
+
+def _held(root: Any, path: Iterable[str | int]) -> Any:
+    """What stands at a path of the schema, or None."""
+    for part in path:
+        try:
+            root = root[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return root
+
+
+_SENTENCES: dict[str, Callable[[Any, Any], str]] = {
+    "AdditionalProperties": _unexpected,
+    "AnyOf": _none_fits,
+    "BacktrackLimitExceeded": _backtracking,
+    "Constant": _constant,
+    "Contains": _contains,
+    "Enum": _enum,
+    "ExclusiveMaximum": _bound("less than"),
+    "ExclusiveMinimum": _bound("greater than"),
+    "FalseSchema": _false,
+    "Format": _format,
+    "MaxItems": _size("at most", "item"),
+    "MaxLength": _size("at most", "character"),
+    "MaxProperties": _size("at most", "property", "properties"),
+    "Maximum": _bound("of at most"),
+    "MinItems": _size("at least", "item"),
+    "MinLength": _size("at least", "character"),
+    "MinProperties": _size("at least", "property", "properties"),
+    "Minimum": _bound("of at least"),
+    "MultipleOf": _multiple,
+    "Not": _not,
+    "OneOfMultipleValid": _several_fit,
+    "OneOfNotValid": _none_fits,
+    "Pattern": _pattern,
+    "PropertyNames": _property_name,
+    "Required": _required,
+    "Type": _type,
+    "UnevaluatedItems": _unevaluated_items,
+    "UnevaluatedProperties": _unexpected,
+    "UniqueItems": _unique,
+}

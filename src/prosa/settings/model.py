@@ -1,0 +1,73 @@
+"""What can be set, as one value. `prosa.settings.read` makes it; the composition root and the rules use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens; ``cached_input`` None costs as much as input."""
+
+    input: Decimal
+    output: Decimal
+    cached_input: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GlobSettings:
+    """What holds for the documents that a glob matches, in addition to what holds for all. None leaves it as it is."""
+
+    glob: str
+    strict: bool | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. None and empty mean: not set, the built-in default holds.
+
+    From the user: endpoint, limits of every run, ceilings for what front matter asks, prices, trusted hosts.
+    Times are seconds and sizes bytes. ``key_variables`` maps a base URL to the environment variable with its key.
+    From the project: model name, dialects by glob in the order written, rules.
+    """
+
+    base_url: str | None = None
+    api: Literal["chat", "responses"] | None = None
+    default_model: str | None = None
+    key_variables: Mapping[str, str] = field(default_factory=dict)
+    trusted_hosts: tuple[str, ...] = ()
+    iterations: int | None = None
+    wall_clock: float | None = None
+    retries: int | None = None
+    tool_result: int | None = None
+    concurrency: int | None = None
+    import_depth: int | None = None
+    max_size: int | None = None
+    python_timeout: float | None = None
+    python_memory: int | None = None
+    ceiling_iterations: int | None = None
+    ceiling_python_timeout: float | None = None
+    ceiling_python_memory: int | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    model: str | None = None
+    strict: bool | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    dialects: tuple[tuple[str, str], ...] = ()
+    per_glob: tuple[GlobSettings, ...] = ()
+
+    @property
+    def model_name(self) -> str | None:
+        """The model for programs that name none: the project's choice, else the user's."""
+        return self.model or self.default_model
+
+
+def merge(user: Settings, project: Settings) -> Settings:
+    """Both together: they share no setting, so neither can overrule the other."""
+    names = ("model", "strict", "select", "ignore", "dialects", "per_glob")
+    return replace(user, **{name: getattr(project, name) for name in names})

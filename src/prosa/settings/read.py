@@ -1,0 +1,197 @@
+"""Reading settings: from the text of a file to `Settings` and the problems found, each at its key (X7).
+
+In: the text of a user's `settings.toml`, or of a project's `prosa.toml` or `pyproject.toml` (`[tool.prosa]`). Out:
+what is right, and a problem for the rest. A project may name a model and say how its documents are checked; endpoints,
+keys, tools and permissions in it are refused with the way that allows them. It opens no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any
+
+from prosa.diagnostics import Problem, Severity
+from prosa.settings.keys import key_spans, load, span_of
+from prosa.settings.kinds import KINDS
+from prosa.settings.model import GlobSettings, Price, Settings
+from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
+from prosa.source import Span
+
+# One more than the longest key of the table; what is nested deeper is unknown, however deep.
+MAX_DEPTH = 4
+
+# Longer names and values are cut in messages, and not compared with ours.
+MAX_NAME = 64
+
+# A file with more mistakes than this is some other file; finding the nearest name for each costs time.
+MAX_PROBLEMS = 50
+
+
+def read_user_settings(text: str) -> tuple[Settings, tuple[Problem, ...]]:
+    """The user's own settings. What is wrong is left out and reported."""
+    values, problems = _read(text, "user", ())
+    return _user(values), problems
+
+
+def read_project_settings(text: str, source: str = "prosa.toml") -> tuple[Settings, tuple[Problem, ...]]:
+    """The settings of a project; ``source`` is the name of the file: in `pyproject.toml` only `[tool.prosa]` counts."""
+    inside = ("tool", "prosa") if source.endswith("pyproject.toml") else ()
+    values, problems = _read(text, "project", inside)
+    return _project(values), problems
+
+
+def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Any], tuple[Problem, ...]]:
+    """The checked values of one level by path, and what is wrong with the others."""
+    tree, problems = load(text, inside)
+    spans = key_spans(text) if tree else {}
+    values: dict[Path, Any] = {}
+    for path, raw in _leaves(tree):
+        found = _checked(path, raw, level)
+        if isinstance(found, _Value):
+            values[path] = found.value
+        elif found is not None:
+            problems.append(found.at(span_of(spans, (*inside, *path))))
+        if len(problems) == MAX_PROBLEMS:
+            break
+    problems += [each.at(span_of(spans, path)) for path, each in _half_prices(values)]
+    return values, tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value that passed its check."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Wrong:
+    """What is wrong with a setting, before its place is known."""
+
+    rule: str
+    message: str
+    note: str = ""
+    severity: Severity = Severity.ERROR
+
+    def at(self, span: Span) -> Problem:
+        return Problem(self.rule, self.message, span, (self.note,) if self.note else (), severity=self.severity)
+
+
+def _checked(path: Path, raw: Any, level: Level) -> _Value | _Wrong | None:
+    """The value of a setting, or what is wrong with it; None for an empty table that may stand there."""
+    name = ".".join(path)
+    setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
+    if level == "project" and (how := _refusal(path, setting)):
+        return _Wrong("refused-setting", f"a project cannot set `{name}`", how)
+    if setting is None:
+        return None if raw == {} and _is_table(path, level) else _unknown(path, level)
+    if setting.level != level:
+        note = "it is a setting of a project: move it to prosa.toml"
+        return _Wrong("misplaced-setting", f"`{name}` has no effect here", note, Severity.WARNING)
+    expected, convert = KINDS[setting.kind]
+    value = convert(raw)
+    if value is None:
+        # Where the name of a variable is due, somebody may have put the key itself; it is never shown (X7).
+        found = "" if setting.kind == "variable" else f", not {_shown(raw)}"
+        return _Wrong("bad-setting", f"`{name}` must be {expected}{found}")
+    return _Value(value)
+
+
+def _leaves(tree: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Every value that is no table, and every empty table, with its path, in the order written."""
+    stack: list[tuple[Path, Any]] = [((), tree)]
+    while stack:
+        path, value = stack.pop()
+        if isinstance(value, dict) and len(path) < MAX_DEPTH and (value or not path):
+            stack.extend(((*path, _spelled(path, key)), each) for key, each in reversed(value.items()))
+        else:
+            yield path, value
+
+
+def _spelled(parent: Path, key: str) -> str:
+    """The key as the table spells it, with `-` for `_`; names that the writer chooses stay as they are."""
+    chosen = any(each.path[: len(parent) + 1] == (*parent, "*") for each in SETTINGS)
+    return key if chosen else key.replace("_", "-")
+
+
+def _matches(pattern: Path, path: Path) -> bool:
+    return len(pattern) == len(path) and all(want in ("*", part) for want, part in zip(pattern, path, strict=True))
+
+
+def _refusal(path: Path, setting: Setting | None) -> str:
+    """What allows this instead, where a project may not choose it; empty where it may."""
+    if setting is not None and setting.level == "project":
+        return ""
+    return REFUSED.get(path[0], "") or REFUSED.get(path[-1], "")
+
+
+def _is_table(path: Path, level: Level) -> bool:
+    """Whether a table of settings may stand at this path."""
+    return any(each.level == level and _matches(each.path[: len(path)], path) for each in SETTINGS)
+
+
+def _unknown(path: Path, level: Level) -> _Wrong:
+    """What to say about a key that is in no line of the table."""
+    name = ".".join(path)
+    if _is_table(path, level):
+        return _Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
+    keys = [each.key for each in SETTINGS if each.level == level]
+    near = get_close_matches(name, keys, n=1, cutoff=0.75) if len(name) <= MAX_NAME else []
+    note = f"did you mean `{near[0]}`?" if near else "docs/settings.md lists all settings"
+    return _Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
+
+
+def _shown(raw: Any) -> str:
+    """A value for a message, short."""
+    if isinstance(raw, dict):
+        return "a table"
+    text = str(raw).lower() if isinstance(raw, bool | Decimal) else repr(raw)
+    return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
+
+
+def _half_prices(values: Mapping[Path, Any]) -> list[tuple[Path, _Wrong]]:
+    """Prices that name one direction only: half a price is no price."""
+    names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
+    return [
+        (("prices", name), _Wrong("bad-setting", f"the price of `{name}` needs both `input` and `output`"))
+        for name in names
+        if ("prices", name, "input") not in values or ("prices", name, "output") not in values
+    ]
+
+
+def _user(values: Mapping[Path, Any]) -> Settings:
+    """The user's part of the settings."""
+    plain = {_field(path): value for path, value in values.items() if path[0] not in ("endpoints", "prices")}
+    keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
+    return Settings(**plain, key_variables=keys, prices=_prices(values))
+
+
+def _field(path: Path) -> str:
+    """The field of `Settings` for a plain key: `limits.x` is x, `ceilings.x` is ceiling_x."""
+    name = path[-1].replace("-", "_")
+    return f"ceiling_{name}" if path[0] == "ceilings" else name
+
+
+def _prices(values: Mapping[Path, Any]) -> dict[str, Price]:
+    """The price of each model for which both directions are given."""
+    halves = {path[1] for path, _ in _half_prices(values)}
+    return {
+        path[1]: Price(value, values[("prices", path[1], "output")], values.get(("prices", path[1], "cached-input")))
+        for path, value in values.items()
+        if path[0] == "prices" and path[2] == "input" and path[1] not in halves
+    }
+
+
+def _project(values: Mapping[Path, Any]) -> Settings:
+    """The project's part of the settings."""
+    plain = {path[0]: value for path, value in values.items() if len(path) == 1}
+    dialects = tuple((path[1], value) for path, value in values.items() if path[0] == "dialects")
+    globs = dict.fromkeys(path[1] for path in values if path[0] == "per-glob")
+    per_glob = tuple(
+        GlobSettings(glob, **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)})
+        for glob in globs
+    )
+    return Settings(**plain, dialects=dialects, per_glob=per_glob)

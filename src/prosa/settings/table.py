@@ -1,0 +1,81 @@
+"""The table of settings: every key, who may set it, what it must be. `docs/settings.md` shows the same lines.
+
+Nothing here reads a file; `read` matches what a file holds against these lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Level: TypeAlias = Literal["user", "project"]
+Path: TypeAlias = tuple[str, ...]
+
+USER_FILE = "settings.toml"
+"""In the user's configuration folder."""
+
+PROJECT_FILE = "prosa.toml"
+"""In the root of a project; `[tool.prosa]` of a `pyproject.toml` has the same settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One line of the table. ``key`` is dotted, ``*`` stands for a name the writer chooses; ``kind`` names a check."""
+
+    key: str
+    level: Level
+    kind: str
+    default: str
+    doc: str
+
+    @property
+    def path(self) -> Path:
+        """The key in parts."""
+        return tuple(self.key.split("."))
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("base-url", "user", "url", "none", "base URL of the model service"),
+    Setting("api", "user", "api", "`chat`", "wire format: `chat` (Chat Completions) or `responses`"),
+    Setting("default-model", "user", "text", "`gpt-4o`", "model for programs that name none"),
+    Setting("endpoints.*.api-key-env", "user", "variable", "none", "variable with the key for that base URL"),
+    Setting("trusted-hosts", "user", "texts", "none", "private hosts that may be visited, as `host` or `host:port`"),
+    Setting("limits.iterations", "user", "count", "10", "model calls of one program"),
+    Setting("limits.wall-clock", "user", "seconds", "600", "seconds a run may take"),
+    Setting("limits.retries", "user", "whole", "10", "further attempts of a model call after a transient error"),
+    Setting("limits.tool-result", "user", "count", "262144", "bytes of a tool result that reach the model"),
+    Setting("limits.concurrency", "user", "count", "8", "tool calls that run at the same time"),
+    Setting("limits.import-depth", "user", "count", "16", "imports of imports"),
+    Setting("limits.max-size", "user", "count", "10485760", "bytes of a document"),
+    Setting("limits.python-timeout", "user", "seconds", "30", "seconds of a `python` call"),
+    Setting("limits.python-memory", "user", "mebibytes", "128", "MiB of a `python` call"),
+    Setting("ceilings.iterations", "user", "count", "50", "as far as front matter may raise `iterations`"),
+    Setting("ceilings.python-timeout", "user", "seconds", "300", "as far as front matter may raise the timeout"),
+    Setting("ceilings.python-memory", "user", "mebibytes", "512", "as far as front matter may raise the memory"),
+    Setting("prices.*.input", "user", "price", "known prices", "US dollars per million input tokens of that model"),
+    Setting("prices.*.output", "user", "price", "known prices", "US dollars per million output tokens"),
+    Setting("prices.*.cached-input", "user", "price", "as `input`", "US dollars per million cached input tokens"),
+    Setting("model", "project", "text", "none", "model for programs of this project that name none"),
+    Setting("strict", "project", "flag", "`false`", "tolerated forms are errors"),
+    Setting("select", "project", "texts", "all", "rules that are checked"),
+    Setting("ignore", "project", "texts", "none", "rules that are not checked"),
+    Setting("dialects.*", "project", "text", "detected", "dialect of the documents that the glob matches"),
+    Setting("per-glob.*.strict", "project", "flag", "`false`", "as `strict`, for the documents that the glob matches"),
+    Setting("per-glob.*.select", "project", "texts", "none", "further rules for these documents"),
+    Setting("per-glob.*.ignore", "project", "texts", "none", "rules that are not checked in these documents"),
+)
+
+# X7: what a file in a tree can never choose, and what allows it instead.
+_BY_USER = "set it in your own settings (see docs/settings.md)"
+_TRUST = "if you trust it, run: prosa trust PATH"
+REFUSED: Mapping[str, str] = {
+    **{each.path[0]: _BY_USER for each in SETTINGS if each.level == "user"},
+    "base-url": "give it yourself: prosa run --base-url URL, or set it in your own settings",
+    "api": "give it yourself: prosa run --api NAME, or set it in your own settings",
+    "api-key": "set OPENAI_API_KEY, or name a variable in your own settings",
+    "api-key-env": "set OPENAI_API_KEY, or name a variable in your own settings",
+    "key": "set OPENAI_API_KEY, or name a variable in your own settings",
+    "responder": _BY_USER,
+    **dict.fromkeys(("plugins", "tools", "mcp", "mcp-servers", "permissions", "trust"), _TRUST),
+}

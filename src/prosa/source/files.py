@@ -1,0 +1,38 @@
+"""The port through which pure code reads files: a rooted, read-only view (X5). `adapters.files` meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from prosa.source.text import SourceText
+
+
+class FileProblem(Exception):
+    """A file that cannot be read as a document. ``reason`` stands alone in a sentence after the path.
+
+    ``kind`` is one of ``missing``, ``not-a-file``, ``outside-root``, ``unreadable``, ``not-utf-8``, ``too-large``,
+    ``changed`` (only when writing).
+    """
+
+    def __init__(self, path: Path, kind: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.kind = kind
+        self.reason = reason
+
+
+class Files(Protocol):
+    """Read-only access to documents. Paths are absolute or relative to the working directory."""
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        ...
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved, whether or not it exists."""
+        ...
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the real path lies inside the root (always true without a root)."""
+        ...

@@ -1,0 +1,120 @@
+"""The one place that knows lines, UTF-8 and UTF-16 (X2: a line ends at LF, CRLF or a lone CR, at nothing else).
+
+In: a text. Out: positions for people (1-based), byte offsets for parsers, UTF-16 columns for editors.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
+from typing import NamedTuple
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BLOCK = 256
+"""Characters between two counted places: no question costs more than one block, however long the line is."""
+
+_CHUNK = 1024
+"""Characters between two known byte offsets. Chunks and not lines: a file may be one line."""
+
+
+class Position(NamedTuple):
+    """A place for people: both numbers are 1-based, the column counts characters."""
+
+    line: int
+    column: int
+
+
+class LineIndex:
+    """Where the lines of a text begin, and how its offsets count in UTF-8 and UTF-16.
+
+    Built once per text in linear time; every question after that is a binary search and, in a text that is not
+    ASCII, the encoding of one block of characters. Offsets outside the text are clamped to it.
+    """
+
+    __slots__ = ("_ascii", "_bytes", "_units", "starts", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts: tuple[int, ...] = (0, *(match.end() for match in _LINE_END.finditer(text)))
+        self._ascii = text.isascii()
+        self._bytes: tuple[int, ...] | None = None
+        self._units: tuple[int, ...] | None = None
+
+    @property
+    def count(self) -> int:
+        """Number of lines; a text that ends in a line end has an empty last line."""
+        return len(self.starts)
+
+    def position(self, offset: int) -> Position:
+        """Line and column of a character offset."""
+        offset = self._clamped(offset)
+        line = bisect_right(self.starts, offset) - 1
+        return Position(line + 1, offset - self.starts[line] + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """The character offset of a 1-based position; past the end of a line it is the place before its line end."""
+        if line > self.count:
+            return len(self.text)
+        start = self.starts[max(line, 1) - 1]
+        return start + min(max(column, 1) - 1, len(self.line_text(max(line, 1))))
+
+    def line_text(self, line: int) -> str:
+        """A line (1-based, at most `count`) without its line end."""
+        start = self.starts[line - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def byte_offset(self, offset: int) -> int:
+        """UTF-8 bytes in front of a character offset."""
+        offset = self._clamped(offset)
+        if self._ascii:
+            return offset
+        block = offset // _BLOCK
+        return self._byte_blocks()[block] + len(_utf8(self.text[block * _BLOCK : offset]))
+
+    def offset_of_byte(self, byte: int) -> int:
+        """The character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
+        if self._ascii:
+            return self._clamped(byte)
+        blocks = self._byte_blocks()
+        block = max(bisect_right(blocks, byte) - 1, 0)
+        encoded = _utf8(self.text[block * _BLOCK : (block + 1) * _BLOCK])
+        end = min(max(byte - blocks[block], 0), len(encoded))
+        while end < len(encoded) and encoded[end] & 0xC0 == 0x80:
+            end -= 1
+        return self._clamped(block * _BLOCK + len(encoded[:end].decode("utf-8", "surrogatepass")))
+
+    def utf16_column(self, offset: int) -> int:
+        """0-based column in UTF-16 code units, as editors count."""
+        offset = self._clamped(offset)
+        start = self.starts[bisect_right(self.starts, offset) - 1]
+        return offset - start if self._ascii else self._utf16_offset(offset) - self._utf16_offset(start)
+
+    def _clamped(self, offset: int) -> int:
+        return min(max(offset, 0), len(self.text))
+
+    def _utf16_offset(self, offset: int) -> int:
+        if self._units is None:
+            self._units = self._blocks(_utf16_length)
+        block = offset // _BLOCK
+        return self._units[block] + _utf16_length(self.text[block * _BLOCK : offset])
+
+    def _byte_blocks(self) -> tuple[int, ...]:
+        if self._bytes is None:
+            self._bytes = self._blocks(lambda text: len(_utf8(text)))
+        return self._bytes
+
+    def _blocks(self, length: Callable[[str], int]) -> tuple[int, ...]:
+        """How far an encoding has come at the beginning of each block."""
+        sizes = (length(self.text[start : start + _BLOCK]) for start in range(0, len(self.text), _BLOCK))
+        return tuple(accumulate(sizes, initial=0))
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _utf16_length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

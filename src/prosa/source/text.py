@@ -1,0 +1,40 @@
+"""A source: the text of one file (or of standard input) with its name and its lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from prosa.source.lines import LineIndex, Position
+from prosa.source.span import Span
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """``text`` exactly as decoded, a byte-order mark and every line end included; ``path`` as the user would name it.
+
+    ``digest`` is the SHA-256 of the bytes that were read, in hex, or empty for a text that has no file; a writer
+    compares it to refuse a file that changed meanwhile.
+    """
+
+    text: str
+    path: str = "<text>"
+    digest: str = field(default="", compare=False)
+
+    @cached_property
+    def lines(self) -> LineIndex:
+        """The line index, built at the first question."""
+        return LineIndex(self.text)
+
+    def position(self, offset: int) -> Position:
+        """1-based line and column of an offset."""
+        return self.lines.position(offset)
+
+    def slice(self, span: Span) -> str:
+        """The characters of a span."""
+        return self.text[span.start : span.end]
+
+    @property
+    def whole(self) -> Span:
+        """The span of the whole text."""
+        return Span(0, len(self.text))

@@ -1,0 +1,39 @@
+"""One text under a name of its own, over other files: standard input, or a text that has no file at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from prosa.source.files import FileProblem, Files
+from prosa.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class TextFiles:
+    """Meets `Files`: ``source`` under its own path, everything else from ``under``.
+
+    Without ``under`` there is nothing else: every other path lies outside the root, so nothing is opened for it.
+    """
+
+    source: SourceText
+    under: Files | None = None
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        if self._is_source(path):
+            return self.source
+        if self.under is None:
+            raise FileProblem(path, "outside-root", "is not opened for a text that has no file")
+        return self.under.read(path)
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved; as it is without files."""
+        return self.under.real(path) if self.under else path
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the real path lies inside the root."""
+        return self.under.inside_root(path) if self.under else self._is_source(path)
+
+    def _is_source(self, path: Path) -> bool:
+        return self.real(path) == self.real(Path(self.source.path))

@@ -1,0 +1,10 @@
+"""Go's text/template language: lex, parse, execute, analyse (X11–X14)."""
+
+from prosa.template.analyse import NameUse
+from prosa.template.errors import TemplateError
+from prosa.template.mask import action_spans
+from prosa.template.printing import value_text
+from prosa.template.template import Template
+from prosa.template.undeclared import Undeclared, undeclared
+
+__all__ = ["NameUse", "Template", "TemplateError", "Undeclared", "action_spans", "undeclared", "value_text"]

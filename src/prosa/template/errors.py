@@ -1,0 +1,29 @@
+"""The one error of the template engine, for parsing and for rendering."""
+
+from __future__ import annotations
+
+from prosa.source import LineIndex
+
+SHOWN = 40
+"""Characters of the offending piece that a message repeats."""
+
+
+class TemplateError(Exception):
+    """A template that cannot be parsed, or not rendered with this data.
+
+    ``offset`` counts characters from the start of the template, ``line`` and ``column`` from 1; ``fragment`` is the
+    offending piece as written.
+    """
+
+    def __init__(self, message: str, *, text: str, offset: int, fragment: str = "") -> None:
+        self.message = message
+        self.offset = offset
+        self.line, self.column = LineIndex(text).position(offset)
+        self.fragment = fragment
+        super().__init__(f"line {self.line}, column {self.column}: {message}")
+
+
+def quoted(piece: str) -> str:
+    """A piece of the template for a message: on one line, shortened, in quotes."""
+    one_line = " ".join(piece.split())
+    return repr(one_line if len(one_line) <= SHOWN else f"{one_line[: SHOWN - 1]}…")

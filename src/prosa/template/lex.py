@@ -1,0 +1,210 @@
+"""Text → tokens, as Go's `text/template/parse` lexes them: plain text, and the pieces between ``{{`` and ``}}``.
+
+In: any text. Out: tokens with offsets, trim markers already applied, comments gone. Refuses with `TemplateError` what
+no token can begin with; it never looks at data. One pass, every character a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple, TypeAlias
+
+from prosa.template.errors import TemplateError, quoted
+
+Kind: TypeAlias = Literal[
+    "text", "open", "close", "space", "field", "variable", "word", "number", "char", "string", "raw", "dot",
+    "|", "(", ")", ",", "=", ":=", "end",
+]  # fmt: skip
+
+OPEN, CLOSE = "{{", "}}"
+SPACES = " \t\r\n"
+
+_CLOSE = re.compile(r"[ \t\r\n]-\}\}|\}\}")
+_SPACE = re.compile(r"[ \t\r\n]+")
+_TRIM_CLOSE = re.compile(r"-\}\}")
+_NAME = re.compile(r"\w+")
+_FIELD = re.compile(r"\.(\w+(?:-\w+)*)")
+_VARIABLE = re.compile(r"\$\w*")
+_NUMBER = re.compile(
+    r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
+    r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
+)
+_STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"')
+_CHAR = re.compile(r"'(?:[^'\\\n]|\\[^\n])*'")
+_TERMINATORS = frozenset(" \t\r\n.,|:()")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+class Token(NamedTuple):
+    """A piece of the template. ``text`` is the source of the piece; for fields without the dot."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+def lex(text: str) -> list[Token]:
+    """All tokens, an ``end`` token last. Raises `TemplateError`."""
+    return _Lexer(text).run()
+
+
+class _Lexer:
+    """The state of one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self.parens: list[int] = []
+
+    def run(self) -> list[Token]:
+        text, at, trim = self.text, 0, False
+        while True:
+            opened = text.find(OPEN, at)
+            stop = len(text) if opened < 0 else opened
+            self._plain(at, stop, trim, trim_end=opened >= 0 and self._trims_left(opened))
+            if opened < 0:
+                self._add("end", len(text), len(text))
+                return self.tokens
+            at, trim = self._action(opened)
+
+    def _trims_left(self, opened: int) -> bool:
+        marker = opened + len(OPEN)
+        return self.text[marker : marker + 1] == "-" and self.text[marker + 1 : marker + 2] in (" ", "\t", "\r", "\n")
+
+    def _plain(self, start: int, stop: int, trim_start: bool, *, trim_end: bool) -> None:
+        text = self.text
+        if trim_start:
+            while start < stop and text[start] in SPACES:
+                start += 1
+        if trim_end:
+            while stop > start and text[stop - 1] in SPACES:
+                stop -= 1
+        if stop > start:
+            self._add("text", start, stop)
+
+    def _action(self, opened: int) -> tuple[int, bool]:
+        """Lexes from ``{{`` to behind ``}}``; gives that offset, and whether the text after it is trimmed."""
+        at = opened + len(OPEN)
+        if self._trims_left(opened):
+            at += 2
+        if self.text.startswith("/*", at):
+            return self._comment(opened, at)
+        self._add("open", opened, at)
+        self.parens.clear()
+        while True:
+            closed = _CLOSE.match(self.text, at)
+            if closed:
+                return self._close(closed.start(), closed.end())
+            at = self._token(at, opened)
+
+    def _close(self, start: int, end: int) -> tuple[int, bool]:
+        if self.parens:
+            raise self._error("unclosed parenthesis: a ) is missing", self.parens[-1], start)
+        self._add("close", start, end)
+        return end, end - start > len(CLOSE)
+
+    def _comment(self, opened: int, at: int) -> tuple[int, bool]:
+        ended = self.text.find("*/", at + 2)
+        if ended < 0:
+            raise self._error("unclosed comment: it ends with */}}", opened, at + 2)
+        closed = _CLOSE.match(self.text, ended + 2)
+        if closed is None:
+            raise self._error("a comment ends with */ directly before }}", opened, ended + 2)
+        return closed.end(), closed.end() - closed.start() > len(CLOSE)
+
+    def _token(self, at: int, opened: int) -> int:
+        """One token inside an action; gives the offset behind it."""
+        first = self.text[at : at + 1]
+        if not first:
+            raise self._error("unclosed action: it ends with }}", opened, len(self.text))
+        if first in SPACES:
+            return self._space(at)
+        if first == "." and not self.text[at + 1 : at + 2].isdecimal():
+            return self._field(at)
+        if first == "$":
+            return self._ended(self._match(_VARIABLE, "variable", at), at)
+        if first in "+-" or first.isdecimal() or first == ".":
+            return self._number(at)
+        if first == "_" or first.isalnum():
+            return self._ended(self._match(_NAME, "word", at), at)
+        return self._quoted(first, at) or self._punctuation(first, at)
+
+    def _space(self, at: int) -> int:
+        end = _SPACE.match(self.text, at).end()  # type: ignore[union-attr]
+        if _TRIM_CLOSE.match(self.text, end):
+            end -= 1
+        if end > at:
+            self._add("space", at, end)
+        return end
+
+    def _field(self, at: int) -> int:
+        found = _FIELD.match(self.text, at)
+        if found is None:
+            self._add("dot", at, at + 1)
+            return self._ended(at + 1, at)
+        name = found.group(1)
+        if not name.isascii() or not _PLAIN_NAME.match(name):
+            hint = f'a name is made of A-Z, a-z, 0-9, _ and -; write (index . "{name}")'
+            raise self._error(f"{quoted(found.group())} is not a name: {hint}", at, found.end())
+        self.tokens.append(Token("field", name, at, found.end()))
+        return self._ended(found.end(), at)
+
+    def _number(self, at: int) -> int:
+        end = _NUMBER.match(self.text, at).end()  # type: ignore[union-attr]
+        follows = self.text[end : end + 1]
+        if end == at or follows == "_" or follows.isalnum():
+            raise self._error("not a number", at, end + 1)
+        self._add("number", at, end)
+        return end
+
+    def _quoted(self, first: str, at: int) -> int:
+        if first == "`":
+            end = self.text.find("`", at + 1) + 1
+            if not end:
+                raise self._error("unclosed raw string: a ` is missing", at, at + 1)
+            self._add("raw", at, end)
+            return end
+        if first not in "\"'":
+            return 0
+        found = (_STRING if first == '"' else _CHAR).match(self.text, at)
+        if found is None:
+            what = "string" if first == '"' else "character constant"
+            raise self._error(f"unclosed {what}: a {first} is missing on this line", at, at + 1)
+        self._add("string" if first == '"' else "char", at, found.end())
+        return found.end()
+
+    def _punctuation(self, first: str, at: int) -> int:
+        if first == ":":
+            if not self.text.startswith(":=", at):
+                raise self._error("expected :=, found :", at, at + 1)
+            self._add(":=", at, at + 2)
+            return at + 2
+        if first == "(":
+            self.parens.append(at)
+        elif first == ")":
+            if not self.parens:
+                raise self._error("unexpected ): no parenthesis is open", at, at + 1)
+            self.parens.pop()
+        elif first not in "|,=":
+            raise self._error(f"unexpected character {first!r} in an action", at, at + 1)
+        self.tokens.append(Token(first, first, at, at + 1))  # type: ignore[arg-type]
+        return at + 1
+
+    def _match(self, pattern: re.Pattern[str], kind: Kind, at: int) -> int:
+        end = pattern.match(self.text, at).end()  # type: ignore[union-attr]
+        self._add(kind, at, end)
+        return end
+
+    def _ended(self, end: int, start: int) -> int:
+        """Names must be followed by a space, a closing delimiter or punctuation that can follow a name."""
+        follows = self.text[end : end + 1]
+        if not follows or follows in _TERMINATORS or self.text.startswith(CLOSE, end):
+            return end
+        raise self._error(f"unexpected character {follows!r} after {quoted(self.text[start:end])}", end, end + 1)
+
+    def _add(self, kind: Kind, start: int, end: int) -> None:
+        self.tokens.append(Token(kind, self.text[start:end], start, end))
+
+    def _error(self, message: str, start: int, end: int) -> TemplateError:
+        return TemplateError(message, text=self.text, offset=start, fragment=self.text[start:end])

@@ -1,0 +1,50 @@
+"""A template: parsed once, rendered with data, asked which names it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from prosa.template.analyse import NameUse, uses
+from prosa.template.errors import TemplateError
+from prosa.template.exec import SPECIAL, render
+from prosa.template.funcs import FUNCTIONS
+from prosa.template.parse import parse
+from prosa.template.undeclared import undeclared
+
+_FUNCTIONS = frozenset((*FUNCTIONS, *SPECIAL))
+
+
+class Template:
+    """A template in Go's `text/template` language as decided in X11–X14.
+
+    Raises `TemplateError` when the text does not parse.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tree = parse(text, _FUNCTIONS)
+
+    def render(self, data: object, *, schema: Mapping[str, Any] | bool | None = None) -> str:
+        """The text for plain JSON ``data``.
+
+        With the input schema, a name it does not declare is an error where ``additionalProperties`` is false; every
+        other absent name prints nothing (X13). Raises `TemplateError`.
+        """
+        if schema is not None:
+            self._refuse_closed(schema)
+        return render(self.tree, self.text, data)
+
+    @cached_property
+    def uses(self) -> tuple[NameUse, ...]:
+        """The names of the data that the template looks up, in the order they stand."""
+        return uses(self.tree)
+
+    def _refuse_closed(self, schema: Mapping[str, Any] | bool) -> None:
+        for found in undeclared(self, schema):
+            if found.closed:
+                hint = f"; did you mean .{found.suggestion}?" if found.suggestion else ""
+                message = f"the input schema has no {found.name!r} and allows no other names{hint}"
+                fragment = found.span.of(self.text)
+                raise TemplateError(message, text=self.text, offset=found.span.start, fragment=fragment)

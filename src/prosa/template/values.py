@@ -1,0 +1,67 @@
+"""What a template computes with: plain data, and one value for a name that is absent (X12, X13).
+
+Plain data is None (an explicit null), bool, int, float, str, list and dict with string keys. Nothing here prints.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+
+@final
+class Absent:
+    """The class of `ABSENT`; it has that one instance."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+"""A name that is not there (X13): it prints nothing and is false. An explicit null is None."""
+
+
+def truth(value: object) -> bool:
+    """Whether ``if`` takes the first branch: false, 0, null, absent, and the empty string, list and map are false."""
+    return value is not ABSENT and bool(value)
+
+
+def go_type(value: object) -> str:
+    """The Go type that ``%T`` and the error texts of ``printf`` name; null and absent are ``<nil>``."""
+    for kind, name in _GO_TYPES:
+        if isinstance(value, kind):
+            return name
+    return "<nil>"
+
+
+def described(value: object) -> str:
+    """The kind of a value in words for a message, with its article: ``a list``, ``an integer``, ``null``."""
+    if value is None:
+        return "null"
+    if isinstance(value, Absent):
+        return "an absent value"
+    for kind, name in _WORDS:
+        if isinstance(value, kind):
+            return name
+    return f"a Python {type(value).__name__}"
+
+
+# A Python bool is an int, so it is asked for first.
+_GO_TYPES: Final[tuple[tuple[type, str], ...]] = (
+    (bool, "bool"),
+    (int, "int"),
+    (float, "float64"),
+    (str, "string"),
+    (list, "[]interface {}"),
+    (dict, "map[string]interface {}"),
+)
+
+_WORDS: Final[tuple[tuple[type, str], ...]] = (
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a number with a fraction"),
+    (str, "a string"),
+    (list, "a list"),
+    (dict, "a map"),
+)

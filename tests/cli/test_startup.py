@@ -1,0 +1,73 @@
+"""What a command loads, and what it never loads (style 11)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = frozenset(
+    {
+        *("openai", "mcp", "wasmtime", "genai_prices", "platformdirs", "httpx2", "pydantic"),
+        *("anyio", "asyncio", "ssl", "sqlite3", "starlette", "numpy"),
+    }
+)
+# What `prosa --help` may load of ours; everything else waits for its command.
+FRONT = frozenset(
+    f"prosa{name}" for name in ("", ".cli", ".cli.main", ".cli.commands", ".cli.console", ".cli.errors", ".cli.parser")
+)
+
+CODE = """
+import json, sys
+from prosa.cli.{module} import main
+status = main({argv!r})
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def loaded(argv: list[str], module: str = "main", home: Path = Path("/nonexistent")) -> tuple[int, set[str]]:
+    """The exit status of a command in a fresh process, and all modules it loaded."""
+    environ = {**{name: value for name, value in os.environ.items() if "AGREE" not in name}, "HOME": str(home)}
+    code = CODE.format(module=module, argv=argv)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    return status, set(modules)
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], []])
+def test_help_and_version_load_the_table_and_nothing_else_of_ours(argv: list[str]):
+    status, modules = loaded(argv)
+    assert status == 0
+    assert {name for name in modules if name.split(".")[0] == "prosa"} <= FRONT
+    assert not modules & (
+        HEAVY | {"yaml", "jsonschema_rs", "pyromark", "pathlib", "tomllib", "json.decoder"} - {"json.decoder"}
+    )
+
+
+def test_markdownlang_help_loads_no_more():
+    status, modules = loaded([], "markdownlang")
+    assert status == 0
+    assert not modules & HEAVY
+
+
+def test_check_never_loads_what_only_a_run_needs(tmp_path: Path):
+    program = tmp_path / "hello.md"
+    program.write_text(
+        "---\nname: hello\ndescription: says hello\ninput: {type: object}\noutput: {type: object}\n---\nHello.\n"
+    )
+    status, modules = loaded(["check", str(program)])
+    assert status == 0
+    assert not modules & HEAVY
+    assert not {
+        name for name in modules if name.startswith(("prosa.app", "prosa.adapters.providers", "prosa.adapters.mcp"))
+    }
+
+
+def test_agree_loads_nothing_heavy():
+    status, modules = loaded(["agree", "--phrase", "no such phrase"])
+    assert status == 2
+    assert not modules & HEAVY

@@ -1,0 +1,185 @@
+"""Reading documents: hostile files, limits, roots (X5, X9)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
+from prosa.source import FileProblem, Files
+
+AS_ROOT = os.geteuid() == 0
+
+
+def refused(path: Path, files: Files | None = None) -> FileProblem:
+    with pytest.raises(FileProblem) as caught:
+        (files or RootedFiles()).read(path)
+    assert caught.value.path == path
+    assert str(caught.value) == f"{path}: {caught.value.reason}"
+    return caught.value
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbfx\r\ny\rz\n\n", "é\u2028\0\x85".encode()])
+def test_a_text_comes_back_to_the_byte_with_its_digest(tmp_path: Path, data: bytes):
+    path = tmp_path / "a.md"
+    path.write_bytes(data)
+    found = RootedFiles(tmp_path).read(path)
+    assert found.text.encode() == data
+    assert (found.digest, found.path) == (hashlib.sha256(data).hexdigest(), str(path))
+
+
+def test_x9_a_document_of_11_mb_is_refused_and_the_message_names_the_flag(tmp_path: Path):
+    path = tmp_path / "big.md"
+    with path.open("wb") as stream:
+        stream.truncate(11 * 1024 * 1024)
+    problem = refused(path)
+    assert (problem.kind, "--max-size" in problem.reason) == ("too-large", True)
+    assert "11,534,336 bytes, the limit is 10,485,760" in problem.reason
+    assert len(RootedFiles(max_size=12 * 1024 * 1024).read(path).text) == 11 * 1024 * 1024
+
+
+def test_x9_the_limit_itself_is_allowed(tmp_path: Path):
+    path = tmp_path / "a.md"
+    path.write_bytes(b"12345")
+    assert RootedFiles(max_size=5).read(path).text == "12345"
+    assert refused(path, RootedFiles(max_size=4)).kind == "too-large"
+    assert MAX_DOCUMENT_BYTES == 10 * 1024 * 1024
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"a\nb\xff\n", "byte 0xff in line 2 (offset 3); save it as UTF-8"),
+        ("häßlich".encode("latin-1"), "byte 0xe4 in line 1 (offset 1); save it as UTF-8"),
+        ("a\n".encode("utf-16"), "byte 0xff in line 1 (offset 0); it looks like UTF-16, save it as UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "byte 0x89 in line 1 (offset 0); it looks like a binary file"),
+        (b"\xed\xa0\x80", "byte 0xed in line 1 (offset 0); save it as UTF-8"),
+        (b"abc\xe2\x82", "byte 0xe2 in line 1 (offset 3); save it as UTF-8"),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_named(tmp_path: Path, data: bytes, reason: str):
+    path = tmp_path / "a.md"
+    path.write_bytes(data)
+    problem = refused(path)
+    assert (problem.kind, problem.reason) == ("not-utf-8", f"is not UTF-8 text: {reason}")
+
+
+def test_x5_only_regular_files_are_opened_and_nothing_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    os.mkfifo(tmp_path / "pipe.md")
+    (tmp_path / "folder.md").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.md")
+        found = {name: refused(Path(name)).reason for name in ("pipe.md", "folder.md", "socket.md", "/dev/zero")}
+    assert found == {
+        "pipe.md": "is a pipe, not a regular file",
+        "folder.md": "is a folder, not a regular file",
+        "socket.md": "is a socket, not a regular file",
+        "/dev/zero": "is a device, not a regular file",
+    }
+
+
+def test_missing_names_and_loops_are_problems(tmp_path: Path):
+    (tmp_path / "loop.md").symlink_to("loop.md")
+    (tmp_path / "file").write_text("")
+    assert refused(tmp_path / "none.md").kind == "missing"
+    assert refused(tmp_path / "file" / "below.md").kind == "missing"
+    assert refused(tmp_path / "nul\0.md", RootedFiles(tmp_path)).kind == "missing"
+    assert refused(tmp_path / ("n" * 300)).kind == "unreadable"
+    assert refused(tmp_path / "loop.md", RootedFiles(tmp_path)).reason == "is a link that leads back to itself"
+
+
+def test_a_file_without_permission_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "secret.md"
+    path.write_text("x")
+    path.chmod(0)
+    if AS_ROOT:  # root reads everything, so the refusal of the system is played
+
+        def refuse(*args: object) -> int:
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr("prosa.adapters.files.read.os.open", refuse)
+    assert refused(path).reason == "may not be read (permission denied)"
+
+
+def test_x5_a_link_out_of_the_root_is_refused_and_one_inside_is_followed(tmp_path: Path):
+    root, outside = tmp_path / "root", tmp_path / "outside.md"
+    (root / "sub").mkdir(parents=True)
+    outside.write_text("secret")
+    (root / "in.md").write_text("fine")
+    (root / "escape.md").symlink_to(outside)
+    (root / "up").symlink_to(tmp_path)
+    (root / "sub" / "link.md").symlink_to("../in.md")
+    files = RootedFiles(root)
+    assert files.read(root / "sub" / "link.md").text == "fine"
+    assert files.read(root / "sub" / ".." / "in.md").text == "fine"
+    for path in (root / "escape.md", root / "up" / "outside.md", root / ".." / "outside.md", tmp_path / "rootless.md"):
+        assert refused(path, files).kind == "outside-root"
+        assert not files.inside_root(path)
+    assert RootedFiles().read(root / "escape.md").text == "secret"
+
+
+def test_x5_the_root_itself_may_be_a_link(tmp_path: Path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.md").write_text("x")
+    (tmp_path / "named").symlink_to("real")
+    files = RootedFiles(tmp_path / "named")
+    assert files.read(tmp_path / "named" / "a.md").text == "x"
+    assert files.real(tmp_path / "named" / "new.md") == (tmp_path / "real" / "new.md").resolve()
+
+
+def test_relative_paths_start_at_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "a.md").write_text("x")
+    monkeypatch.chdir(tmp_path)
+    assert RootedFiles(Path()).read(Path("a.md")).path == "a.md"
+
+
+@pytest.mark.parametrize("mark", ["prosa.toml", ".git"])
+def test_x5_the_root_is_the_nearest_marked_ancestor(tmp_path: Path, mark: str):
+    deep = tmp_path / "project" / "docs" / "more"
+    deep.mkdir(parents=True)
+    (tmp_path / "project" / mark).mkdir()
+    assert find_root(deep / "a.md") == (tmp_path / "project").resolve()
+    assert find_root(deep) == (tmp_path / "project").resolve()
+    (deep.parent / "prosa.toml").write_text("")
+    assert find_root(deep / "a.md") == deep.parent.resolve()
+
+
+def test_x5_without_a_mark_the_root_is_the_folder_of_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("")
+    assert find_root(folder / "a.md") == folder.resolve()
+    monkeypatch.chdir(folder)
+    assert find_root(Path("a.md")) == folder.resolve()
+
+
+def test_x5_a_link_does_not_choose_its_own_root(tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "b.md").write_text("")
+    (tmp_path / "docs" / "a.md").symlink_to("../elsewhere/b.md")
+    root = find_root(tmp_path / "docs" / "a.md")
+    assert root == (tmp_path / "docs").resolve()
+    assert refused(tmp_path / "docs" / "a.md", RootedFiles(root)).kind == "outside-root"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=60))
+def test_any_bytes_come_back_whole_or_are_refused(data: bytes):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.md")
+        path.write_bytes(data)
+        try:
+            assert RootedFiles(path.parent).read(path).text.encode() == data
+        except FileProblem as problem:
+            assert problem.kind == "not-utf-8"
+            with pytest.raises(UnicodeDecodeError):
+                data.decode()

@@ -1,0 +1,146 @@
+"""What the documentation says is true: examples run, commands and targets exist, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.house.examples import commands, differences, fences, matches, surroundings
+from tests.house.tree import PACKAGE, ROOT, files, named
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [
+    file for file in files() if file.suffix == ".md" and (file.parent == ROOT or file.is_relative_to(ROOT / "docs"))
+]
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+def without_fences(text: str) -> str:
+    return re.sub(r"^(`{3,}).*?^\1`*$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def shell_lines(text: str) -> list[list[str]]:
+    """The command lines of a page's `sh` and `console` fences."""
+    found: list[str] = []
+    for fence in fences(text):
+        if fence.language == "sh":
+            found += [line for line in fence.text.splitlines() if line and not line.startswith("#")]
+        elif fence.language == "console":
+            found += [command for command, _ in commands(fence)]
+    return [shlex.split(line, comments=True) for line in found]
+
+
+def test_the_readme_opens_with_the_name_one_sentence_and_the_start():
+    name, sentence, start, *_ = README.split("\n\n")
+    assert name == "# Prosa"
+    assert sentence.endswith(".") and sentence.count(". ") == 0
+    assert start.startswith("## Start")
+    first = next(fences(README))
+    assert [line.split("#")[0].strip() for line in first.text.splitlines()] == ["make demo", "make test"]
+
+
+def test_the_readme_has_a_program_of_about_ten_lines():
+    program = next(fence for fence in fences(README) if fence.language == "markdown")
+    assert program.text.startswith("---\n")
+    assert program.text.count("\n") <= 14
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_example_runs_and_prints_what_the_page_says(page: Path, tmp_path: Path):
+    folder, home = tmp_path / "examples", tmp_path / "home"
+    folder.mkdir()
+    home.mkdir()
+    wrong = [str(each) for each in differences(page.read_text(encoding="utf-8"), folder, surroundings(home))]
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_leads_to_a_file(page: Path):
+    targets = LINK.findall(without_fences(page.read_text(encoding="utf-8")))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_target_of_make_exists(page: Path):
+    targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    asked = {words[1] for words in shell_lines(page.read_text(encoding="utf-8")) if words[:1] == ["make"] and words[1:]}
+    assert asked <= targets
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_command_and_flag_exists(page: Path):
+    for words in shell_lines(page.read_text(encoding="utf-8")):
+        if words[:1] not in (["prosa"], ["markdownlang"]):
+            continue
+        if words[0] == "prosa" and not words[1].startswith("-"):
+            shown = help_of("prosa", words[1], "--help")
+        else:
+            shown = help_of(words[0], "--help")
+        flags = [word.split("=")[0] for word in words[1:] if re.match(r"--?[a-z]", word)]
+        assert [flag for flag in flags if flag.lstrip("-") not in shown] == [], words
+
+
+def help_of(*words: str) -> str:
+    command = [str(Path(sys.executable).with_name(words[0])), *words[1:]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_architecture_speaks_of_every_folder():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    folders = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert [folder for folder in sorted(folders) if f"`{folder}/`" not in text] == []
+
+
+def test_the_contributing_page_has_the_five_recipes():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipes = re.findall(r"^## Add an? (.+)$", text, re.MULTILINE)
+    assert {"command", "rule", "dialect", "provider", "tool"} <= set(recipes)
+
+
+def test_every_path_named_in_the_pages_for_developers_exists():
+    pages = (ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md")
+    named_paths = {
+        path
+        for page in pages
+        for path in re.findall(
+            r"`((?:src|tests|docs|bench|sandbox|tools|examples|requirements)/[\w./-]+)`", page.read_text()
+        )
+    }
+    assert [path for path in sorted(named_paths) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "decisions").glob("0*.md")), ids=named)
+def test_every_decision_page_has_the_parts_of_the_template(page: Path):
+    template = (ROOT / "docs" / "decisions" / "template.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^## .+$", template, re.MULTILINE)
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r"^## .+$", text, re.MULTILINE) == parts
+    assert text.startswith(f"# {page.name[:4]}. ")
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a … c\n", "a bb c\n", True),
+        ("a\n…\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n…\nd\n", "a\nb\n", False),
+        ("", "anything\n", False),
+    ],
+)
+def test_a_transcript_matches_what_it_should(expected: str, printed: str, same: bool):
+    assert matches(expected, printed) is same
+
+
+def test_an_example_that_fails_is_a_difference(tmp_path: Path):
+    page = (
+        "```text note.txt\nhello\n```\n```console\n$ cat note.txt\nhello\n$ echo one\ntwo\n```\n```python\n1 / 0\n```\n"
+    )
+    assert [each.line for each in differences(page, tmp_path, surroundings(tmp_path))] == [4, 10]

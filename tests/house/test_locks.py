@@ -1,0 +1,50 @@
+"""The locks: a hash for everything, no address, nothing heavy, and the same versions in each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.house.tree import ROOT
+
+LOCKS = ("run", "dev", "vectors")
+PINNED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)", re.MULTILINE)
+HEAVY = {"torch", "transformers", "numpy", "tensorflow"}
+
+
+def text(lock: str) -> str:
+    return (ROOT / "requirements" / f"{lock}.lock").read_text()
+
+
+def pins(lock: str) -> dict[str, str]:
+    return {match["name"]: match["version"] for match in PINNED.finditer(text(lock))}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_only_pins_hashes_and_comments(lock: str):
+    allowed = re.compile(r"#.*|    --hash=sha256:[0-9a-f]{64}( \\)?|[a-z0-9-]+==[\w.]+( ; [\w .'<>=!()]+)? \\")
+    assert [line for line in text(lock).splitlines() if not allowed.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_address(lock: str):
+    assert not re.search(r"https?:|file:|index-url|find-links", text(lock))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_nothing_heavy_is_locked(lock: str):
+    assert HEAVY.isdisjoint(pins(lock))
+
+
+def test_the_development_lock_has_the_versions_of_the_run_lock():
+    assert pins("run").items() <= pins("dev").items()
+
+
+def test_the_run_lock_satisfies_what_the_package_and_its_build_ask_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = [Requirement(line) for line in project["project"]["dependencies"] + project["build-system"]["requires"]]
+    locked = pins("run")
+    assert [str(need) for need in asked if not need.specifier.contains(locked.get(need.name, "0"))] == []

@@ -1,0 +1,39 @@
+"""The Makefile: about ten targets, each with a line of help."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from tests.house.tree import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+HELPED = dict(re.findall(r"^([a-z-]+):.*?## (.+)$", MAKEFILE, re.MULTILINE))
+
+
+def test_every_target_has_a_line_of_help():
+    (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
+    assert set(phony.split()) == set(HELPED)
+    assert 8 <= len(HELPED) <= 13
+
+
+def test_make_without_a_target_prints_the_help():
+    shown = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert all(f"make {target}" in shown and line in shown for target, line in HELPED.items())
+
+
+def test_the_ci_runs_the_two_commands_of_the_readme():
+    assert re.findall(r"^make (\w+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE) == ["demo", "test"]
+
+
+def test_an_old_python_is_refused_with_words():
+    refused = subprocess.run(
+        ["make", "-s", "-B", ".venv-of-this-test/bin/python", "VENV=.venv-of-this-test", "PYTHON=no-such-python"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode != 0
+    assert "Prosa needs Python 3.11 or newer" in refused.stderr
+    assert "make PYTHON=" in refused.stderr

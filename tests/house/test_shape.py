@@ -1,0 +1,83 @@
+"""The habits of the house that a machine can see: size, names, docstrings."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.house.tree import PACKAGE, files, modules, named, parsed
+
+MOST_LINES = 600
+MOST_FUNCTION_LINES = 60
+FORBIDDEN_STEMS = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def test_no_python_file_is_long():
+    lengths = {named(file): file.read_text("utf-8").count("\n") for file in files() if file.suffix == ".py"}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_no_function_is_long():
+    lengths = {
+        f"{named(module)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for module in modules()
+        for node in ast.walk(parsed(module))
+        if isinstance(node, Function)
+    }
+    assert {name: length for name, length in lengths.items() if length > MOST_FUNCTION_LINES} == {}
+
+
+def test_no_module_is_named_after_nothing():
+    assert [
+        named(file) for file in modules() if file.stem in FORBIDDEN_STEMS or file.parent.name in FORBIDDEN_STEMS
+    ] == []
+
+
+def test_every_module_opens_with_a_docstring():
+    assert [named(file) for file in modules() if not ast.get_docstring(parsed(file))] == []
+
+
+def test_every_public_function_and_class_is_documented():
+    missing = [
+        f"{named(module)}:{node.lineno} {node.name}"
+        for module in modules()
+        for node in parsed(module).body
+        if isinstance(node, Function | ast.ClassDef)
+        if not node.name.startswith("_") and not ast.get_docstring(node)
+    ]
+    assert missing == []
+
+
+def test_every_folder_of_modules_is_a_package():
+    folders = {file.parent for file in modules()}
+    assert [named(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (PACKAGE / "py.typed").read_text() == ""
+
+
+def test_no_work_is_left_for_later_in_a_comment():
+    marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
+    left = [
+        named(file) for file in files() if file.suffix == ".py" and any(m in file.read_text("utf-8") for m in marks)
+    ]
+    assert left == []
+
+
+def test_lw14_no_test_is_skipped_or_expected_to_fail():
+    """LW14."""
+    marks = {"skip", "skipif", "xfail", "importorskip"}
+    skipped = [
+        f"{named(file)}:{node.lineno}"
+        for file in files()
+        if file.suffix == ".py" and "tests" in file.parts
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.Attribute) and node.attr in marks and _is_pytest(node.value)
+    ]
+    assert skipped == []
+
+
+def _is_pytest(node: ast.expr) -> bool:
+    return ast.unparse(node) in {"pytest", "pytest.mark"}

@@ -1,0 +1,39 @@
+"""The files of the repository as the house tests see them: in comes nothing, out come paths and syntax trees.
+
+Walks the folder, so it works in a copy without git; what git ignores is left out by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "prosa"
+
+_IGNORED_FOLDERS = {".git", ".venv", "node_modules", "dist", "build", "__pycache__", ".hypothesis"}
+_IGNORED_SUFFIXES = {".wasm", ".xz", ".cwasm", ".pyc"}
+
+
+def files() -> Iterator[Path]:
+    """Every file that is, or would be, committed."""
+    for folder, names, members in os.walk(ROOT):
+        names[:] = sorted(name for name in names if name not in _IGNORED_FOLDERS and not name.endswith("_cache"))
+        yield from (Path(folder, member) for member in sorted(members) if Path(member).suffix not in _IGNORED_SUFFIXES)
+
+
+def modules() -> list[Path]:
+    """The modules of the package."""
+    return [file for file in files() if file.suffix == ".py" and file.is_relative_to(PACKAGE)]
+
+
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def named(path: Path) -> str:
+    """A path as people read it, from the root of the repository."""
+    return path.relative_to(ROOT).as_posix()

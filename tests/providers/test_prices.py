@@ -1,0 +1,36 @@
+"""L45, LA27: exact prices; what is not known has none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from prosa.adapters.providers.prices import KnownPrices
+from prosa.runtime.usage import Usage
+from prosa.settings import Price
+
+
+def test_l45_the_example_of_the_specification() -> None:
+    """L45, LA27: 150 tokens in and 75 out of gpt-4o cost 0.001125; the sample's 0.0001125 is a slip."""
+    assert KnownPrices().cost("gpt-4o", Usage(150, 75)) == Decimal("0.001125")
+
+
+def test_cached_tokens_have_their_own_price() -> None:
+    assert KnownPrices().cost("gpt-4o", Usage(1000, 75, 800)) == Decimal("0.00225")
+    assert KnownPrices().cost("gpt-4o", Usage(10, 0, 20)) == KnownPrices().cost("gpt-4o", Usage(10, 0, 10))
+
+
+@pytest.mark.parametrize("name", ["", "my-model", "gpt-4o-of-mine", "llama3.2", "deepseek-r1:8b", "gpt-99", "\x00"])
+def test_la27_lw9_an_unknown_model_has_no_price(name: str) -> None:
+    """LA27, LW9: None, never the price of gpt-4o."""
+    assert KnownPrices().cost(name, Usage(150, 75)) is None
+
+
+def test_la27_the_users_table_wins() -> None:
+    """LA27: prices can be set, per million tokens, for known and unknown models."""
+    prices = KnownPrices({"gpt-4o": (Decimal(1), Decimal(2)), "mine:8b": (Decimal(4), Decimal(8), Decimal(1))})
+    assert prices.cost("gpt-4o", Usage(150, 75, 100)) == Decimal("0.0003")
+    assert prices.cost("mine:8b", Usage(1_000_000, 500_000, 400_000)) == Decimal("6.8")
+    settings = KnownPrices({"gpt-4o": Price(Decimal(1), Decimal(2), Decimal("0.5"))})
+    assert settings.cost("gpt-4o", Usage(1000, 0, 1000)) == Decimal("0.0005")

@@ -1,0 +1,214 @@
+"""What is asked and what comes back when all goes well, on both wires, whole and streamed (LA3, L11)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from prosa.adapters.providers.openai import OpenAIProvider
+from prosa.runtime.messages import Message, ToolCall
+from prosa.runtime.usage import Usage
+from tests.model_server.server import ModelServer
+from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, request
+
+pytestmark = pytest.mark.usefixtures("each_transport")
+
+
+def test_la3_text_usage_and_reported_model(way: Way) -> None:
+    """LA3, L45: text, tokens with the cached ones, and the model name that the service reports."""
+    usage = {"input_tokens": 1000, "output_tokens": 75, "cached_input_tokens": 800}
+    way.server.script({"content": {"n": 2, "ü": "«»"}, "usage": usage, "model": "m-1-2026"})
+    reply = way.ask()
+    assert json.loads(reply.content) == {"n": 2, "ü": "«»"}
+    assert (reply.usage, reply.model_name, reply.finish) == (Usage(1000, 75, 800), "m-1-2026", "stop")
+    assert way.server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_streamed_text_arrives_in_pieces(way: Way) -> None:
+    way.server.script({"content": "0123456789abcdefghij"})
+    reply = way.ask(request(output=None))
+    assert reply.content == "0123456789abcdefghij"
+    assert way.pieces == (["01234567", "89abcdef", "ghij"] if way.stream else [])
+
+
+def test_tool_calls_keep_their_raw_arguments(way: Way) -> None:
+    calls = [{"name": "add", "arguments": {"a": 1, "b": 22222}, "id": "c1"}, {"name": "add", "arguments": "{broken"}]
+    way.server.script({"tool_calls": calls})
+    reply = way.ask(request(tools=(TOOL,)))
+    assert reply.tool_calls == (ToolCall("c1", "add", '{"a": 1, "b": 22222}'), ToolCall("call_2", "add", "{broken"))
+    assert (reply.content, reply.finish) == ("", "tool_calls")
+
+
+def test_text_beside_tool_calls(way: Way) -> None:
+    way.server.script({"content": "I will add.", "tool_calls": [{"name": "add", "arguments": ""}]})
+    reply = way.ask(request(tools=(TOOL,)))
+    assert (reply.content, reply.tool_calls) == ("I will add.", (ToolCall("call_1", "add", ""),))
+
+
+def test_a_refusal_is_a_reply_with_its_text(way: Way) -> None:
+    way.server.script({"refusal": "I will not count that."})
+    reply = way.ask()
+    assert (reply.finish, reply.refusal, reply.content) == ("refusal", "I will not count that.", "")
+
+
+@pytest.mark.parametrize(("finish", "expected"), [("length", "length"), ("content_filter", "filter")])
+def test_a_cut_reply_says_why(way: Way, finish: str, expected: str) -> None:
+    way.server.script({"content": '{"n":', "finish": finish})
+    reply = way.ask()
+    assert (reply.finish, reply.content) == (expected, '{"n":')
+
+
+def test_a_reply_without_usage_counts_nothing(way: Way) -> None:
+    way.server.script({"content": "x", "usage": None})
+    assert way.ask(request(output=None)).usage == Usage()
+
+
+def test_a_whole_conversation_goes_over_the_wire(way: Way) -> None:
+    """L11: system, user, assistant with tool calls, tool results; the fake server refuses what does not fit."""
+    messages = (
+        Message("system", "Add."),
+        Message("user", "1 and 2, a lone surrogate \ud83d and a zero \x00"),
+        Message("assistant", "", tool_calls=(ToolCall("c1", "add", '{"a": 1}'), ToolCall("c2", "add", ""))),
+        Message("tool", "3", tool_call_id="c1"),
+        Message("tool", "", tool_call_id="c2"),
+        Message("assistant", "not JSON"),
+        Message("user", "Again."),
+    )
+    way.server.script({"content": {"n": 3}})
+    assert json.loads(way.ask(request(messages=messages, tools=(TOOL,))).content) == {"n": 3}
+    text = way.server.requests[0].text
+    assert "surrogate \ufffd and" in text
+    assert '"arguments":"{}"' in text
+
+
+def test_l11_the_chat_request(model_server: ModelServer) -> None:
+    """L11: model, system, one user message, tools, response_format json_schema {name, strict, schema}."""
+    model_server.script({"content": {"n": 2}})
+    Way(model_server, "chat", False, []).ask(request(tools=(TOOL,), parameters={"temperature": 0.5, "model": "x"}))
+    assert model_server.bodies == [
+        {
+            "temperature": 0.5,
+            "model": "m-1",
+            "messages": [{"role": "system", "content": "Count."}, {"role": "user", "content": "one two"}],
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {"name": TOOL.name, "description": TOOL.description, "parameters": TOOL.parameters},
+                }
+            ],
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "output", "strict": True, "schema": SCHEMA},
+            },
+        }
+    ]
+
+
+def test_la3_the_responses_request(model_server: ModelServer) -> None:
+    """LA3: the same as instructions and items; nothing is stored unless a parameter asks for it."""
+    model_server.script({"content": {"n": 2}}, {"content": {"n": 2}})
+    way = Way(model_server, "responses", False, [])
+    way.ask(request(tools=(TOOL,), parameters={"text": {"verbosity": "low"}}), request(parameters={"store": True}))
+    first, second = model_server.bodies
+    assert first == {
+        "store": False,
+        "text": {
+            "verbosity": "low",
+            "format": {"type": "json_schema", "name": "output", "schema": SCHEMA, "strict": True},
+        },
+        "model": "m-1",
+        "instructions": "Count.",
+        "input": [{"role": "user", "content": "one two"}],
+        "tools": [
+            {
+                "type": "function",
+                "name": "add",
+                "description": "Adds two numbers.",
+                "parameters": TOOL.parameters,
+                "strict": False,
+            }
+        ],
+    }
+    assert second["store"] is True
+
+
+def test_responses_input_is_never_empty(model_server: ModelServer) -> None:
+    model_server.script("ok")
+    way = Way(model_server, "responses", False, [])
+    assert way.ask(request(messages=(Message("system", "Say ok."),), output=None)).content == "ok"
+
+
+def test_a_service_that_cannot_stream_still_answers(way: Way) -> None:
+    """A service that ignores `stream` sends one whole reply; it is handed over as one piece."""
+    whole = {
+        "chat": {"choices": [{"message": {"content": "whole"}}]},
+        "responses": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "whole"}]}]},
+    }
+    way.server.script({"raw": json.dumps(whole[way.api])})
+    assert way.ask(request(output=None)).content == "whole"
+    assert way.pieces == (["whole"] if way.stream else [])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+        {"content": "ab", "tool_calls": None, "refusal": None},
+        {"content": "ab", "tool_calls": [], "refusal": ""},
+    ],
+)
+def test_variations_of_a_message(model_server: ModelServer, message: dict[str, object]) -> None:
+    model_server.script({"raw": json.dumps({"choices": [{"message": message}]})})
+    reply = Way(model_server, "chat", False, []).ask(request(output=None))
+    assert (reply.content, reply.tool_calls, reply.refusal, reply.model_name) == ("ab", (), None, None)
+
+
+def test_calls_without_an_id_get_one_each(model_server: ModelServer) -> None:
+    call = {"function": {"name": "add", "arguments": {"a": 1}}}
+    model_server.script(
+        {"raw": json.dumps({"choices": [{"message": {"tool_calls": [call, {**call, "id": "x"}, call]}}]})}
+    )
+    reply = Way(model_server, "chat", False, []).ask(request(tools=(TOOL,)))
+    assert [call.id for call in reply.tool_calls] == ["call_1", "x", "call_3"]
+    assert reply.tool_calls[0].arguments == '{"a":1}'
+
+
+def test_one_provider_serves_many_calls_and_several_loops(model_server: ModelServer) -> None:
+    """Connections are kept within a loop; a second `asyncio.run` gets its own; closing twice is safe."""
+    model_server.default = {"content": {"n": 1}}
+    provider = OpenAIProvider(api_key=KEY, base_url=model_server.base_url)
+    before = model_server.connections
+
+    async def twice() -> None:
+        for _ in range(5):
+            await provider.complete(request())
+        await provider.complete(request(), lambda _: None)
+        await provider.complete(request())
+        await provider.aclose()
+        await provider.aclose()
+
+    asyncio.run(twice())
+    assert model_server.connections == before + 1
+    asyncio.run(twice())
+    assert model_server.connections == before + 2
+
+
+def test_calls_run_at_the_same_time(model_server: ModelServer) -> None:
+    model_server.default = {"content": {"n": 1}, "delay": 0.1}
+
+    async def many() -> None:
+        provider = OpenAIProvider(api_key=KEY, base_url=model_server.base_url)
+        await asyncio.gather(*(provider.complete(request()) for _ in range(8)))
+        await provider.aclose()
+
+    asyncio.run(many())
+    assert model_server.most_in_flight == 8
+
+
+def test_output_is_only_asked_for_when_wanted(way: Way) -> None:
+    way.server.script("free text")
+    assert way.ask(request(output=None)).content == "free text"
+    assert not {"response_format", "text", "tools"} & set(way.server.bodies[0])
+    assert OUTPUT.strict

@@ -1,0 +1,83 @@
+"""Which tests name which requirements: in come the test files as text, out come names, ids and whether each asserts.
+
+An id counts where it stands in the name of a test function (`test_x12_la21_…`) or in its docstring (`X12, LA21`).
+Nothing is imported and nothing is run. A function asserts when it holds an assert, a `pytest.raises` or a call of a
+function that asserts: one of the same file, or one whose name begins with `assert`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.requirements.ledger import ID
+
+TESTS = Path(__file__).parent.parent
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_IN_NAME = re.compile(r"(la|lw|l|x)(\d+)([a-z]?)")
+_IN_TEXT = re.compile(rf"\b{ID.pattern}\b")
+_RAISING = {"raises", "warns", "fail"}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTest:
+    """A test function: where it is, the ids it names, and whether it can fail."""
+
+    path: Path
+    line: int
+    name: str
+    ids: frozenset[str]
+    asserts: bool
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(TESTS.parent)}:{self.line} {self.name}"
+
+
+def scan(folder: Path = TESTS) -> list[NamedTest]:
+    """All test functions below a folder, in a fixed order."""
+    return [test for file in sorted(folder.rglob("test_*.py")) for test in scan_text(file.read_text("utf-8"), file)]
+
+
+def scan_text(text: str, path: Path) -> Iterator[NamedTest]:
+    """The test functions of one file, those in classes too."""
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, Function)]
+    asserting = _asserting(functions)
+    for function in functions:
+        if function.name.startswith("test"):
+            yield NamedTest(path, function.lineno, function.name, ids_of(function), function.name in asserting)
+
+
+def ids_of(function: Function) -> frozenset[str]:
+    """The ids in the name and the docstring of a function."""
+    named = (_IN_NAME.fullmatch(part) for part in function.name.split("_"))
+    written = _IN_TEXT.finditer(ast.get_docstring(function) or "")
+    return frozenset(f"{m[1].upper()}{m[2]}{m[3]}" for m in (*filter(None, named), *written))
+
+
+def _asserting(functions: Iterable[Function]) -> set[str]:
+    calls = {function.name: _called(function) for function in functions}
+    asserting = {function.name for function in functions if _asserts_itself(function)}
+    while more := {name for name, called in calls.items() if name not in asserting and called & asserting}:
+        asserting |= more
+    return asserting
+
+
+def _asserts_itself(function: Function) -> bool:
+    called = _called(function)
+    return any(isinstance(node, ast.Assert) for node in ast.walk(function)) or any(
+        name in _RAISING or name.startswith("assert") for name in called
+    )
+
+
+def _called(function: Function) -> set[str]:
+    targets = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+    return {
+        target.id if isinstance(target, ast.Name) else target.attr
+        for target in targets
+        if isinstance(target, ast.Name | ast.Attribute)
+    }

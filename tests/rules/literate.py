@@ -1,0 +1,112 @@
+"""Literate fixtures: Markdown pages with documents in long fences and the diagnostics they give.
+
+A page holds examples. Each is one or more fences with a file name (`markdown main.md`), the first of which is checked, and
+one fence `diagnostics`, whose info string may add `strict` and `as=DIALECT`. A fence `generate` holds Python that
+sets `documents`, for what cannot be written down; None there is a file that is not UTF-8. A name that begins with
+`outside/` lies outside the root; the flag `escaped` turns backslash escapes of a document into characters.
+
+A line of diagnostics is `FILE LINE:COLUMN CODE SEVERITY «TEXT OF THE SPAN» MESSAGE`. `PROSA_UPDATE=1` rewrites them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from prosa.diagnostics import Diagnostic
+from prosa.document import Fence, parse
+from prosa.rules.engine import Checked, check_documents
+from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
+
+FOLDER = Path(__file__).parent / "fixtures"
+ROOT = PurePosixPath("/project")
+SHOWN = 40
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example of a page: documents by name, flags, and the fence with what is expected."""
+
+    documents: dict[str, str | None]
+    flags: frozenset[str]
+    expected: str
+    fence: Fence
+
+    def checked(self) -> Checked:
+        files = MemoryFiles({str(ROOT / name): text for name, text in self.documents.items()})
+        first = Path(ROOT / next(iter(self.documents)))
+        dialect = next((flag[3:] for flag in self.flags if flag.startswith("as=")), None)
+        return check_documents([first], files, dialect=dialect, strict="strict" in self.flags)
+
+    def actual(self) -> str:
+        return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)
+
+
+@dataclass(frozen=True)
+class MemoryFiles:
+    """Files in memory under `/project`; None is a file that is not UTF-8."""
+
+    texts: dict[str, str | None]
+
+    def read(self, path: Path) -> SourceText:
+        name = str(self.real(path))
+        if name not in self.texts:
+            raise FileProblem(path, "missing", "no such file")
+        text = self.texts[name]
+        if text is None:
+            raise FileProblem(path, "not-utf-8", "is not UTF-8 text")
+        return SourceText(text, str(path))
+
+    def real(self, path: Path) -> Path:
+        parts: list[str] = []
+        for part in path.parts:
+            if part == "..":
+                parts.pop()
+            else:
+                parts.append(part)
+        return Path(*parts)
+
+    def inside_root(self, path: Path) -> bool:
+        real = PurePosixPath(self.real(path))
+        return real.is_relative_to(ROOT) and not real.is_relative_to(ROOT / "outside")
+
+
+def pages() -> list[Path]:
+    return sorted(FOLDER.glob("*.md"))
+
+
+def examples(text: str) -> Iterator[Example]:
+    """The examples of a page in order."""
+    documents: dict[str, str | None] = {}
+    for fence in parse(SourceText(text)).fences:
+        content = "".join(piece.of(text) for piece in fence.content)
+        words = fence.info.split()
+        if words[0] == "diagnostics":
+            yield Example(documents, frozenset(words[1:]), content, fence)
+            documents = {}
+        elif words[0] == "generate":
+            space: dict[str, dict[str, str | None]] = {}
+            exec(content, space)
+            documents |= space["documents"]
+        else:
+            documents[words[1]] = content.encode().decode("unicode_escape") if "escaped" in words else content
+
+
+def line(each: Diagnostic) -> str:
+    """One expected diagnostic."""
+    path = PurePosixPath(each.path).relative_to(ROOT)
+    place = f"{path} {each.start.line}:{each.start.column}"
+    marked = each.source.slice(each.span).encode("unicode_escape").decode().replace("\\xb7", "·")
+    marked = marked if len(marked) <= SHOWN else marked[:SHOWN] + "…"
+    return f"{place} {each.code} {each.severity} «{marked}» {each.message}"
+
+
+def rewritten(text: str) -> str:
+    """The page with its expectations replaced by what is found now."""
+    edits = []
+    for example in examples(text):
+        start = text.index("\n", example.fence.span.start) + 1
+        end = text.rindex("\n", start - 1, example.fence.span.end) + 1
+        edits.append(Edit(Span(start, max(start, end)), example.actual()))
+    return apply_edits(text, edits)

@@ -1,0 +1,142 @@
+"""Every rule has its fixture, page, row and file, and every fixture says what is found (style 8, 14)."""
+
+from __future__ import annotations
+
+import ast
+import os
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from prosa.document import parse
+from prosa.rules.engine import check_text
+from prosa.rules.table import BY_NAME, RULES, Rule, find_rule, is_selector, selects
+from prosa.source import SourceText
+from tests.rules.literate import examples, pages, rewritten
+
+PAGES = {page.stem: page for page in pages()}
+DOCS = Path(str(files("prosa.rules"))) / "docs"
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.stem)
+def test_x4_fixtures_say_what_is_found(page: Path):
+    """X4. The expected diagnostics stand beside each example."""
+    text = page.read_text(encoding="utf-8")
+    if os.environ.get("PROSA_UPDATE") == "1":
+        page.write_text(rewritten(text), encoding="utf-8")
+        text = page.read_text(encoding="utf-8")
+    for example in examples(text):
+        assert example.actual() == example.expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_is_shown_by_its_fixture(rule: Rule):
+    found = [
+        each.rule for example in examples(PAGES[rule.name].read_text("utf-8")) for each in example.checked().diagnostics
+    ]
+    assert rule.name in found
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_fixture_has_an_example_that_the_rule_lets_pass(rule: Rule):
+    passes = [
+        rule.name not in {each.rule for each in example.checked().diagnostics}
+        for example in examples(PAGES[rule.name].read_text("utf-8"))
+    ]
+    assert any(passes)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_has_a_page_of_one_form(rule: Rule):
+    text = (DOCS / f"{rule.name}.md").read_text(encoding="utf-8")
+    document = parse(SourceText(text))
+    assert [(heading.level, heading.text) for heading in document.headings] == [
+        (1, rule.name),
+        (2, "Why"),
+        (2, "Example"),
+        (2, "What to do"),
+    ]
+    assert document.fences
+
+
+def test_pages_and_fixtures_belong_to_rules():
+    names = {rule.name for rule in RULES}
+    assert {page.stem for page in DOCS.glob("*.md")} == names
+    assert set(PAGES) == names
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.module], ids=lambda rule: rule.name)
+def test_every_rule_with_logic_has_a_file_that_names_it(rule: Rule):
+    module = import_module(rule.module)
+    assert callable(module.check)
+    assert module.__doc__.startswith(f"`{rule.name}`: ")
+
+
+def test_every_module_with_a_check_is_in_the_table():
+    folder = Path(str(files("prosa.rules.markdownlang")))
+    checks = {
+        path.stem.replace("_", "-")
+        for path in folder.glob("*.py")
+        if any(
+            isinstance(node, ast.FunctionDef) and node.name == "check"
+            for node in ast.parse(path.read_text("utf-8")).body
+        )
+    }
+    assert checks == {rule.name for rule in RULES if rule.module}
+
+
+def test_x4_codes_and_names_are_stable_and_unique():
+    """X4. No code and no name is given twice; both find the rule."""
+    assert len({rule.code for rule in RULES}) == len(RULES) == len(BY_NAME)
+    assert [rule.code for rule in RULES] == sorted(rule.code for rule in RULES)
+    for rule in RULES:
+        assert find_rule(rule.code.lower()) is find_rule(rule.name) is rule
+
+
+@pytest.mark.parametrize(
+    ("selector", "name", "selected"),
+    [
+        ("ML0", "unknown-import", True),
+        ("ml030", "unknown-import", True),
+        ("unknown-import", "unknown-import", True),
+        ("ALL", "yaml-syntax", True),
+        ("MD", "unknown-import", False),
+        ("", "unknown-import", False),
+        ("unknown", "unknown-import", False),
+    ],
+)
+def test_x4_selectors_name_rules_and_code_prefixes(selector: str, name: str, selected: bool):
+    """X4."""
+    assert selects(selector, BY_NAME[name]) is selected
+
+
+def test_a_selector_that_names_nothing_is_none():
+    assert not is_selector("ZZ")
+    assert not is_selector("unknown-imports")
+
+
+def test_the_problems_of_readers_are_in_the_table():
+    """Every rule name written down in the package has a row, so that no problem is lost."""
+    package = Path(str(files("prosa")))
+    folders = [package / name for name in ("data", "dialects", "rules")]
+    written = {
+        node.args[0].value
+        for folder in folders
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Problem" and node.args
+        if isinstance(node.args[0], ast.Constant)
+    }
+    assert written <= set(BY_NAME)
+    assert len(written) > 20
+
+
+def test_x2_a_line_ends_at_lf_crlf_and_cr_only():
+    """X2. U+2028 and a form feed do not end a line."""
+    text = "---\r\nname: a\u2028b\rdescription: c\x0cd\nbase: 1\r\noutput: 5\r\ninput: {type: object}\r\n---\r\n"
+    places = {
+        each.rule: each.start.line for each in check_text(SourceText(text, "p.md"), dialect="markdownlang").diagnostics
+    }
+    assert places["wrong-type"] == 5

@@ -1,0 +1,1 @@
+"""The sandbox: programs that behave, programs that do not, and the processes around them."""
