@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 try:
@@ -45,6 +45,7 @@ def ensure_component(root: Path) -> bool:
     component, stamp = root / COMPONENT, root / STAMP
     if component.exists() and stamp.exists() and stamp.read_text() == _stamp(component):
         return False
+    _tools()
     _write(component, lzma.compress(_compile_guest(), preset=6))
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.write_text(_stamp(component))
@@ -53,11 +54,20 @@ def ensure_component(root: Path) -> bool:
 
 def _stamp(component: Path) -> str:
     """Ties the component to its sources and to the tools that made it."""
-    digest = hashlib.sha256(f"componentize-py {version('componentize-py')}, tzdata {version('tzdata')}\n".encode())
+    digest = hashlib.sha256(_tools().encode())
     for path in sorted([*HERE.glob("*.py"), *HERE.glob("wit/*.wit"), *HERE.glob(f"{GUEST}/*.py")]):
         digest.update(f"{path.relative_to(HERE).as_posix()}\0{path.stat().st_size}\0".encode() + path.read_bytes())
     digest.update(component.read_bytes())
     return digest.hexdigest()
+
+
+def _tools() -> str:
+    try:
+        return f"componentize-py {version('componentize-py')}, tzdata {version('tzdata')}\n"
+    except PackageNotFoundError as missing:
+        raise SystemExit(
+            f"the sandbox cannot be built without {missing.name}: pip install componentize-py==0.25.1 tzdata"
+        ) from missing
 
 
 def _compile_guest() -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from prosa.data import JsonError, Value, parse_json, read_json, to_value
+from prosa.data import JsonError, Value, parse_json, read_json, read_yaml, to_value
 from prosa.data.limits import MAX_DEPTH, MAX_PROBLEMS
 
 
@@ -217,3 +217,15 @@ def test_x9_hostile_json_is_read_in_linear_time(name: str) -> None:
     with pytest.raises(JsonError):
         parse_json(HOSTILE[name])
     assert time.perf_counter() - started < 5
+
+
+@pytest.mark.parametrize("text", ["7", "-12345678901234567890123456789", "9" * 4300])
+@pytest.mark.parametrize(
+    "read", [parse_json, lambda text: to_value(read_json(text).node), lambda text: to_value(read_yaml(text).node)]
+)  # type: ignore[arg-type]
+def test_x12_integers_stay_integers_of_any_size(text: str, read: Any) -> None:
+    value = read(text)
+    assert type(value) is int
+    assert str(value) == text
+    assert type(read("3.0")) is float
+    assert type(read("1e2")) is float

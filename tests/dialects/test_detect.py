@@ -69,7 +69,14 @@ def test_x3_message_headings_are_markdown_headings(body: str, expected: str):
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("a.mda", "magi"), ("b/A.MDA", "magi"), ("a.ymj", "ymj"), ("x/SKILL.md", "skill_md"), ("skills.md", None), ("a.md", None)],
+    [
+        ("a.mda", "magi"),
+        ("b/A.MDA", "magi"),
+        ("a.ymj", "ymj"),
+        ("x/SKILL.md", "skill_md"),
+        ("skills.md", None),
+        ("a.md", None),
+    ],
 )
 def test_x3_names_decide(path: str, expected: str | None):
     """X3."""

@@ -96,7 +96,8 @@ def test_la7_la19_x9_limits():
 
 def test_x9_a_document_cannot_raise_a_limit_above_its_ceiling():
     """X9. The ceiling is used and the cut is reported."""
-    text = "---\nname: a\npython: {timeout: 1h, memory: 9GB}\nlimits: {iterations: 999, timeout: 1h, concurrency: 99}\n---\n"
+    asked = "limits: {iterations: 999, timeout: 1h, concurrency: 99}"
+    text = f"---\nname: a\npython: {{timeout: 1h, memory: 9GB}}\n{asked}\n---\n"
     limits = model_of(text).limits
     assert (limits.python_timeout, limits.python_memory, limits.iterations) == (300.0, 512 << 20, 50)
     assert (limits.wall_clock, limits.concurrency) == (600.0, 8)
@@ -143,7 +144,7 @@ def test_a_program_with_three_mistakes_reports_all_three():
 
 @pytest.mark.parametrize(
     ("body", "line", "column"),
-    [("{{ if .x }}\nmore", 7, 1), ("fine\n\n  {{ shout .x }}", 9, 6), ("{{ .a.b | }}", 7, 1), ("é {{ 'ab' }}", 7, 3)],
+    [("{{ if .x }}\nmore", 7, 1), ("fine\n\n  {{ shout .x }}", 9, 6), ("{{ (.a.b }}", 7, 1), ("é {{ 'ab' }}", 7, 3)],
 )
 def test_a_template_error_has_its_line_in_the_file(body: str, line: int, column: int):
     """The line is counted from the top of the file and the place lies inside the action."""
@@ -158,7 +159,8 @@ def test_a_template_error_has_its_line_in_the_file(body: str, line: int, column:
 
 def test_a_bad_schema_has_its_line():
     """L9: a schema that cannot be used is refused when the program is read."""
-    text = "---\nname: a\ndescription: b\ninput:\n  type: object\n  properties:\n    n: {minimum: few}\noutput: {type: object}\n---\n"
+    schema = "input:\n  type: object\n  properties:\n    n: {minimum: few}\n"
+    text = f"---\nname: a\ndescription: b\n{schema}output: {{type: object}}\n---\n"
     source = SourceText(text, "p.md")
     problem = next(each for each in read(source)[1] if each.rule == "bad-schema")
     assert source.position(problem.span.start) == (7, 18)
@@ -185,19 +187,48 @@ def test_the_facts_of_show():
     assert list(shown)[:8] == ["name", "description", "model", "input", "output", "imports", "mcp_servers", "variables"]
     assert shown["variables"] == ["topic", "depth"]
     assert shown["imports"] == ["./search.md", "../tools/check.md"]
-    assert shown["mcp_servers"][1] == {"name": "web", "url": "https://example.org/mcp", "transport": "sse", "disabled": True}
+    assert shown["mcp_servers"][1] == {
+        "name": "web",
+        "url": "https://example.org/mcp",
+        "transport": "sse",
+        "disabled": True,
+    }
 
 
-@pytest.mark.parametrize("text", ["", "---\n---\n", "---\n- a\n---\n", "text", "---\nname:\n---\n", "\ufeff", "---\n\x00\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["", "---\n---\n", "---\n- a\n---\n", "text", "---\nname:\n---\n", "\ufeff", "---\n\x00\n---\n"]
+)
 def test_variables_and_facts_exist_for_any_text(text: str):
     assert facts(model_of(text))["imports"] == []
 
 
 HOSTILE = st.lists(
     st.sampled_from(
-        ["name: a\n", "input: {type: object}\n", "input:\n", "output: [1]\n", "imports: [a.md, {b: c}]\n", "imports: *x\n"]
-        + ["mcp_servers:\n", "  - name: a\n", "    url: 1\n", "    env: {A: [}\n", "python: {timeout: 1e9}\n", "limits: 5\n"]
-        + ["---\n", "{{ .x }}", "{{ if", "}}", "<<: {}\n", "? [a]\n: b\n", "\x00", "\ud800", "\t", "é: 漢\n", "!!str a: b\n"]
+        [
+            "name: a\n",
+            "input: {type: object}\n",
+            "input:\n",
+            "output: [1]\n",
+            "imports: [a.md, {b: c}]\n",
+            "imports: *x\n",
+            "mcp_servers:\n",
+            "  - name: a\n",
+            "    url: 1\n",
+            "    env: {A: [}\n",
+            "python: {timeout: 1e9}\n",
+            "limits: 5\n",
+            "---\n",
+            "{{ .x }}",
+            "{{ if",
+            "}}",
+            "<<: {}\n",
+            "? [a]\n: b\n",
+            "\x00",
+            "\ud800",
+            "\t",
+            "é: 漢\n",
+            "!!str a: b\n",
+        ]
     ),
     max_size=14,
 ).map(lambda parts: "---\n" + "".join(parts) + "\n---\nbody {{ .a }}\n")

@@ -8,15 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prosa.diagnostics.nearest import nearest
 from prosa.dialects import quantity
 from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, server_tool_name, tool_name
-from prosa.diagnostics.nearest import nearest
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("30", 30.0), ("30s", 30.0), ("1.5 m", 90.0), ("250ms", 0.25), ("1h", 3600.0), ("0", None), ("-1", None), ("s", None)]
-    + [("1d", None), ("", None), ("1e3", None), ("٣", None), ("inf", None), ("9" * 20, None)],
+    [
+        ("30", 30.0),
+        ("30s", 30.0),
+        ("1.5 m", 90.0),
+        ("250ms", 0.25),
+        ("1h", 3600.0),
+        ("0", None),
+        ("-1", None),
+        ("s", None),
+        ("1d", None),
+        ("", None),
+        ("1e3", None),
+        ("٣", None),
+        ("inf", None),
+        ("9" * 20, None),
+    ],
 )
 def test_times(text: str, value: float | None):
     assert quantity.seconds(text) == value
@@ -24,14 +38,26 @@ def test_times(text: str, value: float | None):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("128", 128 << 20), ("128MB", 128 << 20), ("1 GiB", 1 << 30), ("256kb", 256 << 10), ("10B", 10), ("0.5MB", 1 << 19)]
-    + [("0", None), ("0.1B", None), ("MB", None), ("1TB", None)],
+    [
+        ("128", 128 << 20),
+        ("128MB", 128 << 20),
+        ("1 GiB", 1 << 30),
+        ("256kb", 256 << 10),
+        ("10B", 10),
+        ("0.5MB", 1 << 19),
+        ("0", None),
+        ("0.1B", None),
+        ("MB", None),
+        ("1TB", None),
+    ],
 )
 def test_sizes(text: str, value: int | None):
     assert quantity.size(text) == value
 
 
-@pytest.mark.parametrize(("text", "value"), [("1", 1), ("050", 50), ("0", None), ("1.0", None), ("+1", None), ("9" * 30, None)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", 1), ("050", 50), ("0", None), ("1.0", None), ("+1", None), ("9" * 30, None)]
+)
 def test_counts(text: str, value: int | None):
     assert quantity.count(text) == value
 

@@ -202,10 +202,10 @@ def test_x18_a_hang_is_an_error_result_and_the_server_is_started_again():
         hung = await call("hang")
         return hung, time.monotonic() - begun, await call("echo", a=1)
 
-    hung, took, after = talk(work, call_timeout=0.3)
+    hung, took, after = talk(work, call_timeout=0.8)
     assert hung.is_error
-    assert "no answer to 'hang' within 0.3 s" in hung.content
-    assert took < 3
+    assert "no answer to 'hang' within 0.8 s" in hung.content
+    assert took < 4
     assert not after.is_error
 
 
@@ -242,7 +242,7 @@ def test_x18_a_server_that_left_while_idle_is_started_for_the_next_call(tmp_path
 
     async def work(call):
         first = await call("leave")
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.6)
         idle = counter.read_text()
         return first, idle, await call("pid"), counter.read_text()
 

@@ -101,7 +101,7 @@ def listens(port):
 def test_lw14_the_time_server_of_pypi():
     """LW14, L21: a server on the same SDK, in its newest protocol."""
     spec = find_spec("mcp_server_time")
-    assert spec is not None, "mcp-server-time is not installed; run: make venv"
+    assert spec is not None, "mcp-server-time is not installed; run: make peers"
     environment = {"PYTHONPATH": str(Path(spec.origin).parents[1])}
     config = ServerConfig("time", command=sys.executable, args=("-m", "mcp_server_time"), env=environment)
 

@@ -50,7 +50,7 @@ def test_x18_grandchildren_of_a_crashed_server_do_not_survive():
 
 def test_x18_grandchildren_of_a_server_that_does_not_start_do_not_survive():
     async def main():
-        async with connect(odd("spawn", "hang-at-start"), start_timeout=0.5):
+        async with connect(odd("spawn", "hang-at-start"), start_timeout=0.8):
             raise AssertionError
 
     with pytest.raises(ToolServerError) as caught:
@@ -130,7 +130,7 @@ asyncio.run(main())
 
 def test_x18_nothing_but_results_reaches_our_streams():
     """X18: whatever servers and the SDK say, stdout and stderr of the run are ours."""
-    program = PROGRAM.replace("environ={}", "environ={}, call_timeout=0.4")
+    program = PROGRAM.replace("environ={}", "environ={}, call_timeout=2")
     calls = "malformed half-pair huge fail busy crash echo hang cancelled"
     program = program.replace(
         'await session.call("odd", "hang", {})',

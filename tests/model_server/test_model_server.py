@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.model_server.behaviour import behaviour
-from tests.model_server.fixture import _running_model_server, model_server  # noqa: F401
+from tests.model_server.fixture import model_server  # noqa: F401
 from tests.model_server.server import ModelServer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prosa.adapters.providers import transport
-from tests.model_server.fixture import _running_model_server, model_server  # noqa: F401
+from tests.model_server.fixture import model_server  # noqa: F401
 from tests.model_server.server import ModelServer
 from tests.providers.asking import WAY_NAMES, WAYS, Way
 

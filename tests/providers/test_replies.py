@@ -8,7 +8,7 @@ import json
 import pytest
 
 from prosa.adapters.providers.openai import OpenAIProvider
-from prosa.runtime.messages import Message, ToolCall
+from prosa.runtime.messages import Message, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, request
@@ -83,10 +83,10 @@ def test_a_whole_conversation_goes_over_the_wire(way: Way) -> None:
     assert '"arguments":"{}"' in text
 
 
-def test_l11_the_chat_request(model_server: ModelServer) -> None:
-    """L11: model, system, one user message, tools, response_format json_schema {name, strict, schema}."""
+def test_l11_lw7_the_chat_request(model_server: ModelServer) -> None:
+    """L11, LW7: model, system, one user message, tools, response_format json_schema {name, strict, schema}."""
     model_server.script({"content": {"n": 2}})
-    Way(model_server, "chat", False, []).ask(request(tools=(TOOL,), parameters={"temperature": 0.5, "model": "x"}))
+    Way(model_server, "chat", False, []).ask(request(tools=(TOOL,), parameters={"temperature": 0.5}))
     assert model_server.bodies == [
         {
             "temperature": 0.5,
@@ -132,6 +132,49 @@ def test_la3_the_responses_request(model_server: ModelServer) -> None:
         ],
     }
     assert second["store"] is True
+
+
+def test_x7_parameters_cannot_change_the_structure(way: Way) -> None:
+    """X7: a parameter is a temperature, not a tool of the service, a message or another model."""
+    structure = {
+        "model": "x",
+        "messages": [],
+        "input": "x",
+        "tools": [{"type": "web_search"}],
+        "stream": not way.stream,
+    }
+    way.server.script("ok")
+    way.ask(request(output=None, parameters={**structure, "top_p": 0.5, "stream_options": {"x": 1}}))
+    body = way.server.bodies[0]
+    assert (body["model"], body["top_p"], "tools" in body) == ("m-1", 0.5, False)
+    assert body.get("stream", False) is way.stream
+
+
+def test_lw7_tools_keep_their_order(way: Way) -> None:
+    """LW7: tools go out in the order given, every time."""
+    tools = tuple(ToolSpec(name, "", {"type": "object"}) for name in ("b", "a", "c"))
+    way.server.script("ok")
+    way.ask(request(output=None, tools=tools))
+    sent = [tool.get("name") or tool["function"]["name"] for tool in way.server.bodies[0]["tools"]]
+    assert sent == ["b", "a", "c"]
+
+
+def test_a_cancelled_call_is_cancelled(way: Way) -> None:
+    """Ctrl-C and limits of the run end a call at once; what ended it is not mistaken for the service's fault."""
+    way.server.script({"content": "x", "fault": "hang"})
+
+    async def cancelled() -> None:
+        provider = way.provider()
+        task = asyncio.create_task(provider.complete(request(), way.on_text))
+        while not way.server.requests:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await provider.aclose()
+
+    asyncio.run(cancelled())
+    assert len(way.server.requests) == 1
 
 
 def test_responses_input_is_never_empty(model_server: ModelServer) -> None:

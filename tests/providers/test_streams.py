@@ -150,7 +150,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(["choices", "output", "error", "usage", "status", "type", "item"]), JSON))
 def test_any_json_is_a_reply_or_a_problem(value: dict[str, Any]) -> None:
     """Whatever a service sends, whole or as an event, nothing but `ExchangeProblem` comes out."""

@@ -128,7 +128,9 @@ def test_json_has_the_keys_of_the_interface_in_their_order():
 
 
 def test_json_holds_no_nan():
-    assert dump({"a": [float("nan"), float("inf"), -float("inf")], "é": 1}) == '{"a": [".nan", ".inf", "-.inf"], "é": 1}'
+    assert (
+        dump({"a": [float("nan"), float("inf"), -float("inf")], "é": 1}) == '{"a": [".nan", ".inf", "-.inf"], "é": 1}'
+    )
 
 
 def test_github_commands_escape_what_would_end_them():

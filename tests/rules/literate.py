@@ -1,7 +1,7 @@
 """Literate fixtures: Markdown pages with documents in long fences and the diagnostics they give.
 
-A page holds examples. Each is one or more fences with a file name (`markdown main.md`), the first of which is checked, and
-one fence `diagnostics`, whose info string may add `strict` and `as=DIALECT`. A fence `generate` holds Python that
+A page holds examples. Each is one or more fences with a file name (`markdown main.md`), the first of which is checked,
+and one fence `diagnostics`, whose info string may add `strict` and `as=DIALECT`. A fence `generate` holds Python that
 sets `documents`, for what cannot be written down; None there is a file that is not UTF-8. A name that begins with
 `outside/` lies outside the root; the flag `escaped` turns backslash escapes of a document into characters.
 

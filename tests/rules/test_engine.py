@@ -34,8 +34,18 @@ def good(name: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("rule", "text", "usual", "strict"),
     [
-        ("missing-description", "---\nname: a\noutput: {type: object}\ninput: {type: object}\n---\n", "warning", "error"),
-        ("schema-without-type", "---\nname: a\ndescription: b\noutput: {type: object}\ninput: {}\n---\n", "warning", "error"),
+        (
+            "missing-description",
+            "---\nname: a\noutput: {type: object}\ninput: {type: object}\n---\n",
+            "warning",
+            "error",
+        ),
+        (
+            "schema-without-type",
+            "---\nname: a\ndescription: b\noutput: {type: object}\ninput: {}\n---\n",
+            "warning",
+            "error",
+        ),
         ("merge-key", "---\nshared: {}\n<<: {}\n---\n", "warning", "error"),
         ("missing-output", "---\nname: a\ndescription: b\ninput: {type: object}\n---\n", "error", "error"),
         ("unknown-field", good("a", "author: Ada\n"), "info", "info"),
@@ -86,9 +96,19 @@ def test_select_and_ignore_choose_by_name_and_by_code():
         return set(rules(check_documents([Path("/project/p.md")], one, dialect="markdownlang", **chosen).diagnostics))
 
     everything = found()
-    assert {"missing-field", "missing-output", "missing-description", "unknown-field", "program-name-form"} == everything
+    assert {
+        "missing-field",
+        "missing-output",
+        "missing-description",
+        "unknown-field",
+        "program-name-form",
+    } == everything
     assert found(select=["ML"]) == {"missing-output", "missing-description", "program-name-form"}
-    assert found(select=["ML", "unknown-field"], ignore=["ML003"]) == {"missing-description", "program-name-form", "unknown-field"}
+    assert found(select=["ML", "unknown-field"], ignore=["ML003"]) == {
+        "missing-description",
+        "program-name-form",
+        "unknown-field",
+    }
     assert found(ignore=["ALL"]) == set()
 
 
@@ -96,10 +116,11 @@ def test_la2_x13_what_stops_a_run_and_what_stops_rendering():
     """LA2, X13. A missing output stops a run alone; an undeclared name stops nothing, an impossible one everything."""
     open_input = "{type: object, properties: {a: {type: string}}}"
     closed = open_input[:-1] + ", additionalProperties: false}"
+    head, output = "---\nname: a\ndescription: b\ninput: ", "output: {type: object}\n---\n{{ .b }}"
     texts = {
-        "missing-output": f"---\nname: a\ndescription: b\ninput: {open_input}\n---\n",
-        "undeclared-name": f"---\nname: a\ndescription: b\ninput: {open_input}\noutput: {{type: object}}\n---\n{{{{ .b }}}}",
-        "impossible-name": f"---\nname: a\ndescription: b\ninput: {closed}\noutput: {{type: object}}\n---\n{{{{ .b }}}}",
+        "missing-output": f"{head}{open_input}\n---\n",
+        "undeclared-name": f"{head}{open_input}\n{output}",
+        "impossible-name": f"{head}{closed}\n{output}",
     }
     stops = {}
     for rule, text in texts.items():
@@ -107,6 +128,15 @@ def test_la2_x13_what_stops_a_run_and_what_stops_rendering():
         assert rules(checked.errors) == [rule]
         stops[rule] = [verb for verb in ("render", "run") if checked.stopping(verb)]
     assert stops == {"missing-output": ["run"], "undeclared-name": [], "impossible-name": ["render", "run"]}
+
+
+def test_x5_an_import_that_the_root_keeps_out_stops_a_run_though_it_is_no_error():
+    """X5. With `--root` the run would miss a tool; a check only says so."""
+    main = files(main=good("main", "imports: [outside/sub.md]\n"), outside__sub=good("sub"))
+    checked = check_program(Path("/project/main.md"), main)
+    assert not checked.errors
+    assert rules(checked.stopping("run")) == ["import-outside-root"]
+    assert checked.stopping("render") == ()
 
 
 def test_errors_of_imported_programs_stop_a_run():
@@ -135,7 +165,9 @@ def test_x6_checking_runs_nothing_and_opens_no_file_but_the_programs(tmp_path: P
     """X6. A server's command is not started, a `$ref` is not fetched, a file named in the body is not read."""
     ran = tmp_path / "ran"
     server = f"mcp_servers:\n  - {{name: a, command: touch, args: ['{ran}']}}\n"
-    text = good("a", server).replace("input: {type: object}", "input: {type: object, $ref: 'http://127.0.0.1:9/s.json'}")
+    text = good("a", server).replace(
+        "input: {type: object}", "input: {type: object, $ref: 'http://127.0.0.1:9/s.json'}"
+    )
     (tmp_path / "p.md").write_text(text, encoding="utf-8")
     checked = check_documents([tmp_path / "p.md"], RootedFiles(tmp_path))
     assert not ran.exists()

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from prosa.document import parse
-from prosa.rules.engine import check_text
+from prosa.rules.engine import check_documents, check_text
 from prosa.rules.table import BY_NAME, RULES, Rule, find_rule, is_selector, selects
 from prosa.source import SourceText
-from tests.rules.literate import examples, pages, rewritten
+from tests.rules.literate import MemoryFiles, examples, pages, rewritten
 
 PAGES = {page.stem: page for page in pages()}
 DOCS = Path(str(files("prosa.rules"))) / "docs"
@@ -59,6 +59,41 @@ def test_every_rule_has_a_page_of_one_form(rule: Rule):
         (2, "What to do"),
     ]
     assert document.fences
+
+
+# Examples that need further files, or a file larger than a page.
+UNSHOWN = {
+    *("front-matter-too-large", "unreadable-file", "unreadable-import", "import-cycle", "import-too-deep"),
+    *("too-many-imports", "tool-name-collision"),
+}
+REST = {"name": "main", "description": "x", "input": "{type: object}", "output": "{type: object}"}
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.name not in UNSHOWN], ids=lambda rule: rule.name)
+def test_the_example_of_a_page_breaks_the_rule(rule: Rule):
+    text = (DOCS / f"{rule.name}.md").read_text(encoding="utf-8")
+    example = parse(SourceText(text)).fences[0]
+    code = "".join(piece.of(text) for piece in example.content)
+    files = MemoryFiles({"/project/main.md": completed(code, rule) if example.language == "yaml" else code})
+    found = {
+        each.rule
+        for dialect in (None, "markdownlang")
+        for each in check_documents([Path("/project/main.md")], files, dialect=dialect).diagnostics
+    }
+    assert rule.name in found
+
+
+def completed(fields: str, rule: Rule) -> str:
+    """A program with these fields and, where the rule is about none of them, the other required ones."""
+    if fields.startswith("-"):
+        return f"---\n{fields}---\n"
+    present = {line.split(":")[0] for line in fields.splitlines()}
+    absent = "" if rule.name.startswith("missing") else rest(present)
+    return f"---\n{absent}{fields}---\n"
+
+
+def rest(present: set[str]) -> str:
+    return "".join(f"{name}: {value}\n" for name, value in REST.items() if name not in present)
 
 
 def test_pages_and_fixtures_belong_to_rules():

@@ -19,7 +19,7 @@ PLANTED = {
     "files": ("open('leak', 'w').write('1')", "import os; print(os.path.exists('leak'))"),
     "module files": (
         "open('planted_module.py', 'w')",
-        "import importlib.util as u; print(bool(u.find_spec('json.x')))",
+        "try:\n  import planted_module; print(True)\nexcept ImportError: print(False)",
     ),
     "finders": ("import sys; sys.meta_path.clear()", "import sys; print(not sys.meta_path)"),
     "excepthook": (
@@ -40,8 +40,6 @@ PLANTED = {
 @pytest.mark.parametrize(("plant", "look"), PLANTED.values(), ids=PLANTED)
 def test_l23_a_run_leaves_nothing_behind(python, plant, look):
     python(plant)
-    if "find_spec" in look:
-        look = "try:\n  import planted_module; print(True)\nexcept ImportError: print(False)"
     assert python(look).stdout == "False\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from prosa.cli.check_options import add_reading_options, size_in_bytes
+from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.documents import STDIN, gather, read_stdin
 from prosa.cli.parser import WrongUse
@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "jsonl", "github")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `check`."""
     parser.add_argument(
-        "paths", nargs="*", default=["."], metavar="PATH", help="files and folders; - is standard input"
+        "paths", nargs="*", default=[], metavar="PATH", help="files and folders (default: .); - is standard input"
     )
     add_reading_options(parser)
     parser.add_argument(
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when nothing is an error, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
-    paths = [STDIN] if args.stdin_filename and not _named(args.paths) else args.paths
+    paths = args.paths or [STDIN if args.stdin_filename else "."]
     stdin = read_stdin(console, args.stdin_filename) if STDIN in paths else None
     groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin)
     count = sum(len(group.paths) for group in groups)
@@ -47,7 +47,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     select, ignore = selectors(args.select), selectors(args.ignore)
     for group in groups:
         checked = check_documents(
-            group.paths, group.files, dialect=args.dialect, strict=args.strict, select=select, ignore=ignore
+            group.paths,
+            group.files,
+            dialect=chosen_dialect(args.dialect),
+            strict=args.strict,
+            select=select,
+            ignore=ignore,
         )
         found += checked.diagnostics
     _print(ordered(found), count, args, console)
@@ -62,10 +67,6 @@ def selectors(values: Sequence[str]) -> tuple[str, ...]:
             guess = nearest(name, (*(rule.name for rule in RULES), *(rule.code for rule in RULES)))
             raise WrongUse(f"unknown rule {name!r}", hint=f"did you mean {guess}?" if guess else "see: prosa explain")
     return names
-
-
-def _named(paths: Sequence[str]) -> bool:
-    return list(paths) != ["."]
 
 
 def _print(found: Sequence[Diagnostic], count: int, args: argparse.Namespace, console: Console) -> None:

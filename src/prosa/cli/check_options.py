@@ -6,6 +6,8 @@ import argparse
 import re
 
 from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS
 
 _SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
@@ -15,8 +17,8 @@ DEFAULT_MAX_SIZE = "10MB"
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """`--as`, `--strict`, `--permissive`, `--root`, `--max-size`."""
-    names = [row.name for row in DIALECTS]
-    parser.add_argument("--as", dest="dialect", choices=names, metavar="DIALECT", help=f"read as: {', '.join(names)}")
+    names = ", ".join(row.name for row in DIALECTS if row.readable)
+    parser.add_argument("--as", dest="dialect", metavar="DIALECT", help=f"read the documents as: {names}")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--strict", action="store_true", default=None, help="tolerated forms are errors")
     mode.add_argument(
@@ -24,6 +26,21 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
     parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+
+
+def chosen_dialect(name: str | None) -> DialectName | None:
+    """`--as` as a dialect that can be read. Raises `WrongUse`."""
+    if name is None:
+        return None
+    row = next((row for row in DIALECTS if row.name == name), None)
+    if row is None:
+        guess = nearest(name, [row.name for row in DIALECTS])
+        raise WrongUse(
+            f"--as {name}: no such dialect", hint=f"did you mean {guess}?" if guess else "see: prosa explain"
+        )
+    if not row.readable:
+        raise WrongUse(f"--as {name}: Prosa does not read {row.title}s yet")
+    return row.name
 
 
 def size_in_bytes(text: str) -> int:

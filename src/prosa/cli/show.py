@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from prosa.cli.check_options import add_reading_options, size_in_bytes
+from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.documents import STDIN, Group, gather, read_stdin
 from prosa.cli.parser import WrongUse
@@ -39,7 +39,7 @@ def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
 
     for path in group.paths:
         group.files.read(path)
-    checked = check_documents(group.paths, group.files, dialect=args.dialect, strict=args.strict)
+    checked = check_documents(group.paths, group.files, dialect=chosen_dialect(args.dialect), strict=args.strict)
     return [document_facts(each, checked.of(each.front.source)) for each in checked.documents]
 
 

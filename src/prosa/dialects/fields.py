@@ -201,7 +201,12 @@ def _missing(field: Field, entry: Entry | None, owner: Owner) -> Problem:
     span = entry.key.span if entry else owner.anchor
     what = "has no value" if entry else "is missing"
     why = (field.why,) if field.why else ()
-    return Problem(field.missing, f"`{owner.prefix}{field.name}` {what}: {owner.title} needs {field.wanted or _WANTED[field.kind]}", span, why)
+    return Problem(
+        field.missing,
+        f"`{owner.prefix}{field.name}` {what}: {owner.title} needs {field.wanted or _WANTED[field.kind]}",
+        span,
+        why,
+    )
 
 
 def _unknown(entry: Entry, names: Many[str], owner: Owner) -> Problem:

@@ -9,7 +9,7 @@ from prosa.source import SourceText
 
 
 def fence_texts(text: str, *, languages: Sequence[str]) -> tuple[str, ...]:
-    """The code of every fence whose language is one of ``languages`` (``""``: none given), in order. Case is ignored."""
+    """The code of every fence in one of ``languages`` (``""``: none given), in order. Case is ignored."""
     document = parse(SourceText(text))
     wanted = {language.lower() for language in languages}
     return tuple(

@@ -84,6 +84,11 @@ class Closure:
         return find_cycles(self.edges)
 
     @cached_property
+    def cycle_from(self) -> Mapping[Path, tuple[Path, ...]]:
+        """The cycle that begins at a program, for those where one does."""
+        return {cycle[0]: cycle for cycle in self.cycles}
+
+    @cached_property
     def depths(self) -> Mapping[Path, int]:
         """The longest chain of imports that leads to a program."""
         return chain_depths(self.edges)

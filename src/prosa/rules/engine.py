@@ -5,6 +5,7 @@ In: paths and the `Files` port. Out: `Checked`. It executes nothing, and opens n
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -46,13 +47,21 @@ class Checked:
         return tuple(each for each in self.diagnostics if each.severity is Severity.ERROR)
 
     def stopping(self, verb: Literal["render", "run"]) -> tuple[Diagnostic, ...]:
-        """The errors that keep a program from being rendered or run (LA2, X13)."""
+        """What keeps a program from being rendered or run, errors in nearly all cases (LA2, X13).
+
+        An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
+        """
         stops = ("everything",) if verb == "render" else ("everything", "run")
-        return tuple(each for each in self.errors if BY_NAME[each.rule].stops in stops)
+        return tuple(each for each in self.diagnostics if BY_NAME[each.rule].stops in stops)
 
     def of(self, source: SourceText) -> tuple[Diagnostic, ...]:
         """The diagnostics of one document."""
-        return tuple(each for each in self.diagnostics if each.path == source.path)
+        first = bisect_left(self.diagnostics, source.path, key=_path)
+        return self.diagnostics[first : bisect_right(self.diagnostics, source.path, lo=first, key=_path)]
+
+
+def _path(each: Diagnostic) -> str:
+    return each.path
 
 
 def check_program(

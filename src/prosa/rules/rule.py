@@ -16,8 +16,8 @@ class Rule:
     """``code`` and ``name`` never change once released (X4).
 
     ``severity`` is what it is without a flag, ``strict`` what it is under ``--strict``. ``dialects`` is empty for rules
-    of every document. ``module`` holds its ``check``, or is None when a reader reports it. ``stops`` says what an error
-    of this rule keeps from happening: rendering and running, running alone, or nothing but a clean check.
+    of every document. ``module`` holds its ``check``, or is None when a reader reports it. ``stops`` says what a
+    finding of this rule keeps from happening, however it is weighed: rendering and running, running alone, or nothing.
     """
 
     code: str
@@ -26,4 +26,4 @@ class Rule:
     strict: Severity
     dialects: tuple[DialectName, ...] = ()
     module: str | None = None
-    stops: Stops = "everything"
+    stops: Stops = "nothing"

@@ -13,26 +13,30 @@ _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
 _PROGRAM: tuple[DialectName, ...] = ("markdownlang",)
 
 
+def _usually(severity: Severity) -> Stops:
+    return "everything" if severity is Severity.ERROR else "nothing"
+
+
 def _any(
-    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops = "everything"
+    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops | None = None
 ) -> Rule:
     """A rule of every document, reported by a reader."""
-    return Rule(code, name, severity, strict or severity, stops=stops)
+    return Rule(code, name, severity, strict or severity, stops=stops or _usually(severity))
 
 
 def _read(
-    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops = "everything"
+    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops | None = None
 ) -> Rule:
     """A rule of programs that their reader reports."""
-    return Rule(code, name, severity, strict or severity, _PROGRAM, stops=stops)
+    return Rule(code, name, severity, strict or severity, _PROGRAM, stops=stops or _usually(severity))
 
 
 def _rule(
-    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops = "everything"
+    code: str, name: str, severity: Severity = _E, strict: Severity | None = None, *, stops: Stops | None = None
 ) -> Rule:
     """A rule of programs with a file of its own."""
     module = f"prosa.rules.markdownlang.{name.replace('-', '_')}"
-    return Rule(code, name, severity, strict or severity, _PROGRAM, module, stops)
+    return Rule(code, name, severity, strict or severity, _PROGRAM, module, stops or _usually(severity))
 
 
 RULES: tuple[Rule, ...] = (
@@ -44,13 +48,13 @@ RULES: tuple[Rule, ...] = (
     _any("MD006", "merge-key", _W, _E),
     _any("MD007", "several-documents"),
     _any("MD008", "complex-key"),
-    _any("MD012", "lone-surrogate"),
-    _any("MD013", "unclosed-front-matter"),
-    _any("MD014", "front-matter-too-large"),
-    _any("MD015", "front-matter-fence", _W, _E),
-    _any("MD016", "front-matter-not-a-mapping"),
-    _any("MD017", "ambiguous-dialect"),
-    _any("MD018", "unreadable-file"),
+    _any("MD009", "lone-surrogate"),
+    _any("MD010", "unclosed-front-matter"),
+    _any("MD011", "front-matter-too-large"),
+    _any("MD012", "front-matter-fence", _W, _E),
+    _any("MD013", "front-matter-not-a-mapping"),
+    _any("MD014", "ambiguous-dialect"),
+    _any("MD015", "unreadable-file"),
     _any("MD101", "missing-field"),
     _any("MD102", "wrong-type"),
     _any("MD103", "wrong-form"),
@@ -72,7 +76,7 @@ RULES: tuple[Rule, ...] = (
     _rule("ML023", "mangled-tool-name", _W, _W),
     _rule("ML030", "unknown-import"),
     _rule("ML031", "unreadable-import"),
-    _rule("ML032", "import-outside-root", _I, _I),
+    _rule("ML032", "import-outside-root", _I, _I, stops="run"),
     _rule("ML033", "import-not-markdown"),
     _rule("ML034", "reserved-import"),
     _rule("ML035", "import-cycle"),

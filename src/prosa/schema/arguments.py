@@ -52,6 +52,9 @@ def _resolve(key: str, schema: Any, references: References) -> tuple[tuple[str, 
     path: list[str] = []
     rest = key
     while len(path) < MAX_SCHEMA_DEPTH:
+        types = accepted_types(schema, references)
+        if path and types and "object" not in types:
+            raise ArgumentProblem(key, f"`{'.'.join(path)}` takes {listed(map(_form, types))} and has no parts")
         declared = Declared(schema, references)
         name, schema = _step(rest, declared, key, ".".join(path))
         path.append(name)

@@ -41,22 +41,31 @@ class _Filling:
         if isinstance(value, list):
             return [self.filled(_for_item(applied, index), item, depth + 1) for index, item in enumerate(value)]
         result = {key: self.filled(_for_property(applied, key), item, depth + 1) for key, item in value.items()}
-        for schema in applied:
-            for name, declared in _mapping(schema.get("properties")).items():
-                if name not in result:
-                    self._insert(result, name, declared, _for_property(applied, name), depth)
+        # All defaults of this level first: those inside them may use up the limit.
+        for name, source in self._missing(applied, result).items():
+            self.inside.add(id(source))
+            result[name] = self.filled(_for_property(applied, name), result[name], depth + 1)
+            self.inside.discard(id(source))
         return result
 
-    def _insert(self, result: dict[str, Any], name: str, declared: Any, schemas: Schemas, depth: int) -> None:
+    def _missing(self, applied: Schemas, result: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """Put in the default of every property that is absent; returns the schemas they came from."""
+        sources: dict[str, Mapping[str, Any]] = {}
+        for schema in applied if self.used < MAX_DEFAULTS else ():
+            for name, declared in _mapping(schema.get("properties")).items():
+                source = None if name in result else self._with_default(declared)
+                if source is not None and self.used < MAX_DEFAULTS:
+                    self.used += 1
+                    sources[name] = source
+                    result[name] = deepcopy(source["default"])
+        return sources
+
+    def _with_default(self, declared: Any) -> Mapping[str, Any] | None:
+        """The schema that gives a property its default, unless that default is being filled already."""
         if not isinstance(declared, Mapping):
-            return
+            return None
         source = next((each for each in _applied([declared], None, self.references) if "default" in each), None)
-        if source is None or id(source) in self.inside or self.used >= MAX_DEFAULTS:
-            return
-        self.used += 1
-        self.inside.add(id(source))
-        result[name] = self.filled(schemas, deepcopy(source["default"]), depth + 1)
-        self.inside.discard(id(source))
+        return None if source is None or id(source) in self.inside else source
 
 
 def _applied(schemas: Schemas, value: Any, references: References) -> Iterator[Mapping[str, Any]]:

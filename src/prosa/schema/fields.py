@@ -46,7 +46,7 @@ class Declared:
     def _take(self, part: Mapping[str, Any]) -> None:
         properties = part.get("properties")
         if isinstance(properties, Mapping):
-            self.properties = {**properties, **self.properties}
+            self.properties |= {name: each for name, each in properties.items() if name not in self.properties}
         if isinstance(names := part.get("required"), list):
             self.required |= dict.fromkeys(str(name) for name in names)
         self.patterns = self.patterns or "patternProperties" in part

@@ -23,7 +23,7 @@ MAX_SHOWN = 60
 MAX_ALTERNATIVES = 4
 """Alternatives of ``anyOf`` and ``oneOf`` that a message goes through, and names that it lists times two."""
 
-MAX_DEFAULTS = 10_000
+MAX_DEFAULTS = 1_000
 """Defaults filled into one value: defaults inside defaults of a recursive schema have no end."""
 
 MAX_UNKNOWN_KEYWORDS = 200

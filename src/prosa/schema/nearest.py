@@ -13,7 +13,7 @@ MAX_CANDIDATES = 200
 """More names than this are not compared, for the same reason."""
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.65) -> str | None:
     """One of ``known``, or None when none is near. Case, hyphen and underscore do not count."""
     if len(name) > MAX_LENGTH:
         return None

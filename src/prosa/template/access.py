@@ -6,6 +6,7 @@ A string counts code points (X14). A step through an absent value or null is abs
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from prosa.template.function import FunctionError
@@ -34,13 +35,13 @@ def cut(value: object, bounds: Sequence[object]) -> object:
     if value is None or isinstance(value, Absent):
         return ABSENT
     if not isinstance(value, str | list):
-        raise FunctionError(f"slice needs a string or a list, found {described(value)}")
+        raise FunctionError(f"needs a string or a list, found {described(value)}")
     if len(bounds) == _MAX_SLICE_BOUNDS and isinstance(value, str):
-        raise FunctionError("slice of a string has at most two bounds, found three")
+        raise FunctionError("a string has at most two bounds, found three")
     numbers = [_bound(bound) for bound in bounds]
-    for lower, upper in zip(numbers, numbers[1:], strict=False):
+    for lower, upper in pairwise(numbers):
         if lower > upper:
-            raise FunctionError(f"slice has the reversed range {lower} to {upper}")
+            raise FunctionError(f"found the reversed range {_shown(lower)} to {_shown(upper)}")
     start, end = (numbers[:2] + [0, len(value)][len(numbers[:2]) :])[:2]
     return value[start:end]
 
@@ -51,7 +52,7 @@ def length(value: object) -> int:
         return 0
     if isinstance(value, str | list | dict):
         return len(value)
-    raise FunctionError(f"len needs a string, a list or a map, found {described(value)}")
+    raise FunctionError(f"needs a string, a list or a map, found {described(value)}")
 
 
 def _step(value: object, key: object) -> object:
@@ -59,29 +60,29 @@ def _step(value: object, key: object) -> object:
         return ABSENT
     if isinstance(value, dict):
         if not isinstance(key, str):
-            raise FunctionError(f"index of a map needs a string, found {described(key)}")
+            raise FunctionError(f"a map needs a string as key, found {described(key)}")
         return value.get(key, ABSENT)
     if isinstance(value, str):
         return ord(value[_place(value, key)])
     if isinstance(value, list):
         return value[_place(value, key)]
-    raise FunctionError(f"index needs a list, a map or a string, found {described(value)}")
+    raise FunctionError(f"needs a list, a map or a string, found {described(value)}")
 
 
 def _place(value: str | list[object], key: object) -> int:
     if isinstance(key, bool) or not isinstance(key, int):
-        raise FunctionError(f"index of {described(value)} needs an integer, found {described(key)}")
+        raise FunctionError(f"{described(value)} needs an integer, found {described(key)}")
     if not 0 <= key < len(value):
         expected = f"0 to {len(value) - 1}" if value else "nothing, it is empty"
-        raise FunctionError(f"index of {described(value)} out of range: found {_shown(key)}, expected {expected}")
+        raise FunctionError(f"out of range of {described(value)}: found {_shown(key)}, expected {expected}")
     return key
 
 
 def _bound(bound: object) -> int:
     if isinstance(bound, bool) or not isinstance(bound, int):
-        raise FunctionError(f"slice needs integers as bounds, found {described(bound)}")
+        raise FunctionError(f"needs integers as bounds, found {described(bound)}")
     if bound < 0:
-        raise FunctionError(f"slice has the negative bound {_shown(bound)}")
+        raise FunctionError(f"found the negative bound {_shown(bound)}")
     return bound
 
 

@@ -192,4 +192,4 @@ def _checked(number: int) -> int:
 
 
 def _too_wide() -> FunctionError:
-    return FunctionError(f"printf writes a width or precision of at most {MAX_WIDTH:,}")
+    return FunctionError(f"a width or precision is at most {MAX_WIDTH:,}")

@@ -45,12 +45,12 @@ def _slice(args: Sequence[object], piped: bool) -> object:
 def _printf(args: Sequence[object], _piped: bool) -> str:
     text = args[0]
     if not isinstance(text, str):
-        raise FunctionError(f"printf needs a string as format, found {described(text)}")
+        raise FunctionError(f"needs a string as format, found {described(text)}")
     return sprintf(text, args[1:])
 
 
 def _call(args: Sequence[object], _piped: bool) -> object:
-    raise FunctionError(f"call needs a function, found {described(args[0])}; data has no functions")
+    raise FunctionError(f"needs a function, found {described(args[0])}; data has no functions")
 
 
 _ALL: Final = (

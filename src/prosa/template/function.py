@@ -15,7 +15,10 @@ variable would otherwise fill the memory before any limit on the output sees a c
 
 
 class FunctionError(Exception):
-    """A function cannot do what it was asked. ``message`` is one sentence without a position."""
+    """A function cannot do what it was asked.
+
+    ``message`` says why. The executor puts the name of the function in front of it and knows the position.
+    """
 
     def __init__(self, message: str) -> None:
         self.message = message

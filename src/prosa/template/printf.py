@@ -57,11 +57,14 @@ def _extra(extra: Extra) -> Iterator[str]:
 
 
 def _formatted(value: object, verb: str, spec: Spec) -> str:
-    if verb == "v":
-        return _plain(value, replace(spec, sharp=False, plus=False), go_syntax=spec.sharp)
+    if verb in "vw":
+        bare = replace(spec, sharp=False, plus=False)
+        if verb == "v":
+            return _plain(value, bare, go_syntax=spec.sharp)
+        return _misfit(value, verb, bare, go_syntax=spec.sharp)
     if verb == "T":
         return padded(_NIL, spec) if _is_nil(value) else padded(truncated(go_type(value), spec), spec)
-    if _is_nil(value) or verb in "pw":
+    if _is_nil(value) or verb == "p":
         return _misfit(value, verb, spec)
     if isinstance(value, list | dict):
         return laid_out(value, _go_layout(verb, spec))
@@ -72,9 +75,10 @@ def _is_nil(value: object) -> bool:
     return value is None or isinstance(value, Absent)
 
 
-def _misfit(value: object, verb: str, spec: Spec) -> str:
+def _misfit(value: object, verb: str, spec: Spec, *, go_syntax: bool = False) -> str:
     """Go's text for a verb that does not fit the value."""
-    return f"%!{verb}({_NIL if _is_nil(value) else f'{go_type(value)}={_plain(value, spec)}'})"
+    shown = _NIL if _is_nil(value) else f"{go_type(value)}={_plain(value, spec, go_syntax=go_syntax)}"
+    return f"%!{verb}({shown})"
 
 
 def _plain(value: object, spec: Spec, *, go_syntax: bool = False) -> str:
@@ -109,7 +113,7 @@ def _scalar(value: object, verb: str, spec: Spec) -> str:
         return _integer(value, verb, spec)
     if isinstance(value, float):
         return _float(value, verb, spec)
-    raise FunctionError(f"printf cannot format {described(value)}")
+    raise FunctionError(f"cannot format {described(value)}")
 
 
 def _integer(value: int, verb: str, spec: Spec) -> str:

@@ -33,10 +33,10 @@ def title(value: object) -> str:
     """The first letter of each word in upper case, the rest unchanged; an apostrophe does not start a word (LA24)."""
     letters: list[str] = []
     inside = False
-    for character in value_text(value):
+    for character in bounded(value_text(value)):
         letters.append(character if inside else _title(character))
         inside = _goes_on(character, inside)
-    return bounded("".join(letters))
+    return "".join(letters)
 
 
 def default(fallback: object, value: object) -> object:
@@ -51,8 +51,8 @@ def join(items: object, separator: object) -> str:
         return ""
     if not isinstance(items, list):
         hint = '; write `join LIST ", "` or `LIST | join ", "`' if isinstance(separator, list) else ""
-        raise FunctionError(f"join needs a list, found {described(items)}{hint}")
-    return joined(map(value_text, items), _separator("join", separator))
+        raise FunctionError(f"needs a list, found {described(items)}{hint}")
+    return joined(map(value_text, items), _separator(separator))
 
 
 def split(value: object, separator: object) -> list[object]:
@@ -60,21 +60,21 @@ def split(value: object, separator: object) -> list[object]:
 
     Raises `FunctionError` for a list or map, and for more than `MAX_PARTS` parts.
     """
-    between = _separator("split", separator)
+    between = _separator(separator)
     if value is None or isinstance(value, Absent):
         return []
     if isinstance(value, list | dict):
-        raise FunctionError(f"split needs a string, found {described(value)}")
+        raise FunctionError(f"needs a string, found {described(value)}")
     text = value_text(value)
     if (text.count(between) if between else len(text)) >= MAX_PARTS:
-        raise FunctionError(f"split makes more than {MAX_PARTS:,} parts")
+        raise FunctionError(f"makes more than {MAX_PARTS:,} parts")
     return [*text.split(between)] if between else [*text]
 
 
-def _separator(name: str, separator: object) -> str:
+def _separator(separator: object) -> str:
     if isinstance(separator, str):
         return separator
-    raise FunctionError(f"{name} needs a string as separator, found {described(separator)}")
+    raise FunctionError(f"needs a string as separator, found {described(separator)}")
 
 
 def _mapped(text: str, ascii_way: Callable[[str], str], one: Callable[[str], str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, text_of, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, tool_call, usage, with_ids
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
 
@@ -15,9 +15,9 @@ _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
-    """The request. Parameters pass through, but the parts that make the request what it is come last and win."""
+    """The request. Parameters come first, the structure after them."""
     made: dict[str, Any] = {
-        **request.parameters,
+        **parameters(request),
         "model": request.model_name,
         "messages": [_message(message) for message in request.messages],
     }

@@ -197,8 +197,8 @@ def is_context_length(problem: StatusProblem) -> bool:
 
 def _quote(text: str, endpoint: Endpoint) -> str:
     """The service's own words as the end of a sentence: one line, cut, without the key."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * MAX_QUOTED]).split())
-    line = endpoint.redact(line)
+    cut = endpoint.redact(text)[: 8 * MAX_QUOTED]
+    line = " ".join("".join(c if c.isprintable() else " " for c in cut).split())
     if not line:
         return ""
     return f": {line[:MAX_QUOTED]}{' …' if len(line) > MAX_QUOTED else ''}"

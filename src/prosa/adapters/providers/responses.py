@@ -10,7 +10,7 @@ from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import Wire, count, optional_text, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
 
@@ -18,8 +18,8 @@ _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter
 
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
-    """The request. Leading system messages are the instructions; parameters pass through, the structure wins."""
-    made: dict[str, Any] = {"store": False, **request.parameters, "model": request.model_name}
+    """The request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
+    made: dict[str, Any] = {"store": False, **parameters(request), "model": request.model_name}
     instructions, rest = _instructions(request.messages)
     if instructions:
         made["instructions"] = instructions

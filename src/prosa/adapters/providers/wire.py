@@ -17,6 +17,9 @@ from prosa.adapters.providers.ladder import Form
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.usage import Usage
 
+_STRUCTURE = frozenset(
+    {"model", "messages", "input", "instructions", "prompt", "tools", "functions", "stream", "stream_options"}
+)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -42,6 +45,14 @@ class Wire:
     body: Callable[[ModelRequest, Form, bool], dict[str, Any]]
     reply: Callable[[Mapping[str, Any]], ModelReply]
     assembly: Callable[[], Assembly]
+
+
+def parameters(request: ModelRequest) -> dict[str, Any]:
+    """What passes through as given: everything but the parts that make a request what it is.
+
+    A program may set a temperature; it may not add a tool of the service, a message, or another model this way (X7).
+    """
+    return {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
 
 
 def encode(body: Mapping[str, Any]) -> bytes:

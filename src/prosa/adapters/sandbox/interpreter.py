@@ -141,5 +141,7 @@ def _explain(error: Exception) -> str:
     text = str(error)
     if "call stack exhausted" in text:
         return "RecursionError: the interpreter's stack is exhausted"
+    if "unreachable" in text:
+        return "the interpreter aborted (a deadlock, os.abort or broken bytecode)"
     last = text.strip().rpartition("\n")[2].strip()
     return f"the interpreter aborted: {last or type(error).__name__}"

@@ -147,7 +147,7 @@ def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen
 
 def _command(module: str) -> list[str]:
     """The command that runs ``main`` of a module beside this one, without the user's settings and packages."""
-    roots = [str(_PACKAGE_ROOT), str(_wasmtime_root() or "")]
+    roots = [str(_PACKAGE_ROOT), str(_wasmtime_root() or _PACKAGE_ROOT)]
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
 
 

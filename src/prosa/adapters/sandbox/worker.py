@@ -86,7 +86,9 @@ def _serve(
 ) -> None:
     """Answers requests for ever. What a run needs is made before its request comes and removed after the answer."""
     with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
-        first.run("", timeout=30.0, memory=2 * MIN_MEMORY)
+        reason = first.run("", timeout=30.0, memory=2 * MIN_MEMORY)["error"]
+    if reason:
+        raise SystemExit(f"the interpreter does not work: {reason}")
     _send(connection, {"state": "ready"})
     while True:
         with _instance(interpreter, folder) as instance:

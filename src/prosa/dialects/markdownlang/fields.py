@@ -15,9 +15,28 @@ def _not_empty(text: str) -> str | None:
 
 PROGRAM: tuple[Field, ...] = (
     Field("name", "string", required=True, why="other programs and the summary call it by this name"),
-    Field("description", "string", required=True, missing="missing-description", wanted="a sentence that says what it does"),
-    Field("input", "schema", required=True, wanted="a JSON Schema", why="write `input: {type: object}` for a program that takes nothing"),
-    Field("output", "schema", required=True, missing="missing-output", wanted="a JSON Schema", why="a run answers with JSON of this schema"),
+    Field(
+        "description",
+        "string",
+        required=True,
+        missing="missing-description",
+        wanted="a sentence that says what it does",
+    ),
+    Field(
+        "input",
+        "schema",
+        required=True,
+        wanted="a JSON Schema",
+        why="write `input: {type: object}` for a program that takes nothing",
+    ),
+    Field(
+        "output",
+        "schema",
+        required=True,
+        missing="missing-output",
+        wanted="a JSON Schema",
+        why="a run answers with JSON of this schema",
+    ),
     Field("imports", "strings", form=_not_empty),
     Field("mcp_servers", "mappings"),
     Field("model", "string", form=_not_empty),

@@ -59,7 +59,9 @@ def _top_fields(front: FrontReading) -> tuple[dict[str, Entry], list[Problem]]:
         missing = () if front.present else (_no_front_matter(front.anchor),)
         return {}, list(missing)
     entries, problems = read_fields(
-        front.fields, PROGRAM, Owner("a program", front.anchor, unknown=Severity.INFO, other=_is_user_setting, complete=front.complete)
+        front.fields,
+        PROGRAM,
+        Owner("a program", front.anchor, unknown=Severity.INFO, other=_is_user_setting, complete=front.complete),
     )
     return entries, list(problems)
 

@@ -13,17 +13,16 @@ from prosa.rules.subject import ProgramSubject
 def check(subject: ProgramSubject) -> Iterator[Problem]:
     """At the import that takes the first step of the cycle, in the program that was reached first."""
     program = subject.program
-    for cycle in subject.closure.cycles:
-        if cycle[0] != program.path:
-            continue
-        step = cycle[1 % len(cycle)]
-        first = next(each for each in program.imports if each.path == step)
-        names = _names(cycle, subject.closure)
-        message = f"import cycle: {' → '.join((*names, names[0]))}" if len(cycle) > 1 else "the program imports itself"
-        note = (
-            "a program waits for the programs it calls, so these would wait for each other; remove one of the imports"
-        )
-        yield Problem("import-cycle", message, first.ref.span, (note,))
+    cycle = subject.closure.cycle_from.get(program.path)
+    if cycle is None:
+        return
+    step = cycle[1 % len(cycle)]
+    first = next(each for each in program.imports if each.path == step)
+    names = _names(cycle, subject.closure)
+    way = " → ".join((*names, names[0]))
+    message = f"import cycle: {way}" if len(cycle) > 1 else "the program imports itself"
+    note = "a program waits for the programs it calls, so these would wait for each other; remove one of the imports"
+    yield Problem("import-cycle", message, first.ref.span, (note,))
 
 
 def _names(cycle: tuple[Path, ...], closure: Closure) -> tuple[str, ...]:
