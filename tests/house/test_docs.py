@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from prosa.cli.commands import COMMANDS
 from tests.house.examples import commands, differences, fences, matches, surroundings
 from tests.house.tree import PACKAGE, ROOT, files, named
 
@@ -83,6 +84,10 @@ def test_every_command_and_flag_exists(page: Path):
             shown = help_of(words[0], "--help")
         flags = [word.split("=")[0] for word in words[1:] if re.match(r"--?[a-z]", word)]
         assert [flag for flag in flags if flag.lstrip("-") not in shown] == [], words
+
+
+def test_the_readme_names_every_command():
+    assert [command.name for command in COMMANDS if f"prosa {command.name}" not in README] == []
 
 
 def help_of(*words: str) -> str:

@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+import prosa
 from tests.house.tree import PACKAGE, ROOT
 
 HEAVY = {
@@ -34,7 +35,11 @@ def loaded(statement: str) -> set[str]:
 
 
 def test_importing_the_package_loads_nothing_else():
-    assert loaded("import prosa") - {"__future__"} == {"prosa"}
+    assert loaded("import prosa") - loaded("import __future__, typing") == {"prosa"}
+
+
+def test_every_public_name_is_there_and_documented():
+    assert [name for name in prosa.__all__ if not getattr(prosa, name).__doc__] == []
 
 
 def test_a_public_name_loads_when_it_is_used():

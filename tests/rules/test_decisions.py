@@ -53,6 +53,7 @@ def test_la12_two_tools_of_one_name_are_a_load_error():
 
 
 def test_a_tool_name_that_a_formatter_ate_is_found_with_its_fix():
+    """LA13."""
     (each,) = checked("", "Use mcp**files**read_text now.").diagnostics
     assert each.rule == "mangled-tool-name"
     assert each.fix is not None

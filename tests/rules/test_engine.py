@@ -132,7 +132,7 @@ def test_la2_x13_what_stops_a_run_and_what_stops_rendering():
 
 def test_x5_an_import_that_the_root_keeps_out_stops_a_run_though_it_is_no_error():
     """X5. With `--root` the run would miss a tool; a check only says so."""
-    main = files(main=good("main", "imports: [outside/sub.md]\n"), outside__sub=good("sub"))
+    main = files(main=good("main", "imports: [outside/sub.md]\n"))
     checked = check_program(Path("/project/main.md"), main)
     assert not checked.errors
     assert rules(checked.stopping("run")) == ["import-outside-root"]

@@ -19,7 +19,7 @@ def asks(text="x"):
     return {"program": "number", "tool_calls": [call("helper", {"text": text})]}
 
 
-def test_l6_l30_l31_lw3_an_import_is_a_tool_with_its_own_body_schema_and_tools(tmp_path):
+def test_l6_l30_l31_lw3_x15_an_import_is_a_tool_with_its_own_body_schema_and_tools(tmp_path):
     program = two(tmp_path)
     replies = [asks("it"), {"program": "helper", "content": {"n": 4}}, {"program": "number", "content": {"n": 5}}]
     ran = run(program, {}, replies, sandbox=FakeSandbox())
@@ -66,7 +66,10 @@ def test_l31_what_an_import_cannot_do_is_told_to_the_caller(tmp_path):
 
 
 def test_l31_wrong_arguments_for_an_import_are_told_to_the_caller(tmp_path):
-    replies = [{"program": "number", "tool_calls": [call("helper", {"text": 1})]}, {"program": "number", "content": {"n": 1}}]
+    replies = [
+        {"program": "number", "tool_calls": [call("helper", {"text": 1})]},
+        {"program": "number", "content": {"n": 1}},
+    ]
     ran = run(two(tmp_path), {}, replies)
     told = ran.requests[1].messages[3].content
     assert "/text" in told

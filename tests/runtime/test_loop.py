@@ -65,6 +65,14 @@ def test_l14_la6_empty_content_counts_as_an_empty_object(tmp_path):
     assert "n" in ran.requests[1].messages[0].content.split("not accepted")[1]
 
 
+def test_l14_la6_an_empty_object_is_only_offered_where_the_schema_takes_it(tmp_path):
+    accepting = text_of().replace("  required: [n]\n", "")
+    offered = run(load(tmp_path, accepting), {}, [{"content": {}}]).requests[0].messages[0].content
+    refused = run(load(tmp_path), {}, [{"content": {"n": 1}}]).requests[0].messages[0].content
+    assert "answer {}" in offered
+    assert "answer {}" not in refused
+
+
 def test_lw6_an_empty_object_and_a_scalar_are_possible_outputs(tmp_path):
     scalar = text_of().split("output:")[0] + "output: { type: string }\n---\nSay it.\n"
     program = load(tmp_path, scalar)
@@ -74,7 +82,9 @@ def test_lw6_an_empty_object_and_a_scalar_are_possible_outputs(tmp_path):
 
 
 def test_la5_a_schema_that_is_no_object_is_wrapped_and_unwrapped(tmp_path):
-    program = load(tmp_path, text_of().split("output:")[0] + "output: { type: array, items: { type: integer } }\n---\nGo.\n")
+    program = load(
+        tmp_path, text_of().split("output:")[0] + "output: { type: array, items: { type: integer } }\n---\nGo.\n"
+    )
     assert run(program, {}, [{"content": {"value": [1, 2]}}]).output == [1, 2]
     assert run(program, {}, [{"content": [1, 2]}]).output == [1, 2]
     ran = run(program, {}, [{"content": {"value": ["x"]}}, {"content": {"value": [3]}}])

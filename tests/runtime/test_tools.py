@@ -143,6 +143,12 @@ def test_l24_la17_the_interpreter_server_is_a_preference_and_binds_to_the_built_
     assert servers.log == []
 
 
+def test_l24_an_interpreter_server_of_its_own_is_preferred_by_its_tools(tmp_path):
+    text = text_of(more="mcp_servers:\n  - { name: python-interpreter, command: x }\n")
+    ran = run(load(tmp_path, text), {}, [{"content": {"n": 1}}], sandbox=FakeSandbox())
+    assert "Prefer the tools that begin with `mcp__python-interpreter__`" in ran.requests[0].messages[0].content
+
+
 SERVERS = "mcp_servers:\n  - { name: files, command: x }\n  - { name: off, command: y, disabled: true }\n"
 
 

@@ -12,14 +12,17 @@ MAX_CANDIDATES = 200
 """More names than this are not compared, for the same reason."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """One of ``known``, or None when none is near. Case, hyphen and underscore do not count."""
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+    """One of ``known``, or None when none is near: ``cutoff`` is how alike they must be, 0 to 1.
+
+    Case, hyphen and underscore do not count.
+    """
     from difflib import get_close_matches
 
     if len(name) > MAX_LENGTH:
         return None
     plain = {_plain(candidate): candidate for candidate in islice(known, MAX_CANDIDATES)}
-    close = get_close_matches(_plain(name), plain, n=1, cutoff=0.7)
+    close = get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
     return plain[close[0]] if close else None
 
 

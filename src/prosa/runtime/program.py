@@ -20,7 +20,7 @@ class Program:
     ``file`` is its file name, for the summary; ``folder`` where its MCP servers start, ``body_line``
     the line of the file on which the template begins. ``imports`` are the programs
     it may call, each with its own imports (L29). ``input_schema`` and ``output_schema`` are JSON Schemas.
-    ``prefer_python`` says that the author asked for the built-in interpreter by name (L24).
+    ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24).
     """
 
     name: str
@@ -33,7 +33,7 @@ class Program:
     imports: tuple[Program, ...] = ()
     servers: tuple[ServerConfig, ...] = ()
     python: bool = True
-    prefer_python: bool = False
+    preferred: str = ""
     file: str = ""
     folder: str = "."
     body_line: int = 1

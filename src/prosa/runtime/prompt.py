@@ -20,10 +20,7 @@ ANSWER_RULE = (
 WRAP_RULE = 'Put the value into an object under the single key "value": {"value": …}.'
 EMPTY_RULE = "If there is nothing to return, answer {}."
 FINAL_RULE = "This is the last iteration: no tools are available any more. Give the final answer now."
-PYTHON_RULE = (
-    "Prefer the `python` tool for calculations, data processing and algorithms; its standard library is complete "
-    "enough for both, and what it prints comes back to you."
-)
+PREFER_RULE = "Prefer {tools} for calculations, data processing and algorithms."
 
 
 def messages(
@@ -43,8 +40,8 @@ def messages(
 def system_text(program: Program, contract: OutputContract, rejected: Sequence[str], *, final: bool) -> str:
     """Description, hints, the output schema, then what was wrong with the previous answer (L13)."""
     parts = [program.description]
-    if program.prefer_python and program.python:
-        parts.append(PYTHON_RULE)
+    if program.preferred:
+        parts.append(PREFER_RULE.format(tools=program.preferred))
     parts.append(_schema_text(contract))
     if rejected:
         parts.append(_feedback(rejected))
@@ -54,9 +51,11 @@ def system_text(program: Program, contract: OutputContract, rejected: Sequence[s
 
 
 def _schema_text(contract: OutputContract) -> str:
-    rules = [ANSWER_RULE, EMPTY_RULE]
+    rules = [ANSWER_RULE]
     if contract.wire.wrapped:
-        rules[1:] = [WRAP_RULE]
+        rules.append(WRAP_RULE)
+    elif contract.schema.valid({}):
+        rules.append(EMPTY_RULE)
     return " ".join(rules) + "\n\n" + json.dumps(contract.raw, ensure_ascii=False, indent=2)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from prosa.data import JsonError, parse_json
 from prosa.data.limits import MAX_INTEGER_DIGITS
+from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import ArgumentProblem
 from prosa.schema.fields import Declared, accepted_types, first, merged
 from prosa.schema.limits import MAX_SCHEMA_DEPTH
-from prosa.schema.nearest import nearest
 from prosa.schema.values import listed, shown_value, type_name
 from prosa.schema.walk import References
 
@@ -143,7 +143,7 @@ def _chosen(name: str, text: str, schema: Any, references: References) -> Any:
     for choice in choices:
         if text == choice or (not isinstance(choice, str) and _same(_json_or_text(text), choice)):
             return choice
-    near = nearest(text, [choice for choice in choices if isinstance(choice, str)])
+    near = nearest(text, [choice for choice in choices if isinstance(choice, str)], cutoff=0.6)
     hint = f"; did you mean {shown_value(near)}?" if near else ""
     raise ArgumentProblem(name, f"expected one of {listed(map(shown_value, choices))}, found {shown_value(text)}{hint}")
 

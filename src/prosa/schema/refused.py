@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from prosa.data.pointer import format_pointer
+from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
 from prosa.schema.keywords import BUNDLED, TYPES
-from prosa.schema.nearest import nearest
 from prosa.schema.values import found, listed, shown_value
 from prosa.schema.walk import References, subschemas
 from prosa.schema.wording import sentence

@@ -13,11 +13,11 @@ from typing import Any
 from prosa.data import Mapping as NodeMapping
 from prosa.data import Node, format_pointer, key_span_at, span_at, to_value
 from prosa.diagnostics import Problem
+from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
 from prosa.schema.fields import Declared
 from prosa.schema.keywords import KNOWN
 from prosa.schema.limits import MAX_PROBLEMS, MAX_UNKNOWN_KEYWORDS
-from prosa.schema.nearest import nearest
 from prosa.schema.validate import Schema
 from prosa.schema.walk import Parts, References, applicators, subschemas
 from prosa.source import Span

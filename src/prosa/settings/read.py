@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Any
 
 from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
 from prosa.settings.kinds import KINDS
 from prosa.settings.model import GlobSettings, Price, Settings
@@ -139,8 +139,8 @@ def _unknown(path: Path, level: Level) -> _Wrong:
     if _is_table(path, level):
         return _Wrong("bad-setting", f"`{name}` is a table", f"write [{name}] and its settings below it")
     keys = [each.key for each in SETTINGS if each.level == level]
-    near = get_close_matches(name, keys, n=1, cutoff=0.75) if len(name) <= MAX_NAME else []
-    note = f"did you mean `{near[0]}`?" if near else "docs/settings.md lists all settings"
+    near = nearest(name, keys, cutoff=0.75)
+    note = f"did you mean `{near}`?" if near else "docs/settings.md lists all settings"
     return _Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
 
 

@@ -10,8 +10,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from prosa.dialects.markdownlang import ServerModel
+from prosa.dialects.markdownlang import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel
+from prosa.dialects.markdownlang.names import server_prefix
 from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
 from prosa.runtime.ports import ServerConfig
@@ -73,11 +74,19 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         limits=limits,
         imports=imports,
         servers=tuple(_server(each) for each in read.mcp_servers if not each.disabled and not each.built_in),
-        prefer_python=any(each.name == BUILT_IN_SERVER and not each.disabled for each in read.mcp_servers),
+        preferred=_preferred(read),
         file=read.file_name,
         folder=str(loaded.path.parent),
         body_line=read.source.position(read.body_offset).line,
     )
+
+
+def _preferred(model: ProgramModel) -> str:
+    """The tools that a server named `python-interpreter` makes preferred: its own, or the built-in one (L24, LA17)."""
+    named = next((each for each in model.mcp_servers if each.name == BUILT_IN_SERVER and not each.disabled), None)
+    if named is None:
+        return ""
+    return "the `python` tool" if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
 
 
 def _schema(model: SchemaModel | None) -> Mapping[str, Any] | bool:
