@@ -1,23 +1,32 @@
 """Which names a schema declares (X13): reachable by `properties`, `$ref`, `allOf`/`anyOf`/`oneOf`, `then`/`else`,
 `patternProperties`. A schema with none of these declares everything.
 
-In: a schema and a path. Out: the first step of the path that is not declared, or None. Every part of the schema is
-opened at most once for a path, so schemas that refer to themselves end too.
+In: a schema and a path. Out: the first step of the path that is not declared, or None. What a schema says about a value
+is gathered once for each place, so many paths cost little, and schemas that refer to themselves end too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Step: TypeAlias = str | None
 """A name, or None for any element of a list or map."""
 
-_SINGLE = ("then", "else", "if")
+MAX_PARTS: Final = 1000
+"""Parts of a schema that may describe one value; far more than a person writes. Beyond it, everything is declared."""
 
-MAX_PARTS = 1000
-"""Parts of a schema that may describe one value; far more than a person writes."""
+MAX_PATTERNS: Final = 100
+"""Patterns of property names at one place, each tried on each name. Beyond it, everything is declared."""
+
+_MAX_CLOSING: Final = 16
+"""References and alternatives followed to see whether other names are refused. Deeper, they count as allowed."""
+
+_MAX_INDEX_DIGITS: Final = 6
+"""Digits of a list index in a JSON pointer."""
+
+_EVERYTHING: Final = (True,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,87 +41,111 @@ class Missing:
 
 
 @dataclass(slots=True)
+class _Place:
+    """What several schemas say about one value: its named members, what may stand under any name, its elements."""
+
+    schemas: tuple[Any, ...]
+    named: dict[str, list[Any]] = field(default_factory=dict)
+    patterns: dict[str, list[Any]] = field(default_factory=dict)
+    others: list[Any] = field(default_factory=list)
+    elements: list[Any] = field(default_factory=list)
+    has_names: bool = False
+    may_be_object: bool = True
+    may_hold: bool = False
+    steps: dict[Step, _Place | Missing | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Declarations:
     """The names of one schema. ``schema`` is plain data that compiled as JSON Schema."""
 
     schema: Mapping[str, Any] | bool
-    _known: dict[tuple[Step, ...], Missing | None] = field(default_factory=dict)
+    _places: dict[tuple[int, ...], _Place | None] = field(default_factory=dict)
+    _anchors: dict[str, Any] | None = None
 
     def missing(self, path: tuple[Step, ...]) -> Missing | None:
         """The first step of ``path`` that the schema does not declare."""
-        if path not in self._known:
-            self._known[path] = self._missing(path)
-        return self._known[path]
-
-    def _missing(self, path: tuple[Step, ...]) -> Missing | None:
-        at: list[Any] = [self.schema]
+        place = self._place((self.schema,))
         for depth, step in enumerate(path):
-            parts = self._parts(at)
-            if parts is None:
+            if place is None:
                 return None
-            found = self._step(parts, step)
-            if found is None:
-                return None
-            if not found:
-                names = tuple(dict.fromkeys(name for part in parts for name in _properties(part)))
-                return Missing(depth, step or "[]", names, self._closed(at))
-            at = found
+            if step not in place.steps:
+                place.steps[step] = self._step(place, step, depth)
+            found = place.steps[step]
+            if isinstance(found, Missing):
+                return Missing(depth, found.name, found.declared, found.closed)
+            place = found
         return None
 
+    def _step(self, place: _Place, step: Step, depth: int) -> _Place | Missing | None:
+        """The place of the next value; None when everything is declared there."""
+        found = place.elements if step is None else self._member(place, step)
+        if found:
+            return self._place(tuple(found))
+        if place.may_hold if step is None else place.may_be_object and not place.has_names:
+            return None
+        return Missing(depth, step or "[]", tuple(place.named), self._closed(place.schemas, 0, {}))
+
+    def _member(self, place: _Place, name: str) -> list[Any]:
+        """What describes a member, or nothing. A property also has the schemas of the patterns that cover its name."""
+        if len(place.patterns) > MAX_PATTERNS:
+            return [True]
+        found = list(place.named.get(name, ()))
+        for pattern, schemas in place.patterns.items():
+            if _matches(pattern, name):
+                found += schemas
+        return found or place.others
+
+    def _place(self, schemas: tuple[Any, ...]) -> _Place | None:
+        """What the schemas and everything they are made of say; None when one of them declares everything."""
+        key = tuple(map(id, schemas[:MAX_PARTS]))
+        if key not in self._places:
+            parts = self._parts(schemas)
+            self._places[key] = None if parts is None else _gathered(schemas, parts)
+        return self._places[key]
+
     def _parts(self, schemas: Iterable[Any]) -> list[Mapping[str, Any]] | None:
-        """The schemas and everything they are made of; None when one of them declares everything."""
         parts: list[Mapping[str, Any]] = []
         waiting, seen = list(schemas), set()
         while waiting:
             schema = waiting.pop()
-            if not isinstance(schema, Mapping) or not schema:
+            if not isinstance(schema, Mapping) or not schema or len(waiting) + len(parts) > MAX_PARTS:
                 return None
-            if id(schema) in seen:
-                continue
-            seen.add(id(schema))
-            if len(seen) > MAX_PARTS:
-                return None
-            parts.append(schema)
-            waiting += self._made_of(schema)
+            if id(schema) not in seen:
+                seen.add(id(schema))
+                parts.append(schema)
+                waiting += self._made_of(schema)
         return parts
 
-    def _made_of(self, schema: Mapping[str, Any]) -> list[Any]:
-        inner = [part for part in _list(schema.get("allOf")) if part is not True and part != {}]
-        inner += [part for key in ("anyOf", "oneOf") for part in _list(schema.get(key))]
-        inner += [schema[key] for key in _SINGLE if isinstance(schema.get(key), Mapping) and schema[key]]
-        for key in ("$ref", "$dynamicRef"):
-            if key in schema:
-                inner.append(self._resolve(schema[key]))
-        return inner
+    def _made_of(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        yield from (part for part in _list(schema.get("allOf")) if part is not True and part != {})
+        for key in ("anyOf", "oneOf"):
+            yield from _list(schema.get(key))
+        yield from (schema[key] for key in ("then", "else") if isinstance(schema.get(key), Mapping) and schema[key])
+        yield from (self._resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema)
 
-    def _step(self, parts: list[Mapping[str, Any]], step: Step) -> list[Any] | None:
-        """What describes the next value; empty when it is not declared, None when everything is."""
-        found: list[Any] = []
-        for part in parts:
-            found += _named(part, step) if step is not None else _elements(part)
-        if found:
-            return found
-        if step is None:
-            return None if any(_may_hold(part) for part in parts) else []
-        if any(key in part for part in parts for key in ("properties", "patternProperties")):
-            return []
-        return None if all(_may_be_object(part) for part in parts) else []
-
-    def _closed(self, schemas: Iterable[Any], depth: int = 0) -> bool:
+    def _closed(self, alternatives: Iterable[Any], depth: int, known: dict[int, bool]) -> bool:
         """Whether every one of these alternatives refuses undeclared names."""
-        alternatives = list(schemas)
-        return bool(alternatives) and all(self._refuses(schema, depth) for schema in alternatives)
+        answers = [self._refuses(schema, depth, known) for schema in alternatives]
+        return bool(answers) and all(answers)
 
-    def _refuses(self, schema: Any, depth: int) -> bool:
-        if not isinstance(schema, Mapping) or depth > 16:
+    def _refuses(self, schema: Any, depth: int, known: dict[int, bool]) -> bool:
+        if not isinstance(schema, Mapping) or depth > _MAX_CLOSING:
             return False
+        if id(schema) not in known:
+            known[id(schema)] = False
+            known[id(schema)] = self._seals(schema, depth + 1, known)
+        return known[id(schema)]
+
+    def _seals(self, schema: Mapping[str, Any], depth: int, known: dict[int, bool]) -> bool:
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             return True
-        if any(self._refuses(part, depth + 1) for part in _list(schema.get("allOf"))):
+        together = _list(schema.get("allOf"))
+        if "$ref" in schema:
+            together.append(self._resolve(schema["$ref"]))
+        if any(self._refuses(part, depth, known) for part in together):
             return True
-        if "$ref" in schema and self._refuses(self._resolve(schema["$ref"]), depth + 1):
-            return True
-        return any(self._closed(_list(schema.get(key)), depth + 1) for key in ("anyOf", "oneOf"))
+        return any(self._closed(_list(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
 
     def _resolve(self, reference: Any) -> Any:
         """A local reference; anything else counts as a schema that declares everything."""
@@ -122,50 +155,44 @@ class Declarations:
             return self.schema
         if reference.startswith("#/"):
             return _pointed(self.schema, reference[2:])
-        return _anchored(self.schema, reference[1:])
+        if self._anchors is None:
+            self._anchors = _anchors(self.schema)
+        return self._anchors.get(reference[1:], True)
 
 
-def _named(part: Mapping[str, Any], name: str) -> list[Any]:
-    found = [part["properties"][name]] if name in _properties(part) else []
-    patterns = part.get("patternProperties")
-    if isinstance(patterns, Mapping):
-        found += [schema for pattern, schema in patterns.items() if _matches(pattern, name)]
-    extra = part.get("additionalProperties")
-    if not found and isinstance(extra, Mapping) and extra:
-        found.append(extra)
-    return found
-
-
-def _elements(part: Mapping[str, Any]) -> list[Any]:
-    found = [part[key] for key in ("items", "contains", "additionalProperties") if isinstance(part.get(key), Mapping)]
-    found += _list(part.get("prefixItems"))
-    for key in ("properties", "patternProperties"):
-        if isinstance(part.get(key), Mapping):
-            found += part[key].values()
-    return found
-
-
-def _properties(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    properties = part.get("properties")
-    return properties if isinstance(properties, Mapping) else {}
+def _gathered(schemas: tuple[Any, ...], parts: list[Mapping[str, Any]]) -> _Place:
+    place = _Place(schemas)
+    for part in parts:
+        properties, patterns = _mapping(part.get("properties")), _mapping(part.get("patternProperties"))
+        for name, schema in properties.items():
+            place.named.setdefault(name, []).append(schema)
+        for pattern, schema in patterns.items():
+            place.patterns.setdefault(pattern, []).append(schema)
+        extra = part.get("additionalProperties")
+        place.others += [extra] if isinstance(extra, Mapping) and extra else []
+        place.elements += [part[key] for key in ("items", "contains") if isinstance(part.get(key), Mapping)]
+        place.elements += [*_list(part.get("prefixItems")), *properties.values(), *patterns.values()]
+        place.has_names = place.has_names or "properties" in part or "patternProperties" in part
+        types = _types(part)
+        place.may_be_object = place.may_be_object and (not types or "object" in types)
+        place.may_hold = place.may_hold or not types or "array" in types or "object" in types
+    place.elements += place.others
+    if len(place.elements) > MAX_PARTS:
+        place.elements = list(_EVERYTHING)
+    return place
 
 
 def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else []
 
 
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _types(part: Mapping[str, Any]) -> tuple[str, ...]:
     types = part.get("type")
     return (types,) if isinstance(types, str) else tuple(_list(types))
-
-
-def _may_be_object(part: Mapping[str, Any]) -> bool:
-    return not _types(part) or "object" in _types(part)
-
-
-def _may_hold(part: Mapping[str, Any]) -> bool:
-    types = _types(part)
-    return not types or "array" in types or "object" in types
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -186,21 +213,28 @@ def _pointed(schema: Any, pointer: str) -> Any:
         key = unquote(part).replace("~1", "/").replace("~0", "~")
         if isinstance(schema, Mapping) and key in schema:
             schema = schema[key]
-        elif isinstance(schema, list) and key.isdecimal() and int(key) < len(schema):
+        elif isinstance(schema, list) and _is_index(key) and int(key) < len(schema):
             schema = schema[int(key)]
         else:
             return True
     return schema
 
 
-def _anchored(schema: Any, anchor: str) -> Any:
+def _is_index(key: str) -> bool:
+    return key.isascii() and key.isdecimal() and len(key) <= _MAX_INDEX_DIGITS
+
+
+def _anchors(schema: Any) -> dict[str, Any]:
+    """Every schema that has a name of its own, by it."""
+    found: dict[str, Any] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Mapping):
-            if part.get("$anchor") == anchor or part.get("$dynamicAnchor") == anchor:
-                return part
+            for key in ("$anchor", "$dynamicAnchor"):
+                if isinstance(part.get(key), str):
+                    found.setdefault(part[key], part)
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-    return True
+    return found

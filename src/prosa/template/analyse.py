@@ -7,36 +7,47 @@ function computes has no path; it is followed no further, so nothing is claimed 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from prosa.source import Span
 from prosa.template import nodes
+from prosa.template.scope import Scope
 
-MAX_CALLS = 1000
+MAX_CALLS: Final = 1000
 """Different ways in which named templates are entered; beyond it they are followed no further."""
+
+MAX_CALLED: Final = 20_000
+"""Nodes of named templates looked at, over all the ways in which they are entered."""
+
+MAX_PATH: Final = 64
+"""Steps of a path: as deep as data may be (X9). What lies deeper has no path."""
 
 Path: TypeAlias = tuple[str | None, ...]
 Paths: TypeAlias = frozenset[Path]
 
 _NOWHERE: Paths = frozenset()
 _ROOT: Paths = frozenset({()})
-_MAX_PATHS = 32
+_MAX_PATHS: Final = 8
 """Paths one value may have; a variable set in many branches has few."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """One lookup: the whole path from the root of the data, and where it stands in the template."""
+    """One lookup: the whole path from the root of the data, and where it stands in the template.
+
+    The first ``start`` steps are those of the value in which it looks; another lookup took them.
+    """
 
     path: Path
     span: Span
+    start: int = 0
 
 
 def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
     """Every lookup whose path is known, in the order of the text, each place and path once."""
     walk = _Walk(tree)
-    walk.scope.append(("$", _ROOT))
     walk.body(tree.body, _ROOT)
+    walk.called()
     return tuple(sorted(dict.fromkeys(walk.found), key=lambda use: (use.span, [part or "" for part in use.path])))
 
 
@@ -46,11 +57,27 @@ class _Walk:
 
     tree: nodes.Tree
     found: list[NameUse] = field(default_factory=list)
-    scope: list[tuple[str, Paths]] = field(default_factory=list)
-    entered: set[tuple[str, Paths]] = field(default_factory=set)
+    scope: Scope[Paths] = field(default_factory=lambda: Scope(_ROOT))
+    entered: dict[tuple[str, Paths], None] = field(default_factory=dict)
+    left: int | None = None
+    """Nodes that may still be looked at; None in the text itself, which is looked at once."""
+
+    def called(self) -> None:
+        """Looks at the named templates, each once for each cursor it is called with."""
+        self.left = MAX_CALLED
+        done = 0
+        while done < len(self.entered):
+            for name, inner in list(self.entered)[done:]:
+                self.scope = Scope(inner)
+                self.body(self.tree.defined[name], inner)
+                done += 1
 
     def body(self, body: nodes.Body, dot: Paths) -> None:
         for node in body:
+            if self.left is not None:
+                self.left -= 1
+                if self.left < 0:
+                    return
             self.node(node, dot)
 
     def node(self, node: nodes.Node, dot: Paths) -> None:
@@ -67,34 +94,29 @@ class _Walk:
                 pass
 
     def branch(self, node: nodes.If | nodes.With, dot: Paths) -> None:
-        mark = len(self.scope)
-        value = self.pipeline(node.pipeline, dot)
-        self.body(node.body, value if isinstance(node, nodes.With) else dot)
+        mark = self.scope.mark()
+        for arm in node.arms:
+            value = self.pipeline(arm.pipeline, dot)
+            self.body(arm.body, value if isinstance(node, nodes.With) else dot)
         self.body(node.otherwise, dot)
-        del self.scope[mark:]
+        self.scope.leave(mark)
 
     def range(self, node: nodes.Range, dot: Paths) -> None:
-        mark = len(self.scope)
+        mark = self.scope.mark()
         value = self.pipeline(node.pipeline, dot, bind=False)
-        element = frozenset((*path, None) for path in value)
+        element = self.step(value, (None,), node.span, noted=False)
         names = node.pipeline.declares
         bound = (element,) if len(names) == 1 else (_NOWHERE, element)
         for name, paths in zip(names, bound, strict=False):
             self.bind(name, paths, assigns=node.pipeline.assigns)
         self.body(node.body, element)
         self.body(node.otherwise, dot)
-        del self.scope[mark:]
+        self.scope.leave(mark)
 
     def call(self, node: nodes.Call, dot: Paths) -> None:
         inner = self.pipeline(node.pipeline, dot) if node.pipeline else _NOWHERE
-        key = (node.name, inner)
-        body = self.tree.defined.get(node.name)
-        if body is None or key in self.entered or len(self.entered) >= MAX_CALLS:
-            return
-        self.entered.add(key)
-        outer, self.scope = self.scope, [("$", inner)]
-        self.body(body, inner)
-        self.scope = outer
+        if node.name in self.tree.defined and len(self.entered) < MAX_CALLS:
+            self.entered.setdefault((node.name, inner))
 
     def pipeline(self, pipeline: nodes.Pipeline, dot: Paths, *, bind: bool = True) -> Paths:
         value = _NOWHERE
@@ -108,12 +130,9 @@ class _Walk:
     def bind(self, name: str, value: Paths, *, assigns: bool) -> None:
         """A new variable, or one that may from now on also be this."""
         if not assigns:
-            self.scope.append((name, value))
-            return
-        for at in range(len(self.scope) - 1, -1, -1):
-            if self.scope[at][0] == name:
-                self.scope[at] = (name, _some(self.scope[at][1] | value))
-                return
+            self.scope.declare(name, value)
+        elif name in self.scope:
+            self.scope.assign(name, _some(self.scope.get(name) | value))
 
     def command(self, command: nodes.Command, dot: Paths, piped: Paths | None) -> Paths:
         first, *rest = command.operands
@@ -136,9 +155,7 @@ class _Walk:
     def index(self, steps: list[nodes.Operand], value: Paths) -> Paths:
         for step in steps:
             name = step.value if isinstance(step, nodes.Literal) and isinstance(step.value, str) else None
-            value = frozenset((*path, name) for path in value)
-            if name is not None:
-                self.note(value, step.span)
+            value = self.step(value, (name,), step.span, noted=name is not None)
         return value
 
     def operand(self, operand: nodes.Operand, dot: Paths) -> Paths:
@@ -148,7 +165,7 @@ class _Walk:
             case nodes.Field():
                 return self.lookup(dot, operand.names, operand.span)
             case nodes.Variable():
-                value = next((paths for name, paths in reversed(self.scope) if name == operand.name), _NOWHERE)
+                value = self.scope.get(operand.name) if operand.name in self.scope else _NOWHERE
                 return self.lookup(value, operand.names, operand.span)
             case nodes.Chain():
                 return self.lookup(self.operand(operand.operand, dot), operand.names, operand.span)
@@ -158,13 +175,14 @@ class _Walk:
                 return _NOWHERE
 
     def lookup(self, value: Paths, names: tuple[str, ...], span: Span) -> Paths:
-        found = frozenset((*path, *names) for path in value)
-        if names:
-            self.note(found, span)
-        return found
+        return self.step(value, names, span, noted=True) if names else value
 
-    def note(self, paths: Paths, span: Span) -> None:
-        self.found += [NameUse(path, span) for path in paths]
+    def step(self, value: Paths, names: Path, span: Span, *, noted: bool) -> Paths:
+        """The paths some steps further. Nothing lies deeper than data may be."""
+        found = [(path, (*path, *names[: MAX_PATH + 1])[: MAX_PATH + 1]) for path in value]
+        if noted:
+            self.found += [NameUse(longer, span, len(path)) for path, longer in found]
+        return frozenset(longer for _, longer in found if len(longer) <= MAX_PATH)
 
 
 def _some(paths: Paths) -> Paths:

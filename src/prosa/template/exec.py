@@ -6,8 +6,8 @@ parsed, and no attribute of a Python object is reachable. Each rendering has its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from prosa.source import Span
 from prosa.template import nodes
@@ -15,19 +15,28 @@ from prosa.template.errors import TemplateError, quoted
 from prosa.template.funcs import FUNCTIONS
 from prosa.template.function import FunctionError
 from prosa.template.printing import value_text
+from prosa.template.scope import Scope
 from prosa.template.values import ABSENT, described, truth
 
-MAX_OUTPUT = 10 * 1024 * 1024
+MAX_OUTPUT: Final = 10 * 1024 * 1024
 """Characters of a rendering: as much as a document may have (X9)."""
 
-MAX_STEPS = 1_000_000
-"""Nodes executed in one rendering: a bound for `range 1000000000` and for templates that call each other."""
+MAX_STEPS: Final = 1_000_000
+"""Commands and rounds of a range in one rendering: a bound for ``range 1000000000``, a second or two."""
 
-MAX_CALLS = 100
-"""Templates that call each other within each other. Go allows 100,000; Python's own stack ends long before."""
+MAX_WORK: Final = 5 * MAX_OUTPUT
+"""Characters and elements that the functions of one rendering go through: the longest text five times. A step is cheap
+only where its values are small: a range that puts a megabyte in upper case ends here."""
 
-SPECIAL = ("and", "or")
+MAX_LEVELS: Final = 220
+"""Blocks, parentheses (two each) and templates within each other while they run. Data of 64 levels can be walked by a
+template that calls itself; Python's own stack ends later."""
+
+SPECIAL: Final = ("and", "or")
 """Functions that do not evaluate all their arguments."""
+
+_UNCHARGED: Final = frozenset(("len", "index", "default", "not"))
+"""Functions that take as long for a large value as for a small one."""
 
 _MISSING: Any = object()
 """No value is piped in."""
@@ -43,8 +52,7 @@ class _Continue(Exception):
 
 def render(tree: nodes.Tree, text: str, data: object) -> str:
     """The text of a template. Raises `TemplateError` with the place of what went wrong."""
-    execution = _Execution(tree, text)
-    execution.variables.append(("$", data))
+    execution = _Execution(tree, text, data)
     execution.walk(tree.body, data)
     return "".join(execution.pieces)
 
@@ -52,19 +60,20 @@ def render(tree: nodes.Tree, text: str, data: object) -> str:
 class _Execution:
     """The state of one rendering: output so far, variables in scope, what was used up of the limits."""
 
-    def __init__(self, tree: nodes.Tree, text: str) -> None:
+    def __init__(self, tree: nodes.Tree, text: str, data: Any) -> None:
         self.tree = tree
         self.text = text
         self.pieces: list[str] = []
         self.size = 0
         self.steps = 0
-        self.calls = 0
-        self.variables: list[tuple[str, Any]] = []
+        self.work = 0
+        self.level = 0
+        self.scope: Scope[Any] = Scope(data)
 
     def walk(self, body: nodes.Body, dot: Any) -> None:
         """Executes a body with its cursor."""
+        self.level += 1
         for node in body:
-            self.steps += 1
             if type(node) is nodes.Text:
                 self._write(node.text, 0)
             elif type(node) is nodes.Action:
@@ -73,8 +82,7 @@ class _Execution:
                     self._print(value, node)
             else:
                 self._statements[type(node)](self, node, dot)
-            if self.steps > MAX_STEPS:
-                raise self.error(f"more than {MAX_STEPS} steps; a range may be too long", Span(0, 0))
+        self.level -= 1
 
     def _print(self, value: Any, node: nodes.Action) -> None:
         try:
@@ -85,96 +93,95 @@ class _Execution:
     def _write(self, text: str, at: int) -> None:
         self.size += len(text)
         if self.size > MAX_OUTPUT:
-            raise self.error(f"the text grows beyond {MAX_OUTPUT} characters", Span(at, at))
+            raise self.error(f"the text grows beyond {MAX_OUTPUT:,} characters", Span(at, at))
         self.pieces.append(text)
 
-    def _if(self, node: nodes.If, dot: Any) -> None:
-        mark = len(self.variables)
-        chosen = node.body if truth(self.pipeline(node.pipeline, dot)) else node.otherwise
-        self.walk(chosen, dot)
-        del self.variables[mark:]
-
-    def _with(self, node: nodes.With, dot: Any) -> None:
-        mark = len(self.variables)
-        value = self.pipeline(node.pipeline, dot)
-        if truth(value):
-            self.walk(node.body, value)
+    def _branch(self, node: nodes.If | nodes.With, dot: Any) -> None:
+        mark = self.scope.mark()
+        for arm in node.arms:
+            value = self.pipeline(arm.pipeline, dot)
+            if truth(value):
+                self.walk(arm.body, value if type(node) is nodes.With else dot)
+                break
         else:
             self.walk(node.otherwise, dot)
-        del self.variables[mark:]
+        self.scope.leave(mark)
 
     def _range(self, node: nodes.Range, dot: Any) -> None:
-        mark = len(self.variables)
+        mark, level = self.scope.mark(), self.level
         value = self.pipeline(node.pipeline, dot)
-        inner = len(self.variables)
         empty = True
         for key, element in self._elements(value, node):
             empty = False
-            self._bind(node.pipeline, inner, key, element)
+            self._step(1, node.span)
+            inner = self._bind(node.pipeline, key, element)
             try:
                 self.walk(node.body, element)
             except _Continue:
-                pass
+                self.level = level
             except _Break:
+                self.level = level
                 break
-            finally:
-                del self.variables[inner:]
+            self.scope.leave(inner)
         if empty:
             self.walk(node.otherwise, dot)
-        del self.variables[mark:]
+        self.scope.leave(mark)
 
     def _elements(self, value: Any, node: nodes.Range) -> Iterable[tuple[Any, Any]]:
         """Key and element in order; a map is ranged in the order of its keys, an integer from 0."""
         if value is None or value is ABSENT:
             return ()
-        if type(value) is list:
+        if isinstance(value, list):
             return enumerate(value)
-        if type(value) is dict:
-            return ((key, value[key]) for key in sorted(value))
-        if type(value) is int:
+        if isinstance(value, dict):
+            return self._entries(value, node)
+        if isinstance(value, int) and not isinstance(value, bool):
             if len(node.pipeline.declares) > 1:
                 raise self.error("a range over a number has one variable, not two", node.span)
-            return self._counting(value)
+            return ((ABSENT, number) for number in range(value))
         raise self.error(f"range needs a list, a map or an integer, found {described(value)}", node.pipeline.span)
 
-    def _counting(self, count: int) -> Iterator[tuple[Any, int]]:
-        number = 0
-        while number < count:
-            self.steps += 1
-            yield ABSENT, number
-            number += 1
+    def _entries(self, value: dict[Any, Any], node: nodes.Range) -> Iterable[tuple[str, Any]]:
+        for key in value:
+            if not isinstance(key, str):
+                message = f"a key of a map is {described(key)}; only strings are keys of data"
+                raise self.error(message, node.pipeline.span)
+        return ((key, value[key]) for key in sorted(value))
 
-    def _bind(self, pipeline: nodes.Pipeline, end: int, key: Any, element: Any) -> None:
-        """Sets the variables of a range: the last is the element, the one before it the key."""
+    def _bind(self, pipeline: nodes.Pipeline, key: Any, element: Any) -> int:
+        """Sets the variables of a range for one round: the last is the element, the one before it the key.
+
+        Gives the mark up to which variables are forgotten after the round. The pipeline itself has given the
+        variables its whole value; those of the round hide that.
+        """
         names = pipeline.declares
-        if not names:
-            return
         values = (element,) if len(names) == 1 else (key, element)
-        if pipeline.assigns:
-            for name, value in zip(names, values, strict=True):
-                self._assign(name, value)
-        else:
-            self.variables[end - len(names) : end] = zip(names, values, strict=True)
+        mark = self.scope.mark()
+        for name, value in zip(names, values, strict=False):
+            if pipeline.assigns:
+                self.scope.assign(name, value)
+            else:
+                self.scope.declare(name, value)
+        return mark
 
     def _call(self, node: nodes.Call, dot: Any) -> None:
         body = self.tree.defined.get(node.name)
         if body is None:
             raise self.error(f"no template is named {quoted(node.name)}", node.span)
-        if self.calls >= MAX_CALLS:
-            raise self.error(f"templates call each other more than {MAX_CALLS} levels deep", node.span)
+        self._step(1, node.span)
+        if self.level > MAX_LEVELS:
+            raise self.error(f"templates call each other within more than {MAX_LEVELS} levels", node.span)
         inner = ABSENT if node.pipeline is None else self.pipeline(node.pipeline, dot)
-        outer, self.variables = self.variables, [("$", inner)]
-        self.calls += 1
+        outer, self.scope = self.scope, Scope(inner)
         self.walk(body, inner)
-        self.calls -= 1
-        self.variables = outer
+        self.scope = outer
 
     def _leave(self, node: nodes.Break | nodes.Continue, _dot: Any) -> None:
         raise _Break if type(node) is nodes.Break else _Continue
 
     _statements: dict[type, Callable[[_Execution, Any, Any], None]] = {  # noqa: RUF012 - a table, never written
-        nodes.If: _if,
-        nodes.With: _with,
+        nodes.If: _branch,
+        nodes.With: _branch,
         nodes.Range: _range,
         nodes.Call: _call,
         nodes.Break: _leave,
@@ -183,24 +190,25 @@ class _Execution:
 
     def pipeline(self, pipeline: nodes.Pipeline, dot: Any) -> Any:
         """The value of a pipeline; its variables are set to it."""
+        self.level += 2
+        if self.level > MAX_LEVELS:
+            raise self.error(f"templates and parentheses nest more than {MAX_LEVELS} levels", pipeline.span)
         value = _MISSING
         for command in pipeline.commands:
             value = self.command(command, dot, value)
+        self.level -= 2
         for name in pipeline.declares:
-            if pipeline.assigns:
-                self._assign(name, value)
+            if not pipeline.assigns:
+                self.scope.declare(name, value)
+            elif name in self.scope:
+                self.scope.assign(name, value)
             else:
-                self.variables.append((name, value))
+                raise self.error(f"the variable {name} is not defined; := defines it", pipeline.span)
         return value
-
-    def _assign(self, name: str, value: Any) -> None:
-        for at in range(len(self.variables) - 1, -1, -1):
-            if self.variables[at][0] == name:
-                self.variables[at] = (name, value)
-                return
 
     def command(self, command: nodes.Command, dot: Any, piped: Any) -> Any:
         """The value of a command, with what is piped into it."""
+        self._step(len(command.operands), command.span)
         first = command.operands[0]
         if type(first) is nodes.Word:
             return self.function(first, command, dot, piped)
@@ -214,19 +222,22 @@ class _Execution:
     def function(self, word: nodes.Word, command: nodes.Command, dot: Any, piped: Any) -> Any:
         """Calls a function with the operands behind it and the piped value last."""
         operands = command.operands[1:]
-        count = len(operands) + (piped is not _MISSING)
         if word.name in SPECIAL:
             return self._short_circuit(word, operands, dot, piped)
         function = FUNCTIONS[word.name]
+        count = len(operands) + (piped is not _MISSING)
         if count < function.min_args or (function.max_args is not None and count > function.max_args):
             raise self.error(_wrong_count(word.name, function.min_args, function.max_args, count), command.span)
         arguments = [self.operand(operand, dot) for operand in operands]
         if piped is not _MISSING:
             arguments.append(piped)
         try:
-            return function.call(arguments, piped is not _MISSING)
+            result = function.call(arguments, piped is not _MISSING)
         except FunctionError as error:
             raise self.error(f"{word.name}: {error.message}", command.span) from None
+        if word.name not in _UNCHARGED:
+            self._charge((result,) if word.name == "slice" else (*arguments, result), command.span)
+        return result
 
     def _short_circuit(self, word: nodes.Word, operands: tuple[nodes.Operand, ...], dot: Any, piped: Any) -> Any:
         """``and`` gives the first false argument, ``or`` the first true one; what follows is not evaluated."""
@@ -243,38 +254,34 @@ class _Execution:
 
     def operand(self, operand: nodes.Operand, dot: Any) -> Any:
         """The value of an operand."""
-        kind = type(operand)
-        if kind is nodes.Field:
-            return self._lookup(dot, operand.names, operand.span)  # type: ignore[union-attr]
-        if kind is nodes.Literal:
-            return operand.value  # type: ignore[union-attr]
-        if kind is nodes.Dot:
-            return dot
-        if kind is nodes.Variable:
-            return self._lookup(self._variable(operand), operand.names, operand.span)  # type: ignore[union-attr, arg-type]
-        return self._rare(operand, dot)
-
-    def _rare(self, operand: nodes.Operand, dot: Any) -> Any:
         match operand:
+            case nodes.Field():
+                return self._lookup(dot, operand.names, operand.span)
+            case nodes.Literal():
+                return operand.value
+            case nodes.Dot():
+                return dot
+            case nodes.Variable():
+                return self._variable(operand)
             case nodes.Pipeline():
                 return self.pipeline(operand, dot)
             case nodes.Chain():
                 return self._lookup(self.operand(operand.operand, dot), operand.names, operand.span)
             case nodes.Word():
                 return self.function(operand, nodes.Command((operand,), operand.span), dot, _MISSING)
-            case _:
+            case nodes.Nil():
                 return None
 
     def _variable(self, variable: nodes.Variable) -> Any:
-        for name, value in reversed(self.variables):
-            if name == variable.name:
-                return value
-        raise self.error(f"the variable {variable.name} is not defined", variable.span)
+        if variable.name not in self.scope:
+            raise self.error(f"the variable {variable.name} is not defined", variable.span)
+        value = self.scope.get(variable.name)
+        return self._lookup(value, variable.names, variable.span) if variable.names else value
 
     def _lookup(self, value: Any, names: tuple[str, ...], span: Span) -> Any:
         """Steps through names: absent and null stay absent, a scalar or a list has no names (X13)."""
         for name in names:
-            if type(value) is dict:
+            if isinstance(value, dict):
                 value = value.get(name, ABSENT)
             elif value is None or value is ABSENT:
                 return ABSENT
@@ -282,6 +289,17 @@ class _Execution:
                 piece = quoted(span.of(self.text))
                 raise self.error(f"{piece} steps into {described(value)}, which has no {name!r}", span)
         return value
+
+    def _step(self, count: int, span: Span) -> None:
+        self.steps += count
+        if self.steps > MAX_STEPS:
+            raise self.error(f"more than {MAX_STEPS:,} steps; a range may be too long", span)
+
+    def _charge(self, values: Sequence[Any], span: Span) -> None:
+        """Counts the largest of the values that a function took and gave."""
+        self.work += max(len(value) if isinstance(value, str | list | dict) else 0 for value in values)
+        if self.work > MAX_WORK:
+            raise self.error(f"functions go through more than {MAX_WORK:,} characters; a range may be too long", span)
 
     def error(self, message: str, span: Span) -> TemplateError:
         """An error at a place of the template."""

@@ -1,7 +1,7 @@
 """Text → tokens, as Go's `text/template/parse` lexes them: plain text, and the pieces between ``{{`` and ``}}``.
 
-In: any text. Out: tokens with offsets, trim markers already applied, comments gone. Refuses with `TemplateError` what
-no token can begin with; it never looks at data. One pass, every character a bounded number of times.
+In: any text. Out: tokens with offsets, trim markers already applied, comments gone, up to the first character that no
+token can begin with. It never looks at data. One pass, every character a bounded number of times.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from prosa.template.errors import TemplateError, quoted
 
 Kind: TypeAlias = Literal[
     "text", "open", "close", "space", "field", "variable", "word", "number", "char", "string", "raw", "dot",
-    "|", "(", ")", ",", "=", ":=", "end",
+    "|", "(", ")", ",", "=", ":=", "end", "error",
 ]  # fmt: skip
 
 OPEN, CLOSE = "{{", "}}"
@@ -23,14 +23,14 @@ _CLOSE = re.compile(r"[ \t\r\n]-\}\}|\}\}")
 _SPACE = re.compile(r"[ \t\r\n]+")
 _TRIM_CLOSE = re.compile(r"-\}\}")
 _NAME = re.compile(r"\w+")
-_FIELD = re.compile(r"\.(\w+(?:-\w+)*)")
+_FIELD = re.compile(r"\.(\w+(?:-+\w+)*)")
 _VARIABLE = re.compile(r"\$\w*")
 _NUMBER = re.compile(
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
 )
-_STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"')
-_CHAR = re.compile(r"'(?:[^'\\\n]|\\[^\n])*'")
+_STRING = re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"')
+_CHAR = re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'")
 _TERMINATORS = frozenset(" \t\r\n.,|:()")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 
@@ -44,9 +44,18 @@ class Token(NamedTuple):
     end: int
 
 
-def lex(text: str) -> list[Token]:
-    """All tokens, an ``end`` token last. Raises `TemplateError`."""
-    return _Lexer(text).run()
+def lex(text: str) -> tuple[list[Token], TemplateError | None]:
+    """All tokens, an ``end`` token last; or the tokens up to an ``error`` token, and the error.
+
+    It is not raised here, because the parser may find a mistake that comes before it.
+    """
+    lexer = _Lexer(text)
+    try:
+        lexer.run()
+    except TemplateError as error:
+        lexer.tokens.append(Token("error", error.fragment, error.offset, error.offset))
+        return lexer.tokens, error
+    return lexer.tokens, None
 
 
 class _Lexer:
@@ -57,7 +66,8 @@ class _Lexer:
         self.tokens: list[Token] = []
         self.parens: list[int] = []
 
-    def run(self) -> list[Token]:
+    def run(self) -> None:
+        """Lexes everything. Raises `TemplateError`, the tokens before it kept."""
         text, at, trim = self.text, 0, False
         while True:
             opened = text.find(OPEN, at)
@@ -65,7 +75,7 @@ class _Lexer:
             self._plain(at, stop, trim, trim_end=opened >= 0 and self._trims_left(opened))
             if opened < 0:
                 self._add("end", len(text), len(text))
-                return self.tokens
+                return
             at, trim = self._action(opened)
 
     def _trims_left(self, opened: int) -> bool:

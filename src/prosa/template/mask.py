@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from prosa.source import Span
 
-_STOP = re.compile(r"[\"'`]|\}\}")
-_QUOTED = {
-    '"': re.compile(r'"(?:[^"\\\n]|\\[^\n])*"'),
-    "'": re.compile(r"'(?:[^'\\\n]|\\[^\n])*'"),
+_STOP: Final = re.compile(r"[\"'`]|\}\}")
+_QUOTED: Final = {
+    '"': re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
+    "'": re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"),
     "`": re.compile(r"`[^`]*`"),
 }
-_COMMENT = re.compile(r"\{\{(?:-[ \t\r\n])?/\*")
+_COMMENT: Final = re.compile(r"\{\{(?:-[ \t\r\n])?/\*")
 
 
 def action_spans(text: str) -> tuple[Span, ...]:
     """The spans of all ``{{ … }}``, delimiters included, in order. Never fails; what is not closed has no span."""
     spans: list[Span] = []
+    unclosed: dict[str, int] = {}
     at = text.find("{{")
     while at >= 0:
-        end = _end(text, at)
+        end = _end(text, at, unclosed)
         if end < 0:
             break
         spans.append(Span(at, end))
@@ -28,7 +30,7 @@ def action_spans(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-def _end(text: str, opened: int) -> int:
+def _end(text: str, opened: int, unclosed: dict[str, int]) -> int:
     """The offset behind the closing delimiter, or -1. Quotes hide a delimiter, as they do for the lexer."""
     comment = _COMMENT.match(text, opened)
     if comment:
@@ -37,11 +39,26 @@ def _end(text: str, opened: int) -> int:
     while found := _STOP.search(text, at):
         if found.group() == "}}":
             return found.end()
-        closed = _QUOTED[found.group()].match(text, found.start())
-        if closed is None:
-            # An unclosed quote hides nothing; looking for further quotes would make hostile text quadratic.
+        at = _unquoted(text, found.start(), unclosed)
+        if at < 0:
             return _after(text, "}}", found.end())
-        at = closed.end()
+    return -1
+
+
+def _unquoted(text: str, start: int, unclosed: dict[str, int]) -> int:
+    """The offset behind the closing quote, or -1: an unclosed quote hides nothing.
+
+    ``unclosed`` remembers up to where a quote was sought in vain. Seeking it again from each of many quotes on one
+    long line would make hostile text quadratic.
+    """
+    quote = text[start]
+    if start < unclosed.get(quote, 0):
+        return -1
+    closed = _QUOTED[quote].match(text, start)
+    if closed:
+        return closed.end()
+    line_end = text.find("\n", start) if quote != "`" else -1
+    unclosed[quote] = line_end if line_end >= 0 else len(text)
     return -1
 
 

@@ -101,11 +101,18 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
-    """``if``, with ``else`` and ``else if`` nested in ``otherwise``."""
+class Arm:
+    """A condition and what stands under it: ``if``, ``else if``, ``with``, ``else with``."""
 
     pipeline: Pipeline
     body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``if`` with its ``else if``: the body of the first arm whose value is true, else ``otherwise``."""
+
+    arms: tuple[Arm, ...]
     otherwise: Body
 
 
@@ -113,8 +120,7 @@ class If:
 class With:
     """``with``: like ``if``, and the value is the cursor in the body."""
 
-    pipeline: Pipeline
-    body: Body
+    arms: tuple[Arm, ...]
     otherwise: Body
 
 

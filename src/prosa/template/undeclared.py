@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.declared import Declarations
@@ -12,6 +12,9 @@ from prosa.source import Span
 
 if TYPE_CHECKING:
     from prosa.template.template import Template
+
+MAX_SUGGESTIONS: Final = 50
+"""Names for which a similar one is sought: each takes milliseconds, and nobody mistypes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +31,19 @@ class Undeclared:
 
 
 def undeclared(template: Template, schema: Mapping[str, Any] | bool) -> tuple[Undeclared, ...]:
-    """The undeclared names of a template, in the order they stand."""
+    """The undeclared names of a template, in the order they stand, each place and name once.
+
+    What is looked up in an undeclared value is not reported again.
+    """
     declarations = Declarations(schema)
-    found: list[Undeclared] = []
+    found: dict[Undeclared, None] = {}
+    suggestions: dict[str, str | None] = {}
     for use in template.uses:
         missing = declarations.missing(use.path)
-        if missing is not None:
-            suggestion = nearest(missing.name, missing.declared)
-            dotted = ".".join(part if part is not None else "[]" for part in use.path[: missing.depth + 1])
-            found.append(Undeclared(dotted, use.span, missing.closed, suggestion))
+        if missing is None or (missing.depth < use.start and use.path[missing.depth] is not None):
+            continue
+        dotted = ".".join(part if part is not None else "[]" for part in use.path[: missing.depth + 1])
+        if dotted not in suggestions and len(suggestions) < MAX_SUGGESTIONS:
+            suggestions[dotted] = nearest(missing.name, missing.declared)
+        found[Undeclared(dotted, use.span, missing.closed, suggestions.get(dotted))] = None
     return tuple(found)
