@@ -20,6 +20,7 @@ UV_LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate
            --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help demo test lint fmt bench peers vectors lock build clean
 
 help: ## list the targets

@@ -1,35 +1,63 @@
-"""`python -m bench [startup|calls|sandbox|pure …]`: prints the table, one section after another."""
+"""`python -m bench [SECTION…] [--corpus PATH] [--install-peers]`: prints the table, one section after another.
+
+Every section runs in a process of its own: what one has loaded must not show in the memory of another.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from importlib import import_module
 
-from bench import model_calls, pure, sandbox, startup
-from bench.measure import HEAD, Row
+from bench.measure import HEAD, python
 
-SECTIONS: dict[str, Callable[[], Iterator[Row]]] = {
-    "startup": startup.rows,
-    "calls": model_calls.rows,
-    "sandbox": sandbox.rows,
-    "pure": pure.rows,
+SECTIONS = {
+    "startup": "bench.startup",
+    "calls": "bench.model_calls",
+    "sandbox": "bench.sandbox",
+    "pure": "bench.pure",
+    "check": "bench.checking",
+    "read": "bench.reading",
 }
+"""The module of each section; its `rows` gives the table."""
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Measures the named sections, all by default."""
-    unknown = [name for name in names if name not in SECTIONS]
+    options = _parser().parse_args(arguments)
+    if options.rows:
+        for row in import_module(SECTIONS[options.rows]).rows():
+            print(row.text(), flush=True)
+        return 0
+    unknown = [name for name in options.sections if name not in SECTIONS]
     if unknown:
         print(f"unknown section {unknown[0]}; there are {', '.join(SECTIONS)}", file=sys.stderr)
         return 2
+    if options.corpus:
+        os.environ["PROSA_BENCH_CORPUS"] = options.corpus
+    if options.install_peers:
+        from bench.peers.find import install
+
+        install()
     print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, medians\n")
-    print(HEAD)
-    for name in names or SECTIONS:
-        for row in SECTIONS[name]():
-            print(row.text(), flush=True)
-    return 0
+    print(HEAD, flush=True)
+    return max(_in_a_process(name) for name in options.sections or SECTIONS)
+
+
+def _in_a_process(section: str) -> int:
+    return subprocess.run(python("-m", "bench", "--rows", section), check=False).returncode
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures each figure beside its baseline.")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)} (default: all)")
+    parser.add_argument("--corpus", metavar="PATH", help="a folder, or a tar archive, that `check` and `read` measure")
+    parser.add_argument("--install-peers", action="store_true", help="install the pinned checkers to measure against")
+    parser.add_argument("--rows", choices=SECTIONS, help=argparse.SUPPRESS)
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""Timing: whole processes with their peak memory, and calls inside this process; always the median of several."""
+"""Timing: whole processes with their peak memory, and calls inside this process; always the median of several.
+
+The peak memory of a process is that of its largest process, children included. A child begins as a copy of this
+process, so nothing below the size of this process can be told apart: sections run in processes of their own.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,17 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the report. ``value`` beside ``baseline``, both in ``unit``; ``aim`` is what was asked for."""
+    """One line of the report. ``value`` beside ``baseline``, both in ``unit``; ``aim`` is what was asked for.
+
+    A ``baseline`` without a figure is not installed.
+    """
 
     what: str
     value: float
@@ -25,7 +33,8 @@ class Row:
 
     def text(self) -> str:
         """The row for the table."""
-        compared = f"{self.base:,.2f} {self.unit}" if self.base is not None else ""
+        absent = "not installed" if self.baseline else ""
+        compared = f"{self.base:,.2f} {self.unit}" if self.base is not None else absent
         ratio = f"{self.value / self.base:.2f}x" if self.base else ""
         cells = [self.what, f"{self.value:,.2f} {self.unit}", self.baseline, compared, ratio, self.aim]
         return f"| {' | '.join(cells)} |"
@@ -42,15 +51,17 @@ class Process:
     memory: float
 
 
-def process(command: Sequence[str], environ: Mapping[str, str]) -> Process:
-    """Runs a command to its end. Raises when it fails: a failed run has no time."""
+def process(
+    command: Sequence[str], environ: Mapping[str, str], *, folder: Path | None = None, fine: Container[int] = (0,)
+) -> Process:
+    """Runs a command to its end. Raises when its exit status is not a ``fine`` one: a failed run has no time."""
     started = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ))
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=dict(environ), cwd=folder)
     errors = child.stderr.read() if child.stderr else b""
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     wall = (time.perf_counter() - started) * 1000
-    if child.returncode:
+    if child.returncode not in fine:
         raise SystemExit(f"{' '.join(command)} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
     return Process(wall, used.ru_maxrss / 1024)
 
@@ -63,7 +74,12 @@ def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str
             ran = process(command, environ)
             if turn:
                 found[name].append(ran)
-    return {name: Process(_median(r.wall for r in ran), max(r.memory for r in ran)) for name, ran in found.items()}
+    return {name: middle(ran) for name, ran in found.items()}
+
+
+def middle(runs: Sequence[Process]) -> Process:
+    """The median time and the highest peak."""
+    return Process(statistics.median(each.wall for each in runs), max(each.memory for each in runs))
 
 
 def calls(work: Callable[[], object], *, seconds: float = 0.5, least: int = 5) -> float:
@@ -86,7 +102,3 @@ def own_memory() -> float:
 def python(*arguments: str) -> list[str]:
     """A command that runs this interpreter."""
     return [sys.executable, *arguments]
-
-
-def _median(values: object) -> float:
-    return statistics.median(values)  # type: ignore[call-overload, no-any-return]

@@ -137,7 +137,7 @@ async def _loop(base_url: str) -> AsyncIterator[Ask]:
     with tempfile.TemporaryDirectory() as name:
         program = app.load_program(write_program(Path(name)), app.Choices(), Settings())
     provider = OpenAIProvider(api_key=None, base_url=base_url)
-    world = World(provider=provider, clock=app.clock(), servers=app.servers({}))
+    world = World(provider=provider, clock=app.clock(), servers=app.servers(program, {}))
 
     async def ask() -> Any:
         return await execute(program, {"text": "two words"}, world)

@@ -52,7 +52,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"prosa.{name}")
     if name in _NAMES:
-        return getattr(import_module(_NAMES[name]), name)
+        globals()[name] = found = getattr(import_module(_NAMES[name]), name)
+        return found
     raise AttributeError(f"module 'prosa' has no attribute {name!r}")
 
 

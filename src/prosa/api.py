@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,11 +13,13 @@ from prosa.app import Choices, RunResult, Surroundings
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.markdownlang import ProgramModel
-from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.source import SourceText
+
+MAX_PATH = 4096
+"""Characters of a path on every system; a longer line is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Document:
 
 
 def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
-    """Reads a document: a `Path`, a string that names an existing file, or else the text itself.
+    """Reads a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
 
     Never fails for what the text says; a path that cannot be read raises `prosa.source.FileProblem`.
     """
@@ -89,7 +90,13 @@ def check(
 
 def run(path_or_program: str | Path | Program, input: Any = None, **options: Any) -> RunResult:  # noqa: A002
     """`arun` for code that is not asynchronous. Raises RuntimeError inside a running event loop: use `arun` there."""
-    return asyncio.run(arun(path_or_program, input, **options))
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(arun(path_or_program, input, **options))
+    raise RuntimeError("prosa.run cannot be called while an event loop is running; await prosa.arun instead")
 
 
 async def arun(
@@ -102,15 +109,19 @@ async def arun(
     api_key: str | None = None,
     api: Literal["chat", "responses"] | None = None,
     max_iterations: int | None = None,
+    retries: int | None = None,
     timeout: float | None = None,
+    root: str | Path | None = None,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
     """Runs a program and gives its validated output and the summary.
 
     ``input`` is plain JSON data, ``{}`` when left out. ``provider`` replaces the model service, as with
-    `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds. Raises `RunError`, `AgreementRequired`
-    among them (L41), and `prosa.source.FileProblem`.
+    `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds, ``root`` keeps imports inside a folder.
+    ``listener`` hears the events. What a person should know is logged to the logger ``prosa``.
+
+    Raises `RunError`, `AgreementRequired` among them (L41), and `prosa.source.FileProblem`.
     """
     from prosa.adapters.files.agreement_store import check_agreement
 
@@ -121,27 +132,37 @@ async def arun(
         api_key=api_key,
         api=api,
         iterations=max_iterations,
+        retries=retries,
         wall_clock=timeout,
+        root=Path(root) if root is not None else None,
     )
-    path = None if isinstance(path_or_program, Program) else Path(path_or_program)
-    around = Surroundings(environ, app.settings_for(path, environ))
-    check_agreement(environ)
-    program = path_or_program if isinstance(path_or_program, Program) else None
-    if program is None and path is not None:
+    if isinstance(path_or_program, Program):
+        around = Surroundings(environ, app.settings_for(None, environ, _log), _log)
+        program = path_or_program
+    else:
+        path = Path(path_or_program)
+        around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
         program = app.load_program(path, choices, around.settings)
-    if program is None:
-        raise RunError("there is no program to run")
+    check_agreement(environ)
     given = {} if input is None else input
     return await app.run_program(program, given, choices, around, listener=listener, provider=provider)
+
+
+def _log(text: str) -> None:
+    import logging
+
+    logging.getLogger("prosa").warning("%s", text)
 
 
 def _path_of(given: str | Path) -> Path | None:
     if isinstance(given, Path):
         return given
-    if "\n" in given or len(given) > 4096 or not given:
+    from prosa.dialects.table import DOCUMENT_SUFFIXES
+
+    if "\n" in given or len(given) > MAX_PATH or not given:
         return None
     path = Path(given)
     try:
-        return path if path.exists() else None
+        return path if path.exists() or path.suffix in DOCUMENT_SUFFIXES else None
     except (OSError, ValueError):
         return None

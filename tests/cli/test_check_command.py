@@ -140,13 +140,13 @@ def test_select_ignore_and_their_misspellings(folder: Path):
 
 
 def test_x3_as_names_a_dialect_that_can_be_read(folder: Path):
-    """X3. A dialect that cannot be read yet is said to be one."""
+    """X3. Another name is wrong use, with the nearest one."""
     put(folder, plain="text", chat="### @user:\n\nHello\n")
     assert found("plain.md", "--as", "markdownlang") == [("plain.md", "missing-front-matter")]
     assert found("chat.md", "plain.md") == []
-    status, _, err = run("check", "plain.md", "--as", "magi")
+    status, _, err = run("check", "plain.md", "--as", "magic")
     assert status == 2
-    assert "does not read MAGI documents yet" in err
+    assert "did you mean magi?" in err
 
 
 def test_every_format(folder: Path):

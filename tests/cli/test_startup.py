@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.programs import program, script
+
 HEAVY = frozenset(
     {
         *("openai", "mcp", "wasmtime", "genai_prices", "platformdirs", "httpx2", "pydantic"),
@@ -61,10 +63,47 @@ def test_check_never_loads_what_only_a_run_needs(tmp_path: Path):
     )
     status, modules = loaded(["check", str(program)])
     assert status == 0
-    assert not modules & HEAVY
+    assert not modules & (HEAVY - {"sqlite3"})  # what is kept between runs is in there (X10)
     assert not {
         name for name in modules if name.startswith(("prosa.app", "prosa.adapters.providers", "prosa.adapters.mcp"))
     }
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["run", "--help"], ["run", "FILE", "--help"], ["render", "FILE", "text=a"], ["plan", "FILE", "text=a"]],
+    ids=" ".join,
+)
+def test_what_only_looks_at_a_program_loads_nothing_that_runs_one(argv: list[str], tmp_path: Path):
+    path = program(tmp_path)
+    status, modules = loaded([str(path) if item == "FILE" else item for item in argv])
+    assert status == 0
+    assert not modules & HEAVY
+
+
+def test_a_scripted_run_loads_no_client_no_server_no_sandbox_and_no_prices(tmp_path: Path):
+    path, model = program(tmp_path), script(tmp_path)
+    status, modules = loaded(["run", str(path), "--model", model], home=agreed(tmp_path))
+    assert status == 0
+    assert not modules & (HEAVY - {"asyncio", "ssl"})
+
+
+def agreed(folder: Path) -> Path:
+    """The home of somebody who has agreed."""
+    (folder / ".markdownlang-agreement.json").write_text('{"agreed_at": "2026-01-01T00:00:00Z", "phrase_index": 0}')
+    return folder
+
+
+def test_x10_a_check_of_what_is_known_loads_no_parser(tmp_path: Path):
+    """X10. A second check of the same document answers from what was kept, and loads neither parser nor schema."""
+    (tmp_path / "prosa.toml").touch()
+    (tmp_path / "notes.md").write_text("# Notes\n\nSee [above](#notes) and [there](notes.md).\n")
+    _, first = loaded(["check", str(tmp_path)], home=tmp_path)
+    status, second = loaded(["check", str(tmp_path)], home=tmp_path)
+    parsers = {"pyromark", "yaml", "jsonschema_rs", "re2", "difflib", "concurrent.futures"}
+    assert status == 0
+    assert "pyromark" in first
+    assert not second & parsers
 
 
 def test_agree_loads_nothing_heavy():

@@ -106,6 +106,6 @@ def test_x3_a_command_forces_its_dialect_on_an_otherwise_plain_document():
 
 def test_the_table_knows_every_dialect_once():
     assert len({row.name for row in DIALECTS}) == len(DIALECTS)
-    assert [row.name for row in DIALECTS if row.readable] == ["markdownlang", "plain"]
+    assert all(row.readable for row in DIALECTS)
     with pytest.raises(KeyError):
         dialect("latex")

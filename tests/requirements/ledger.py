@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +24,27 @@ LATER = (
 )
 """Titles of the pieces of work that a planned requirement may wait for."""
 
-COMPLETE = {"L": 47, "LA": 33, "LW": 14, "X": 23}
-"""How many requirements each family has; all of them are in the manifest."""
+FAMILIES = {
+    "X": 23,
+    "L": 47,
+    "LA": 33,
+    "LW": 14,
+    "M": 51,
+    "MA": 22,
+    "MW": 7,
+    "Y": 31,
+    "YA": 26,
+    "YW": 8,
+    "H": 23,
+    "HA": 22,
+    "HW": 9,
+    "P": 15,
+    "PA": 18,
+    "PW": 10,
+}
+"""How many requirements each family has. A family of which one is in the manifest is there as a whole."""
 
-ID = re.compile(r"(LA|LW|L|X)(\d+)([a-z]?)")
+ID = re.compile(rf"({'|'.join(sorted(FAMILIES, reverse=True))})(\d+)([a-z]?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +74,15 @@ def load(folder: Path = MANIFEST) -> Mapping[str, Requirement]:
 
 
 def missing(requirements: Mapping[str, Requirement]) -> list[str]:
-    """Ids of a family that nobody wrote down; a lettered part does not stand for the whole."""
-    every = (f"{family}{number}" for family, count in COMPLETE.items() for number in range(1, count + 1))
+    """Ids that nobody wrote down, of the families taken up; a lettered part does not stand for the whole."""
+    taken_up = families(requirements)
+    every = (f"{family}{n}" for family, count in FAMILIES.items() if family in taken_up for n in range(1, count + 1))
     return [name for name in every if name not in requirements]
+
+
+def families(requirements: Iterable[str]) -> set[str]:
+    """The families that ids belong to."""
+    return {match[1] for name in requirements if (match := ID.fullmatch(name))}
 
 
 def _of_file(file: Path) -> Iterator[Requirement]:

@@ -2,14 +2,14 @@
 
 An id counts where it stands in the name of a test function (`test_x12_la21_…`) or in its docstring (`X12, LA21`).
 Nothing is imported and nothing is run. A function asserts when it holds an assert, a `pytest.raises` or a call of a
-function that asserts: one of the same file, or one whose name begins with `assert`.
+function that asserts: one of the same file, one of a file that holds no tests, or one whose name begins with `assert`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent.parent
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_IN_NAME = re.compile(r"(la|lw|l|x)(\d+)([a-z]?)")
+_IN_NAME = re.compile(ID.pattern, re.IGNORECASE)
 _IN_TEXT = re.compile(rf"\b{ID.pattern}\b")
 _RAISING = {"raises", "warns", "fail"}
 
@@ -40,13 +40,16 @@ class NamedTest:
 
 def scan(folder: Path = TESTS) -> list[NamedTest]:
     """All test functions below a folder, in a fixed order."""
-    return [test for file in sorted(folder.rglob("test_*.py")) for test in scan_text(file.read_text("utf-8"), file)]
+    texts = {file: file.read_text("utf-8") for file in sorted(folder.rglob("*.py")) if "node_modules" not in file.parts}
+    shared = [function for file, text in texts.items() if not _holds_tests(file) for function in _functions(text)]
+    known = _asserting(shared)
+    return [test for file, text in texts.items() if _holds_tests(file) for test in scan_text(text, file, known)]
 
 
-def scan_text(text: str, path: Path) -> Iterator[NamedTest]:
-    """The test functions of one file, those in classes too."""
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, Function)]
-    asserting = _asserting(functions)
+def scan_text(text: str, path: Path, known: Set[str] = frozenset()) -> Iterator[NamedTest]:
+    """The test functions of one file, those in classes too. ``known`` are functions of other files that assert."""
+    functions = _functions(text)
+    asserting = _asserting(functions, known)
     for function in functions:
         if function.name.startswith("test"):
             yield NamedTest(path, function.lineno, function.name, ids_of(function), function.name in asserting)
@@ -59,9 +62,17 @@ def ids_of(function: Function) -> frozenset[str]:
     return frozenset(f"{m[1].upper()}{m[2]}{m[3]}" for m in (*filter(None, named), *written))
 
 
-def _asserting(functions: Iterable[Function]) -> set[str]:
+def _holds_tests(file: Path) -> bool:
+    return file.name.startswith("test_")
+
+
+def _functions(text: str) -> list[Function]:
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, Function)]
+
+
+def _asserting(functions: Sequence[Function], known: Set[str] = frozenset()) -> Set[str]:
     calls = {function.name: _called(function) for function in functions}
-    asserting = {function.name for function in functions if _asserts_itself(function)}
+    asserting = {function.name for function in functions if _asserts_itself(function)} | known
     while more := {name for name, called in calls.items() if name not in asserting and called & asserting}:
         asserting |= more
     return asserting

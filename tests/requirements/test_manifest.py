@@ -47,6 +47,12 @@ def test_ids_and_assertions_are_found(text: str, ids: set[str], asserts: bool):
     assert (set(test.ids), test.asserts) == (ids, asserts)
 
 
+def test_a_function_of_a_file_without_tests_may_assert_for_a_test(tmp_path: Path):
+    (tmp_path / "claims.py").write_text("def check_all(value): assert value")
+    (tmp_path / "test_claims.py").write_text("def test_l1(): check_all(1)\ndef test_l2(): check_none(1)")
+    assert [test.asserts for test in scan(tmp_path)] == [True, False]
+
+
 def test_gaps_are_found_in_both_directions():
     requirements = {
         "L1": Requirement("L1", "says", "source", None),

@@ -1,27 +1,36 @@
 """Literate fixtures: Markdown pages with documents in long fences and the diagnostics they give.
 
 A page holds examples. Each is one or more fences with a file name (`markdown main.md`), the first of which is checked,
-and one fence `diagnostics`, whose info string may add `strict` and `as=DIALECT`. A fence `generate` holds Python that
-sets `documents`, for what cannot be written down; None there is a file that is not UTF-8. A name that begins with
-`outside/` lies outside the root; the flag `escaped` turns backslash escapes of a document into characters.
+and one fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, and `corpus`: then all are checked
+together. A document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked under them.
+A fence `generate` holds Python that sets `documents`, for what cannot be written down; None there is a file that is not
+UTF-8. A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes into
+characters.
 
 A line of diagnostics is `FILE LINE:COLUMN CODE SEVERITY «TEXT OF THE SPAN» MESSAGE`. `PROSA_UPDATE=1` rewrites them.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
 from prosa.diagnostics import Diagnostic
 from prosa.document import Fence, parse
-from prosa.rules.engine import Checked, check_documents
+from prosa.rules.engine import Checked, check, check_documents
+from prosa.rules.looking import Looker
+from prosa.rules.policy import Profile
+from prosa.rules.project import project_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 FOLDER = Path(__file__).parent / "fixtures"
 ROOT = PurePosixPath("/project")
 SHOWN = 40
+NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
+"""When every fixture is checked."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +44,22 @@ class Example:
 
     def checked(self) -> Checked:
         files = MemoryFiles({str(ROOT / name): text for name, text in self.documents.items()})
-        first = Path(ROOT / next(iter(self.documents)))
+        paths = [Path(ROOT / name) for name in self.documents if not name.endswith(".toml")]
         dialect = next((flag[3:] for flag in self.flags if flag.startswith("as=")), None)
-        return check_documents([first], files, dialect=dialect, strict="strict" in self.flags)
+        strict = "strict" in self.flags or None
+        if any(name.endswith(".toml") for name in self.documents):
+            return self._in_project(paths, files)
+        return check_documents(
+            paths if "corpus" in self.flags else paths[:1], files, dialect=dialect, strict=strict, now=NOW
+        )
+
+    def _in_project(self, paths: list[Path], files: MemoryFiles) -> Checked:
+        """With the settings of the project, and what is wrong with them."""
+        name = next(name for name in self.documents if name.endswith(".toml"))
+        settings, found = project_diagnostics(SourceText(self.documents[name] or "", str(ROOT / name)))
+        profile = Profile(settings=settings, root=Path(ROOT))
+        checked = check(paths, Looker(files, profile.hints, now=NOW), profile)
+        return replace(checked, diagnostics=(*found, *checked.diagnostics))
 
     def actual(self) -> str:
         return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)
@@ -70,6 +92,21 @@ class MemoryFiles:
     def inside_root(self, path: Path) -> bool:
         real = PurePosixPath(self.real(path))
         return real.is_relative_to(ROOT) and not real.is_relative_to(ROOT / "outside")
+
+    def exists(self, path: Path) -> bool:
+        real = str(self.real(path))
+        return self.inside_root(path) and any(name == real or name.startswith(f"{real}/") for name in self.texts)
+
+    def digest(self, path: Path, limit: int) -> str:
+        if not self.inside_root(path):
+            raise FileProblem(path, "outside-root", "lies outside the root")
+        text = self.texts.get(str(self.real(path)), "")
+        if str(self.real(path)) not in self.texts:
+            raise FileProblem(path, "missing", "no such file")
+        data = b"\xff" if text is None else text.encode()
+        if len(data) > limit:
+            raise FileProblem(path, "too-large", f"is larger than {limit:,} bytes")
+        return hashlib.sha256(data).hexdigest()
 
 
 def pages() -> list[Path]:

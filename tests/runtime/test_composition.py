@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from prosa.runtime.messages import Message
-
 from tests.runtime.worlds import FakeSandbox, FixedPrices, call, load, run, text_of
 
 

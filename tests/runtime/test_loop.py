@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+
+import pytest
 
 from prosa.runtime.errors import InputRefused, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, AttemptFailed, RunFailed, RunFinished, RunStarted
+from prosa.runtime.execute import execute
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.world import World
 from prosa.testing import FakeClock
-
-from tests.runtime.worlds import FakeSandbox, call, load, run, text_of
+from tests.runtime.worlds import FakeSandbox, FakeServers, call, load, run, text_of
 
 
 def test_l10_l11_l15_the_first_request_holds_description_schema_body_and_tools(tmp_path):
@@ -161,29 +166,17 @@ def test_l16_a_service_that_asks_for_too_long_a_wait_is_an_error(tmp_path):
     assert len(ran.requests) == 1
 
 
+class Refusing:
+    """A provider whose model refuses."""
+
+    async def complete(self, request, on_text=None):
+        return ModelReply("", finish="refusal", refusal="I will not")
+
+
 def test_refusals_are_clear_errors(tmp_path):
-    from prosa.runtime.messages import ModelReply
-
-    class Refusing:
-        requests: list = []
-
-        async def complete(self, request, on_text=None):
-            return ModelReply("", finish="refusal", refusal="I will not")
-
-    import asyncio
-
-    from prosa.runtime.execute import execute
-    from prosa.runtime.world import World
-
-    from tests.runtime.worlds import FakeServers
-
     world = World(provider=Refusing(), clock=FakeClock(), servers=FakeServers())
-    try:
+    with pytest.raises(OutputRefused, match="I will not"):
         asyncio.run(execute(load(tmp_path), {}, world))
-    except OutputRefused as error:
-        assert "I will not" in error.message
-    else:
-        raise AssertionError("a refusal must end the run")
 
 
 def test_events_begin_once_and_end_once(tmp_path):

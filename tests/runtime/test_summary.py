@@ -6,7 +6,6 @@ import pytest
 
 from prosa.runtime.summary import before_start, duration
 from prosa.testing import FakeClock
-
 from tests.runtime.worlds import FixedPrices, call, load, run
 
 USAGE = {"input_tokens": 150, "output_tokens": 75}

@@ -14,7 +14,6 @@ from prosa.runtime.messages import ToolCall, ToolSpec
 from prosa.runtime.ports import SandboxResult, ServerTool, ToolResult
 from prosa.runtime.tools import Toolbox, cut
 from prosa.testing import FakeClock
-
 from tests.runtime.worlds import FakeSandbox, FakeServers, call, load, run, text_of
 
 ANY = {"type": "object"}

@@ -141,7 +141,6 @@ def run(
         clock=clock,
         servers=servers or FakeServers(),
         sandbox=sandbox,
-        prices=prices,
         listener=listener,
     )
     try:
@@ -151,6 +150,6 @@ def run(
     return Ran(output, error, provider, events, tally.summary(str(error) if error else None))
 
 
-def call(name: str, arguments: Any, id: str | None = None) -> dict[str, Any]:
+def call(name: str, arguments: Any, number: str | None = None) -> dict[str, Any]:
     """A scripted tool call."""
-    return {"name": name, "arguments": arguments} | ({"id": id} if id else {})
+    return {"name": name, "arguments": arguments} | ({"id": number} if number else {})

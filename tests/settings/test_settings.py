@@ -17,10 +17,9 @@ from prosa.settings import (
     Price,
     Settings,
     merge,
-    read_project_settings,
-    read_user_settings,
 )
 from prosa.settings.kinds import KINDS, MIB
+from prosa.settings.read import read_project_settings, read_user_settings
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -28,7 +27,6 @@ USER = """\
 base_url = "https://models.example.org/v1"
 api = "responses"
 default-model = "small"
-trusted-hosts = ["10.0.0.1:8000"]
 
 [endpoints."https://models.example.org/v1/"]
 api_key_env = "EXAMPLE_KEY"
@@ -38,9 +36,6 @@ iterations = 80
 wall-clock = 1.5
 retries = 0
 python-memory = 1024
-
-[ceilings]
-iterations = 100
 
 [prices."small-model"]
 input = 0.25
@@ -69,13 +64,11 @@ def test_x7_x9_a_user_sets_endpoint_limits_beyond_ceilings_and_prices():
         base_url="https://models.example.org/v1",
         api="responses",
         default_model="small",
-        trusted_hosts=("10.0.0.1:8000",),
         key_variables={"https://models.example.org/v1": "EXAMPLE_KEY"},
         iterations=80,
         wall_clock=1.5,
         retries=0,
         python_memory=1024 * MIB,
-        ceiling_iterations=100,
         prices={"small-model": Price(Decimal("0.25"), Decimal(1))},
     )
 
@@ -124,8 +117,6 @@ def test_merge_takes_each_setting_from_the_one_who_may_set_it():
         ('[per-glob."x/**"]\nbase_url = "y"', "base_url", "prosa run --base-url"),
         ('per-glob = {"x/**" = {tools = ["sh"]}}', "per-glob", "prosa trust"),
         ("[limits]\niterations = 9000", "iterations", "own settings"),
-        ("[ceilings]\niterations = 9000", "iterations", "own settings"),
-        ("trusted-hosts = []", "trusted-hosts", "own settings"),
     ],
 )
 def test_x7_a_project_that_chooses_an_endpoint_or_a_tool_is_refused_with_the_way_on(text: str, key: str, way: str):

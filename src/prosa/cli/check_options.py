@@ -1,4 +1,4 @@
-"""The flags that `check` and `show` share: dialect, strictness, root, size."""
+"""The flags that `check`, `fmt` and `show` share: dialect, strictness, root, size, folders, processes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ _SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.AS
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
 DEFAULT_MAX_SIZE = "10MB"
 
+MAX_JOBS = 256
+"""Processes that `--jobs` may ask for."""
+
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """`--as`, `--strict`, `--permissive`, `--root`, `--max-size`."""
-    names = ", ".join(row.name for row in DIALECTS if row.readable)
+    names = ", ".join(row.name for row in DIALECTS)
     parser.add_argument("--as", dest="dialect", metavar="DIALECT", help=f"read the documents as: {names}")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--strict", action="store_true", default=None, help="tolerated forms are errors")
@@ -28,8 +31,31 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
 
 
+def add_folder_options(parser: argparse.ArgumentParser) -> None:
+    """`--no-gitignore`."""
+    parser.add_argument(
+        "--no-gitignore", dest="gitignore", action="store_false", help="check files too that git ignores"
+    )
+
+
+def add_work_options(parser: argparse.ArgumentParser, *, cache: bool = True) -> None:
+    """`--jobs`, `--no-cache`."""
+    parser.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one for each processor)")
+    if not cache:
+        return
+    parser.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="look at everything anew, and keep nothing"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number from 1 to {MAX_JOBS}")
+    return int(text)
+
+
 def chosen_dialect(name: str | None) -> DialectName | None:
-    """`--as` as a dialect that can be read. Raises `WrongUse`."""
+    """`--as` as a dialect. Raises `WrongUse`."""
     if name is None:
         return None
     row = next((row for row in DIALECTS if row.name == name), None)
@@ -38,8 +64,6 @@ def chosen_dialect(name: str | None) -> DialectName | None:
         raise WrongUse(
             f"--as {name}: no such dialect", hint=f"did you mean {guess}?" if guess else "see: prosa explain"
         )
-    if not row.readable:
-        raise WrongUse(f"--as {name}: Prosa does not read {row.title}s yet")
     return row.name
 
 

@@ -26,7 +26,9 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("check", "prosa.cli.check", "report what is wrong in documents"),
+    Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document"),
+    Command("new", "prosa.cli.new", "write a new document after a template"),
     Command("explain", "prosa.cli.explain", "print the page of a rule"),
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it"),
     Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it"),

@@ -6,6 +6,8 @@ The story goes to stderr, the result of the program to stdout.
 from __future__ import annotations
 
 import argparse
+import shutil
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +18,21 @@ PROGRAM = FOLDER / "release-notes.md"
 REPLIES = FOLDER / "replies.jsonl"
 INPUT = FOLDER / "input.json"
 
-WELCOME = f"""\
+CORPUS = FOLDER / "corpus"
+
+WELCOME = """\
 A tour of Prosa
 ===============
 
-A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
-lines into release notes. It imports another program and uses Python in a sandbox:
+1. Documents in every format that Prosa reads, each with a flaw: a MAGI document, a YMJ record, an MDH node, a Prapti
+   chat, a program, a skill and plain Markdown. They are checked and mended in a copy.
+"""
 
-  {PROGRAM}
+PROGRAMS = f"""\
+2. A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
+   lines into release notes. It imports another program and uses Python in a sandbox:
+
+   {PROGRAM}
 """
 
 SCRIPTED = """\
@@ -38,8 +47,6 @@ That was JSON which satisfies the schema of the program, and the summary of what
 The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model local):
 
   prosa run {PROGRAM} --input @{INPUT} --summary
-
-Next: prosa check FILE, prosa plan FILE, prosa run FILE --help
 """
 
 
@@ -51,6 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Walks through it."""
     console.err(WELCOME)
+    _mended(replace(console, stdout=console.stderr))
+    console.err(PROGRAMS)
     status = _agreement(console)
     if status:
         return status
@@ -59,6 +68,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
     _ran(console, progress=not args.no_progress)
     console.err(AFTER)
     return 0
+
+
+def _mended(console: Console) -> None:
+    """A corpus of all formats: checked, then mended by the safe fixes."""
+    from prosa.cli.main import main
+
+    with tempfile.TemporaryDirectory(prefix="prosa-demo-") as name:
+        folder = Path(name) / CORPUS.name
+        shutil.copytree(CORPUS, folder)
+        for flags in ((), ("--fix",)):
+            words = ["check", str(folder), *flags]
+            console.err(f"$ prosa {' '.join(words)}")
+            main(words, console)
+            console.err("")
 
 
 def _agreement(console: Console) -> int:

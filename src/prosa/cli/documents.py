@@ -6,61 +6,119 @@ cannot be read is left to the engine, which makes a diagnostic of it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles, find_root
-from prosa.adapters.files.read import decode
-from prosa.adapters.files.walk import documents_in
+from prosa.adapters.files.read import ROOT_MARKS, decode, real_path
+from prosa.adapters.files.walk import Walk, documents_in
 from prosa.cli.console import MAX_STDIN_BYTES, Console
 from prosa.cli.parser import WrongUse
+from prosa.cli.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 
+MAX_BESIDE = 50_000
+"""Documents beside the ones named that are considered; ids beyond them are unknown."""
+
+MAX_FOLDERS_BESIDE = 20_000
+"""Folders that are searched for them."""
+
+MAX_FOLDERS_UNMARKED = 500
+"""The same below a folder that nothing marks as a project: it may be a home or a download folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Documents that share a root, in the order they were named."""
+    """Documents that share a root, in the order they were named. ``whole`` says that the root itself was named,
+    ``given`` that it stands on the command line as `--root`."""
 
     files: Files
     paths: tuple[Path, ...]
+    root: Path
+    project: Project
+    whole: bool = False
+    gitignore: bool = True
+    given: bool = False
+
+    @property
+    def marked(self) -> bool:
+        """Whether something in the root says that a project begins there."""
+        return any(os.path.lexists(self.root / mark) for mark in ROOT_MARKS)
+
+    @property
+    def rooted(self) -> Rooted:
+        """How the root is known (`rules.subject.Corpus`)."""
+        if self.given:
+            return "given"
+        return "known" if self.whole or self.marked else "guessed"
+
+    def beside(self) -> tuple[Sequence[Path], bool]:
+        """All documents below the root, and whether these are all (`rules.engine.Surroundings`)."""
+        most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
+        walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most)
+        found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
+        paths = [each for each in found if isinstance(each, Path)]
+        return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
 
 
 @dataclass(slots=True)
 class _Grouping:
     root: Path | None
     by_root: dict[Path, list[Path]] = field(default_factory=dict)
+    whole: set[Path] = field(default_factory=set)
 
     def root_of(self, path: Path) -> Path:
         """`--root`, else the nearest marked ancestor, else the folder of the document."""
         if self.root is not None:
-            return self.root
+            return real_path(self.root)
         return find_root(path / STDIN_NAME if path.is_dir() else path)
 
-    def add(self, root: Path, path: Path) -> None:
-        self.by_root.setdefault(root, []).append(path)
+    def add(self, root: Path, paths: Sequence[Path]) -> None:
+        self.by_root.setdefault(root, []).extend(paths)
 
 
 def gather(
-    paths: Sequence[str], *, root: str | None, max_size: int, stdin: SourceText | None = None
+    paths: Sequence[str],
+    *,
+    root: str | None,
+    max_size: int,
+    stdin: SourceText | None = None,
+    gitignore: bool = True,
 ) -> tuple[Group, ...]:
     """The groups of documents under ``paths``. Raises `WrongUse` for a path that does not exist."""
     grouping = _Grouping(_folder(root))
     for name in paths:
         if name == STDIN and stdin is not None:
-            grouping.add(grouping.root_of(Path(stdin.path)), Path(stdin.path))
+            grouping.add(grouping.root_of(Path(stdin.path)), [Path(stdin.path)])
             continue
         path = Path(name)
-        if not path.exists() and not path.is_symlink():
+        if not os.path.lexists(path):
             raise WrongUse(f"{name}: no such file or folder")
         base = grouping.root_of(path)
-        for each in documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(base, max_size)):
-            grouping.add(base, each)
-    return tuple(_group(base, found, max_size, stdin) for base, found in grouping.by_root.items())
+        if path.is_dir() and base.is_relative_to(real_path(path)):
+            grouping.whole.add(base)
+        files = RootedFiles(base, max_size)
+        grouping.add(base, documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore))
+    return tuple(
+        Group(
+            _files(base, max_size, stdin),
+            tuple(dict.fromkeys(found)),
+            base,
+            project_at(base, _shown(base)),
+            base in grouping.whole,
+            gitignore,
+            root is not None,
+        )
+        for base, found in grouping.by_root.items()
+    )
 
 
 def read_stdin(console: Console, name: str | None) -> SourceText:
@@ -72,11 +130,15 @@ def read_stdin(console: Console, name: str | None) -> SourceText:
     return SourceText(decode(Path(path), data), path)
 
 
-def _group(base: Path, paths: Sequence[Path], max_size: int, stdin: SourceText | None) -> Group:
+def _files(base: Path, max_size: int, stdin: SourceText | None) -> Files:
     files: Files = RootedFiles(base, max_size)
-    if stdin is not None:
-        files = TextFiles(stdin, files)
-    return Group(files, tuple(dict.fromkeys(paths)))
+    return files if stdin is None else TextFiles(stdin, files)
+
+
+def _shown(folder: Path) -> Path:
+    """A real folder as people would name it from here."""
+    here = real_path(Path())
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _folder(root: str | None) -> Path | None:

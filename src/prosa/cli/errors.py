@@ -1,7 +1,7 @@
 """The one place where exceptions become words and exit statuses (style 12).
 
-In: whatever a command raised. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C). Bad input never shows a
-traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for anything, because then somebody asked for it.
+In: whatever a command raised. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C, 143 after SIGTERM). Bad input
+never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for anything, because then somebody asked for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 OK, FAILED, WRONG_USE = 0, 1, 2
 # The convention of shells: 128 plus the number of the signal, here SIGINT.
-INTERRUPTED = 130
+SIGNALLED, INTERRUPTED = 128, 130
+
+
+class Stopped(Exception):
+    """A signal other than SIGINT ended the run, and everything that it had started has been ended with it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by signal {number}")
+        self.number = number
 
 
 def guarded(console: Console, argv: Sequence[str], work: Callable[[], int]) -> int:
@@ -46,11 +54,14 @@ def wants_debug(argv: Sequence[str], console: Console) -> bool:
 def report(error: BaseException, console: Console, *, debug: bool = False) -> int:
     """Says what happened on stderr and gives the exit status."""
     error = _single(error)
-    if debug and not isinstance(error, KeyboardInterrupt | WrongUse):
+    if debug and not isinstance(error, KeyboardInterrupt | Stopped | WrongUse):
         console.err(_traceback(error), end="")
     if isinstance(error, KeyboardInterrupt):
         console.err("interrupted")
         return INTERRUPTED
+    if isinstance(error, Stopped):
+        console.err(str(error))
+        return SIGNALLED + error.number
     if isinstance(error, WrongUse):
         if error.usage:
             console.err(error.usage, end="")

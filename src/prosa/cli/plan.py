@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.surroundings import surroundings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,10 +27,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.render.plan import plan_text
     from prosa.runtime.plan import plan
 
-    program = app.load_program(args.file, choices_from(args), app.settings_for(args.file, console.environ))
+    choices, around = choices_from(args), surroundings(console, args.file)
+    program = app.load_program(args.file, choices, around.settings)
     has_input = args.input is not None or bool(args.pairs)
-    given = read_input(program.input_schema, args.input, args.pairs, console) if has_input else {}
-    planned = plan(program, given, has_input=has_input)
+    given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
+    planned = plan(program, given, has_input=has_input, service=app.service_words(choices, around))
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0

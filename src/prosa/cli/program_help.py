@@ -10,12 +10,21 @@ if TYPE_CHECKING:
     from prosa.schema import InputField
 
 
+def named_program(argv: list[str]) -> Path | None:
+    """The program that a command line names, read without parsing it: the first `.md`, else the first file there is."""
+    words = [item for item in argv if not item.startswith("-") and "=" not in item]
+    markdown = (word for word in words if word.endswith(".md"))
+    found = next(markdown, None) or next((word for word in words if Path(word).is_file()), None)
+    return Path(found) if found else None
+
+
 def program_help(path: Path, around: Surroundings) -> str:
-    """What it is for, its inputs, what it answers. Raises what loading raises."""
+    """What it is for, its inputs, what it answers, safe for a terminal. Raises what loading raises."""
     from prosa import app
+    from prosa.render.plain import safe
     from prosa.schema import describe_inputs
 
-    program = app.load_program(path, app.Choices(), around.settings)
+    program = app.load_program(path, app.Choices(), around.settings, to_run=False)
     fields = describe_inputs(program.input_schema)
     lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} {_usage(fields)}".rstrip(), ""]
     lines += (
@@ -23,7 +32,8 @@ def program_help(path: Path, around: Surroundings) -> str:
     )
     lines += _columns([(field.name, _about(field)) for field in fields])
     lines += ["", "answers with JSON:", *_columns(_outputs(program.output_schema)), ""]
-    return "\n".join([*lines, "Flags of the command itself: prosa run --help"])
+    lines.append("Flags of the command itself: prosa run --help")
+    return "\n".join(map(safe, lines))
 
 
 def _usage(fields: tuple[InputField, ...]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from shutil import get_terminal_size
 
 from prosa.cli.console import Console
 
@@ -27,6 +26,8 @@ class Progress:
     def show(self, text: str) -> None:
         """Replaces the status by the first line of ``text``, cut to the width of the terminal."""
         if self.enabled:
+            from shutil import get_terminal_size
+
             first = "".join(c if c.isprintable() else " " for c in text.split("\n", 1)[0])
             self.console.err(_ERASE + _fit(first, get_terminal_size().columns - 1), end="")
 

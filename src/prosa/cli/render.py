@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.run_arguments import add_input, add_reading, choices_from
+from prosa.cli.surroundings import surroundings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +26,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run_input import read_input
     from prosa.runtime.plan import first_messages
 
-    settings = app.settings_for(args.file, console.environ)
-    program = app.load_program(args.file, choices_from(args), settings, to_run=False)
-    messages = first_messages(program, read_input(program.input_schema, args.input, args.pairs, console))
+    choices = choices_from(args)
+    program = app.load_program(args.file, choices, surroundings(console, args.file).settings, to_run=False)
+    given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
+    messages = first_messages(program, given)
     if args.format == "json":
         console.out(json.dumps([{"role": each.role, "content": each.content} for each in messages], ensure_ascii=False))
     elif args.messages:

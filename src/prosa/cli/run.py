@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.cli.console import Console
+from prosa.cli.console import Console, PipeClosed
+from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
-    from prosa.app import Choices, RunResult, Surroundings
+    from prosa.app import Choices
     from prosa.cli.watch import Watch
-    from prosa.runtime.program import Program
-    from prosa.runtime.summary import Tally
+    from prosa.diagnostics import Diagnostic
+    from prosa.runtime.summary import Summary, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,13 @@ class Job:
     debug: bool = False
     progress: bool = True
     gate: bool = True
+
+
+@dataclass(slots=True)
+class Course:
+    """How far a run has come; ``tally`` is None as long as nothing was run."""
+
+    tally: Tally | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -71,76 +81,82 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def help_for(argv: list[str], console: Console) -> int | None:
     """`prosa run FILE --help`: what the program is for and which inputs it takes; None without a file."""
-    named = next((Path(item) for item in argv if item.endswith(".md")), None)
+    from prosa.cli.program_help import named_program, program_help
+
+    named = named_program(argv)
     if named is None:
         return None
-    from prosa.cli.program_help import program_help
-
     console.out(program_help(named, surroundings(console, named)))
     return 0
 
 
 def execute(console: Console, job: Job) -> int:
-    """Loads, runs, prints. Gives 0; what goes wrong is raised, after the summary has been printed (L44)."""
+    """Loads, runs, delivers. Gives 0; what goes wrong is raised, after the summary has been printed (L44)."""
     from prosa.cli.watch import watch
 
-    with watch(console, events=job.events, debug=job.debug, progress=job.progress) as watching:
-        tally: Tally | None = None
-        try:
-            around = surroundings(console, job.program, watching)
-            program, given = _prepare(console, job, around)
-            tally = _tally(program, around)
-            result = _run(program, given, job, around, watching, tally)
-        except BaseException as error:
-            watching.clear()
-            if job.summary:
-                console.err(as_json(_failed(error, tally, job)))
-            raise
-    deliver(console, result.output, job.output)
-    if job.summary:
-        console.err(as_json(result.summary.as_dict()))
+    course = Course()
+    try:
+        name = job.program.stem
+        with watch(console, name, events=job.events, debug=job.debug, progress=job.progress) as watching:
+            try:
+                output = _output(console, job, watching, course)
+            except BaseException as error:
+                watching.ended(_words(error))
+                raise
+        deliver(console, output, job.output)
+    except PipeClosed:
+        _report(console, job, course, None)
+        raise
+    except BaseException as error:
+        _report(console, job, course, _words(error))
+        raise
+    _report(console, job, course, None)
     return 0
 
 
-def _prepare(console: Console, job: Job, around: Surroundings) -> tuple[Program, Any]:
+def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
+    """The validated output of the program. Whatever can be refused is refused before a model is asked."""
     from prosa import app
     from prosa.adapters.files.agreement_store import check_agreement
     from prosa.cli.run_input import read_input
+    from prosa.cli.stopping import run_stoppable
 
-    if job.output is not None and not job.output.absolute().parent.is_dir():
-        raise WrongUse(f"--output {job.output}: the folder {job.output.parent} does not exist")
-    program = app.load_program(job.program, job.choices, around.settings)
+    _require_writable(job.output)
+    around = surroundings(console, job.program, watching.notice)
+    program = app.load_program(job.program, job.choices, around.settings, warned=_warning(console, watching))
     if job.gate:
         check_agreement(console.environ)
-    return program, read_input(program.input_schema, job.input_text, job.pairs, console)
+    given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
+    choices = app.settle(job.choices, around)
+    course.tally = app.new_tally(program, around.settings)
+    ran = app.run_program(program, given, choices, around, listener=watching, tally=course.tally)
+    return run_stoppable(ran).output
 
 
-def _tally(program: Program, around: Surroundings) -> Tally:
-    from prosa import app
+def _require_writable(output: Path | None) -> None:
+    """Refuses what would only fail once the run has been paid for."""
+    if output is None:
+        return
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise WrongUse(f"--output {output}: the folder {output.parent} does not exist")
+    if output.is_dir():
+        raise WrongUse(f"--output {output}: is a folder; name a file in it")
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        raise WrongUse(f"--output {output}: may not be written (permission denied)")
 
-    return app.new_tally(program, around.settings)
 
+def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:
+    """How a warning about the program is told: to a person who watches. For the others there is `prosa check`."""
+    if not _is_watched(console, watching.debug):
+        return None
 
-def _run(program: Program, given: Any, job: Job, around: Surroundings, watching: Watch, tally: Tally) -> RunResult:
-    from prosa import app
+    def tell(diagnostic: Diagnostic) -> None:
+        from prosa.render.text import render_headline
 
-    return asyncio.run(app.run_program(program, given, job.choices, around, listener=watching, tally=tally))
+        watching.say(render_headline(diagnostic, color=console.color_err))
 
-
-def surroundings(console: Console, program: Path, watching: Watch | None = None) -> Surroundings:
-    """Environment, settings, and the ways to say and to ask something."""
-    from prosa import app
-
-    def ask(question: str) -> bool:
-        console.err(f"{question} [y/N] ", end="")
-        return console.stdin.readline().strip().lower() in ("y", "yes")
-
-    return app.Surroundings(
-        environ=console.environ,
-        settings=app.settings_for(program, console.environ),
-        notice=watching.say if watching else console.err,
-        ask=ask if console.interactive else None,
-    )
+    return tell
 
 
 def deliver(console: Console, value: Any, output: Path | None) -> None:
@@ -158,15 +174,34 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _failed(error: BaseException, tally: Tally | None, job: Job) -> dict[str, Any]:
-    """The summary of a failed run, also of one that never began (L44, LW9)."""
+def _words(error: BaseException) -> str:
+    """Why a run failed, for the summary and the events."""
+    if isinstance(error, KeyboardInterrupt | Stopped):
+        return "interrupted"
+    text = getattr(error, "message", None) or str(error)
+    return str(text) or type(error).__name__
+
+
+def _report(console: Console, job: Job, course: Course, failure: str | None) -> None:
+    """The summary on stderr, if asked for: of a run that went well, failed, or never began (L43, L44, LW9)."""
+    if not job.summary:
+        return
+    summary = course.tally.summary(failure) if course.tally else _never_began(job, failure or "")
+    if summary.cost is None and _is_watched(console, job.debug):
+        console.err(
+            f"note: no price of {summary.model_name} is known, so the cost is null; `prices` in your settings sets it"
+        )
+    console.err(as_json(summary.as_dict()))
+
+
+def _is_watched(console: Console, debug: bool) -> bool:
+    """Whether a person reads along. For a program stderr has the summary and what it asked for, and no remarks."""
+    return debug or console.shows_progress
+
+
+def _never_began(job: Job, failure: str) -> Summary:
     from prosa import app
-    from prosa.runtime.errors import RunError
     from prosa.runtime.summary import before_start
 
-    interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
-    words = "interrupted" if interrupted else error.message if isinstance(error, RunError) else str(error)
-    if tally is not None:
-        return tally.summary(words).as_dict()
     model_name = job.choices.model_name or job.choices.default_model or app.DEFAULT_MODEL
-    return before_start(job.program.name, model_name, words, app.clock()).as_dict()
+    return before_start(job.program.name, model_name, failure, app.clock())

@@ -33,7 +33,9 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-iterations", type=_count, metavar="N", dest="iterations", help="model calls (10)")
     group.add_argument("--timeout", type=_seconds, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
     group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
-    group.add_argument("--max-tool-result", type=_size, metavar="SIZE", dest="tool_result", help="cut results (256KiB)")
+    group.add_argument(
+        "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
+    )
     group.add_argument("--concurrency", type=_count, metavar="N", help="tool calls at once (8)")
     group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
@@ -43,8 +45,8 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """What may be read."""
     group = parser.add_argument_group("reading")
-    group.add_argument("--root", type=Path, metavar="DIR", help="follow imports only inside this folder")
-    group.add_argument("--max-size", type=_size, metavar="SIZE", help="largest document (10MB)")
+    group.add_argument("--root", type=_folder, metavar="DIR", help="follow imports only inside this folder")
+    group.add_argument("--max-size", type=_bytes, metavar="SIZE", help="largest document, and input (10MB)")
 
 
 def choices_from(args: argparse.Namespace) -> Choices:
@@ -80,7 +82,19 @@ def _seconds(text: str) -> float:
     return float(found)
 
 
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"no such folder: {text}")
+    return Path(text)
+
+
+def _bytes(text: str) -> int:
+    """A size of text, where a plain number means bytes, as in the settings."""
+    return _whole(text, at_least=1) if text.strip().isdigit() else _size(text)
+
+
 def _size(text: str) -> int:
+    """A size of memory, where a plain number means megabytes, as in front matter."""
     from prosa.dialects.quantity import size
 
     found = size(text)

@@ -10,9 +10,18 @@ from prosa.cli.console import MAX_STDIN_BYTES, Console
 from prosa.cli.parser import WrongUse
 
 
-def read_input(schema: Mapping[str, Any] | bool, text: str | None, pairs: Sequence[str], console: Console) -> Any:
-    """The input value; ``{}`` where nothing was given. Pairs win over ``--input``. Raises `WrongUse`."""
-    base = {} if text is None else parse_input(text, console)
+def read_input(
+    schema: Mapping[str, Any] | bool,
+    text: str | None,
+    pairs: Sequence[str],
+    console: Console,
+    max_size: int | None = None,
+) -> Any:
+    """The input value; ``{}`` where nothing was given. Pairs win over ``--input``, inside objects key by key.
+
+    ``max_size`` bounds a file and standard input, in bytes. Raises `WrongUse`.
+    """
+    base = {} if text is None else parse_input(text, console, max_size or MAX_STDIN_BYTES)
     if not pairs:
         return base
     from prosa.schema import ArgumentProblem, typed_arguments
@@ -23,14 +32,14 @@ def read_input(schema: Mapping[str, Any] | bool, text: str | None, pairs: Sequen
         typed = typed_arguments(schema, [_pair(pair) for pair in pairs])
     except ArgumentProblem as error:
         raise WrongUse(str(error)) from None
-    return {**base, **typed}
+    return _merged(base, typed)
 
 
-def parse_input(text: str, console: Console) -> Any:
+def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) -> Any:
     """JSON, ``@FILE`` or ``-``. Raises `WrongUse` with the place of the mistake, `FileProblem` for a bad file."""
     from prosa.data import JsonError, parse_json
 
-    where, content = _content(text, console)
+    where, content = _content(text, console, max_size)
     try:
         return parse_json(content)
     except JsonError as error:
@@ -38,20 +47,30 @@ def parse_input(text: str, console: Console) -> Any:
         raise WrongUse(message, hint="""as in: --input '{"name": "Ada"}'""") from None
 
 
-def _content(text: str, console: Console) -> tuple[str, str]:
+def _merged(base: dict[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; where both hold an object its keys are merged, so that ``a.b=1`` changes ``b`` alone. Never deep: a path
+    has at most as many steps as a schema has levels."""
+    both = dict(base)
+    for key, value in typed.items():
+        inside = both.get(key)
+        both[key] = _merged(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
+    return both
+
+
+def _content(text: str, console: Console, max_size: int) -> tuple[str, str]:
     if text == "-":
-        return "standard input", _stdin(console)
+        return "standard input", _stdin(console, max_size)
     if text.startswith("@"):
         from prosa.adapters.files import RootedFiles
 
-        return text[1:], RootedFiles().read(Path(text[1:])).text.removeprefix("\ufeff")
+        return text[1:], RootedFiles(max_size=max_size).read(Path(text[1:])).text.removeprefix("\ufeff")
     return "--input", text
 
 
-def _stdin(console: Console) -> str:
-    data = console.read_bytes()
-    if len(data) > MAX_STDIN_BYTES:
-        raise WrongUse(f"standard input is larger than {MAX_STDIN_BYTES // (1024 * 1024)} MB")
+def _stdin(console: Console, max_size: int) -> str:
+    data = console.read_bytes(max_size)
+    if len(data) > max_size:
+        raise WrongUse(f"standard input is larger than {max_size:,} bytes", hint="raise the limit with --max-size")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
+from prosa.cli.checking import Checking
 from prosa.cli.console import Console
 from prosa.cli.documents import STDIN, Group, gather, read_stdin
 from prosa.cli.parser import WrongUse
-from prosa.rules.engine import check_documents
+from prosa.rules.engine import Checked
+from prosa.rules.policy import Profile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,8 +42,21 @@ def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
 
     for path in group.paths:
         group.files.read(path)
-    checked = check_documents(group.paths, group.files, dialect=chosen_dialect(args.dialect), strict=args.strict)
-    return [document_facts(each, checked.of(each.front.source)) for each in checked.documents]
+    profile = Profile(chosen_dialect(args.dialect), strict=args.strict)
+    checked = Checking(profile).check(group, keep=True)
+    shown = {
+        each.real: document_facts(each, checked.of(each.front.source), strict=args.strict) for each in checked.documents
+    }
+    return [facts | _url(real, facts, checked) for real, facts in shown.items()]
+
+
+def _url(real: Path, facts: dict[str, Any], checked: Checked) -> dict[str, Any]:
+    """The URL of an MDH node, where it belongs to a site (HA2)."""
+    if facts["dialect"] != "mdh" or checked.corpus is None:
+        return {}
+    from prosa.rules.mdh.site import md_urls
+
+    return {"md_url": md_urls(checked.corpus).get(real)}
 
 
 def _print(shown: list[dict[str, Any]], form: str, console: Console) -> None:

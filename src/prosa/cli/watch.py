@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
@@ -21,53 +22,84 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Watch:
-    """A `Listener`. ``log`` gets JSON lines; with ``debug`` every event is a line on stderr."""
+    """A `Listener`. ``log`` takes JSON lines; with ``debug`` every event is a line on stderr.
+
+    Where the log itself goes ``to_stderr``, a notice is a line of the log and nothing else.
+    """
 
     console: Console
     status: Progress
+    program: str
     debug: bool
-    log: TextIO | None = None
+    log: Callable[[str], None] | None = None
     numbers: Numbering | None = None
-    received: int = field(default=0)
+    to_stderr: bool = False
+    received: int = 0
+    heard: bool = False
 
     def __call__(self, event: Event, /) -> None:
         """Shows one event."""
         from prosa.render.events import as_line
         from prosa.runtime.events import Noticed, TextArrived
 
+        self.heard = self.heard or not isinstance(event, Noticed)
         if self.log is not None and self.numbers is not None:
-            self.log.write(self.numbers.line(event, datetime.now(UTC)) + "\n")
-            self.log.flush()
+            self._record(self.numbers.line(event, datetime.now(UTC)))
         if isinstance(event, TextArrived):
             self.received += len(event.text)
             self.status.show(f"{event.scope.program}: {self.received} characters arrived")
             return
         self.received = 0
-        line = as_line(event)
+        self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=isinstance(event, Noticed))
+
+    def _show(self, line: str | None, *, stays: bool) -> None:
         if line is None:
             return
-        if self.debug or isinstance(event, Noticed):
+        if self.debug or (stays and not self.to_stderr):
             self.say(line)
-        else:
+        elif not stays:
             self.status.show(line)
+
+    def notice(self, text: str) -> None:
+        """Something a person should know, which belongs into the log too."""
+        from prosa.runtime.events import Noticed, Scope
+
+        self(Noticed(Scope(self.program), text))
+
+    def ended(self, reason: str) -> None:
+        """Told when a run failed. One that never began has no event of its own, and a log must not end in silence."""
+        from prosa.runtime.events import RunFailed, Scope
+
+        if not self.heard:
+            self(RunFailed(Scope(self.program), reason, 0.0))
+        self.status.clear()
+
+    def _record(self, line: str) -> None:
+        """A line of the log. A full disk costs the log, not the run that was paid for."""
+        try:
+            if self.log is not None:
+                self.log(line)
+        except OSError as error:
+            self.log = None
+            self.say(f"warning: the event log ends here: {error.strerror or error}")
 
     def say(self, text: str) -> None:
         """A line that stays."""
         self.status.clear()
         self.console.err(text)
 
-    def clear(self) -> None:
-        """Removes the status line."""
-        self.status.clear()
-
 
 @contextmanager
-def watch(console: Console, *, events: str | None, debug: bool, progress: bool) -> Iterator[Watch]:
-    """A listener for the length of a run. ``events`` is None, ``jsonl`` or ``jsonl:FILE``. Raises `WrongUse`."""
+def watch(console: Console, program: str, *, events: str | None, debug: bool, progress: bool) -> Iterator[Watch]:
+    """A listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``.
+
+    Raises `WrongUse`, and `OSError` for a file that cannot be written.
+    """
     with ExitStack() as stack:
-        log = _log(console, events, stack)
-        status = stack.enter_context(status_line(console, wanted=progress and not debug and log is not console.stderr))
-        yield Watch(console, status, debug, log, _numbering() if log else None)
+        log, to_stderr = _log(console, events, stack), events == "jsonl"
+        # A status line between JSON lines would spoil them.
+        status = stack.enter_context(status_line(console, wanted=progress and not debug and not to_stderr))
+        yield Watch(console, status, program, debug, log, _numbering() if log else None, to_stderr)
 
 
 def _numbering() -> Numbering:
@@ -76,12 +108,22 @@ def _numbering() -> Numbering:
     return Numbering()
 
 
-def _log(console: Console, events: str | None, stack: ExitStack) -> TextIO | None:
+def _log(console: Console, events: str | None, stack: ExitStack) -> Callable[[str], None] | None:
     if events is None:
         return None
     kind, _, path = events.partition(":")
     if kind != "jsonl":
         raise WrongUse(f"--events knows jsonl and jsonl:FILE, not {events!r}")
     if not path:
-        return console.stderr
-    return stack.enter_context(Path(path).open("w", encoding="utf-8"))
+        return console.err
+    # Not buffered: what a full disk did not take must not be tried again when the file is closed.
+    file = Path(path).open("wb", buffering=0)  # noqa: SIM115
+    stack.callback(file.close)
+    return lambda line: _write_all(file, line)
+
+
+def _write_all(file: RawIOBase, line: str) -> None:
+    # Half of a surrogate pair, which a model can write, becomes the escape that JSON has for it.
+    rest = memoryview(f"{line}\n".encode("utf-8", "backslashreplace"))
+    while rest:
+        rest = rest[file.write(rest) or 0 :]

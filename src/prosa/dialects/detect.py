@@ -1,8 +1,8 @@
 """Which dialect a document is written in (X3).
 
 In: a front reading, and what the user said about it. Out: one dialect, and `ambiguous-dialect` when two shapes fit at
-once: such a document is read as plain Markdown, never as a guess. Order: `--as`, then the command's own dialect, then
-the file name, then the shape.
+once: such a document is read as plain Markdown, never as a guess. Order: `--as`, then the globs of
+the project, then the file name, then the command's own dialect, then the shape.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from prosa.document import Heading
 
 _MESSAGE = re.compile(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
+_MAYBE_MESSAGE = re.compile(r"(?:\A|[\r\n]) {0,3}###[ \t]+\\?(?:@|//)")
+"""What a top-level message heading looks like, and more: code and comments hold such lines too."""
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
 
 
@@ -34,14 +36,21 @@ class Detection:
     problems: tuple[Problem, ...] = ()
 
 
-def detect(front: FrontReading, *, explicit: DialectName | None = None, forced: DialectName | None = None) -> Detection:
-    """The dialect of a document. ``explicit`` is what `--as` says, ``forced`` what the command implies.
+def detect(
+    front: FrontReading,
+    *,
+    explicit: DialectName | None = None,
+    by_glob: DialectName | None = None,
+    forced: DialectName | None = None,
+) -> Detection:
+    """The dialect of a document. ``explicit`` is what `--as` says, ``by_glob`` what the project's settings say of its
+    path, ``forced`` what the command implies.
 
-    A command forces its dialect only on a document whose name decides nothing: a `.mda` stays a MAGI document.
+    A command forces its dialect only on a document whose name and place decide nothing: a `.mda` stays a MAGI document.
     """
     if explicit:
         return Detection(explicit)
-    by_name = dialect_of_file_name(PurePath(front.source.path).name)
+    by_name = by_glob or dialect_of_file_name(PurePath(front.source.path).name)
     if by_name or forced:
         return Detection(by_name or forced or "plain")
     shapes = _shapes(front)
@@ -90,9 +99,8 @@ def _holds_mappings(node: Node) -> bool:
 
 def _chat_shape(front: FrontReading) -> Span | None:
     """A top-level `### @role` heading: with its colon, or with a role that only a chat has."""
-    text = front.source.slice(front.body)
-    if "@" not in text or "###" not in text:
-        return None  # saves a parse; both must be there for such a heading
+    if not _MAYBE_MESSAGE.search(front.source.slice(front.body)):
+        return None  # saves a parse
     from prosa.document import parse  # only here: most documents are known by their front matter
 
     headings = parse(front.source, body=front.body).headings

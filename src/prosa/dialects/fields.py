@@ -19,8 +19,24 @@ from prosa.diagnostics.nearest import nearest
 from prosa.source import Span
 
 Kind: TypeAlias = Literal[
-    "string", "strings", "string-map", "boolean", "quantity", "mapping", "mappings", "schema", "anything"
+    "string",
+    "strings",
+    "string-map",
+    "text",
+    "texts",
+    "text-or-integer",
+    "number",
+    "numbers",
+    "integer",
+    "boolean",
+    "quantity",
+    "mapping",
+    "mappings",
+    "schema",
+    "anything",
 ]
+"""What a field takes. ``string`` is any scalar, read as its source text (X1); ``text``, ``number`` and ``integer`` go
+by the value, for JSON, whose author chose the type with the quotes."""
 
 Form: TypeAlias = Callable[[str], str | None]
 """Looks at the source text of a scalar; gives the rest of a sentence that begins with the field name, or None."""
@@ -29,6 +45,12 @@ _WANTED: dict[Kind, str] = {
     "string": "a string",
     "strings": "a list of strings",
     "string-map": "a mapping of names to strings",
+    "text": "a string",
+    "texts": "a list of strings",
+    "text-or-integer": "a string or a whole number",
+    "number": "a number",
+    "numbers": "a list of numbers",
+    "integer": "a whole number",
     "boolean": "true or false",
     "quantity": "a number, with or without a unit",
     "mapping": "a mapping",
@@ -37,6 +59,16 @@ _WANTED: dict[Kind, str] = {
     "anything": "a value",
 }
 
+
+_TYPES: dict[Kind, tuple[type, ...]] = {
+    "text": (str,),
+    "text-or-integer": (str, int),
+    "number": (int, float),
+    "integer": (int,),
+}
+
+_ITEMS: dict[Kind, Kind] = {"strings": "string", "texts": "text", "numbers": "number", "mappings": "mapping"}
+"""The kinds of list, and what each item of them is."""
 
 MAX_UNKNOWN = 100
 """Unknown fields reported for one mapping; each is compared with every known name."""
@@ -114,7 +146,7 @@ def text_of(entry: Entry | None) -> str | None:
 def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
     if not _fits(field.kind, node):
         yield _wrong_type(f"`{name}`", _WANTED[field.kind], node)
-    elif field.kind in ("strings", "mappings") and isinstance(node, Sequence):
+    elif field.kind in _ITEMS and isinstance(node, Sequence):
         for item in node.items:
             yield from _item_complaints(field, item, f"an item of `{name}`")
     elif field.kind == "string-map" and isinstance(node, Mapping):
@@ -126,10 +158,9 @@ def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
 
 
 def _item_complaints(field: Field, item: Node, name: str) -> Iterator[Problem]:
-    if field.kind == "mappings" and not isinstance(item, Mapping):
-        yield _wrong_type(name, "a mapping", item)
-    elif field.kind == "strings" and not _is_text(item):
-        yield _wrong_type(name, "a string", item)
+    kind = _ITEMS[field.kind]
+    if not _fits(kind, item):
+        yield _wrong_type(name, _WANTED[kind], item)
     elif isinstance(item, Scalar):
         yield from _form_complaints(field, item, name)
 
@@ -149,12 +180,14 @@ def _form_complaints(field: Field, node: Scalar, name: str) -> Iterator[Problem]
 def _fits(kind: Kind, node: Node) -> bool:
     if kind in ("mapping", "string-map"):
         return isinstance(node, Mapping)
-    if kind in ("mappings", "strings"):
+    if kind in _ITEMS:
         return isinstance(node, Sequence)
     if kind == "schema":
         return isinstance(node, Mapping) or _is_boolean(node)
     if kind == "boolean":
         return _is_boolean(node)
+    if kind in _TYPES:
+        return isinstance(node, Scalar) and isinstance(node.value, _TYPES[kind]) and not _is_boolean(node)
     return kind == "anything" or _is_text(node)
 
 
@@ -166,7 +199,7 @@ def _is_absent(field: Field, node: Node) -> bool:
     """A null is a field left empty; so is a required string without a visible character."""
     if not isinstance(node, Scalar):
         return False
-    return node.value is None or (field.required and field.kind == "string" and not node.text.strip())
+    return node.value is None or (field.required and field.kind in ("string", "text") and not node.text.strip())
 
 
 def _is_text(node: Node) -> bool:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from prosa.dialects.dialect import Dialect, DialectName
 
 DIALECTS: tuple[Dialect, ...] = (
-    Dialect("magi", "MAGI document", suffixes=(".mda",)),
-    Dialect("markdownlang", "markdownlang program", module="prosa.dialects.markdownlang"),
-    Dialect("ymj", "YMJ record", suffixes=(".ymj",)),
-    Dialect("mdh", "MDH node"),
-    Dialect("prapti", "Prapti chat"),
-    Dialect("skill_md", "Agent Skill", file_names=("SKILL.md",)),
-    Dialect("plain", "Markdown document"),
+    Dialect("magi", "MAGI document", module="prosa.dialects.magi", suffixes=(".mda",)),
+    Dialect("markdownlang", "markdownlang program", module="prosa.dialects.markdownlang.as_dialect"),
+    Dialect("ymj", "YMJ record", module="prosa.dialects.ymj", suffixes=(".ymj",)),
+    Dialect("mdh", "MDH node", module="prosa.dialects.mdh"),
+    Dialect("prapti", "Prapti chat", module="prosa.dialects.prapti"),
+    Dialect("skill_md", "Agent Skill", module="prosa.dialects.skill_md", file_names=("SKILL.md",)),
+    Dialect("plain", "Markdown document", module="prosa.dialects.plain"),
 )
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj")

@@ -30,7 +30,7 @@ def mask(text: str, spans: Sequence[Span]) -> str:
 
 def encodable(text: str) -> str:
     """``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def _fill(text: str) -> str:

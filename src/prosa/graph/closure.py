@@ -99,12 +99,12 @@ def load_closure(
     files: Files,
     *,
     follow_outside_root: bool = False,
-    known: Mapping[Path, FrontReading] | None = None,
+    known: Mapping[Path, LoadedProgram] | None = None,
 ) -> Closure:
     """Reads the programs at ``path`` and everything they import.
 
-    ``known`` holds front readings of files that were read already, by real path. Raises `FileProblem` when a given
-    path itself cannot be read; an import that cannot is a fact in the closure.
+    ``known`` holds programs that were read already, by real path; their imports are not looked at. Raises
+    `FileProblem` when a given path itself cannot be read; an import that cannot is a fact in the closure.
     """
     loading = _Loading(files, follow_outside_root, dict(known or {}))
     given = [path] if isinstance(path, Path) else list(path)
@@ -114,13 +114,18 @@ def load_closure(
     return Closure(roots, loading.programs)
 
 
+def _loaded(real: Path, front: FrontReading) -> LoadedProgram:
+    model, problems = read(front.source, front)
+    return LoadedProgram(real, front, model, problems)
+
+
 @dataclass(slots=True)
 class _Loading:
     """The state of one breadth-first walk."""
 
     files: Files
     follow_outside_root: bool
-    known: dict[Path, FrontReading]
+    known: dict[Path, LoadedProgram]
     room: int = MAX_PROGRAMS
     programs: dict[Path, LoadedProgram] = field(default_factory=dict)
     waiting: deque[Path] = field(default_factory=deque)
@@ -130,9 +135,7 @@ class _Loading:
         """Reads a program unless it was; gives its real path. Raises `FileProblem`."""
         real = self.files.real(path)
         if real not in self.programs:
-            front = self.known.get(real) or read_front(self._read(path, real))
-            model, problems = read(front.source, front)
-            self.programs[real] = LoadedProgram(real, front, model, problems)
+            self.programs[real] = self.known.get(real) or _loaded(real, read_front(self._read(path, real)))
             self.waiting.append(real)
         return real
 

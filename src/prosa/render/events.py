@@ -75,7 +75,10 @@ def _shown(text: str) -> str:
 
 
 def _plain(event: Event) -> dict[str, Any]:
-    data: dict[str, Any] = {"program": event.scope.program, "depth": event.scope.depth}
+    scope = event.scope
+    data: dict[str, Any] = {"program": scope.program, "depth": scope.depth, "scope": scope.number}
+    if scope.parent is not None:
+        data["parent"] = scope.parent
     for field in fields(event):
         if field.name != "scope":
             data[field.name] = _value(getattr(event, field.name))

@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from prosa.diagnostics import Diagnostic
+from prosa.diagnostics import Diagnostic, Severity
 from prosa.render.json import diagnostic_object
 from prosa.rules.engine import CheckedDocument
 
 
-def document_facts(document: CheckedDocument, diagnostics: Sequence[Diagnostic]) -> dict[str, Any]:
-    """One object; ``diagnostics`` are those of this document. Front matter that is not a mapping is null."""
+def document_facts(
+    document: CheckedDocument, diagnostics: Sequence[Diagnostic], *, strict: bool | None = None
+) -> dict[str, Any]:
+    """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11).
+    Front matter that is not a mapping is null."""
+    errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
+    mode = document.reading.strictness() if strict is None else strict
     return {
         "path": document.front.source.path,
         "dialect": document.dialect,
         "front_matter": document.front.value,
         "diagnostics": [diagnostic_object(each) for each in diagnostics],
-        **_dialect_facts(document),
+        **document.reading.judged_facts(strict=bool(mode), errors=errors),
     }
-
-
-def _dialect_facts(document: CheckedDocument) -> dict[str, Any]:
-    if document.program is not None:
-        from prosa.dialects.markdownlang.facts import facts
-
-        return facts(document.program.model)
-    return {}

@@ -1,32 +1,37 @@
-"""A plan as text for people. Everything in it comes from the program; control characters are shown, not sent."""
+"""A plan as text for people. What comes from the program and its input is made safe for a terminal."""
 
 from __future__ import annotations
 
+import json
+
+from prosa.render.plain import safe, safe_source
+from prosa.runtime.messages import Message
 from prosa.runtime.plan import Plan
 
 INDENT = "  "
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan with its imports below it, indented."""
-    return "\n".join(_lines(plan))
+    """The plan, and that of every program it may call."""
+    parts = [_lines(plan), *(_message(each) for each in plan.messages)]
+    parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
+    return "\n\n".join("\n".join(lines) for lines in parts)
 
 
 def _lines(plan: Plan) -> list[str]:
-    lines = [f"{plan.program} ({plan.file}) with {plan.model_name}", "", "effects:"]
-    lines += [f"{INDENT}- {effect}" for effect in plan.effects]
-    lines += ["", "tools:", *(f"{INDENT}- {tool.name}: {_first_line(tool.description)}" for tool in plan.tools)]
+    lines = [safe(f"{plan.program} ({plan.file}) with {plan.model_name}"), "", "effects:"]
+    lines += [f"{INDENT}- {safe(effect)}" for effect in plan.effects]
+    lines += ["", "tools:" if plan.tools else "tools: none"]
+    lines += [f"{INDENT}- {safe(tool.name)}: {safe(_first_line(tool.description))}" for tool in plan.tools]
     lines += ["", f"limits: {_limits(plan)}", f"response format: {_format(plan)}"]
-    lines += [f"{INDENT}lowered: {note}" for note in plan.lowered]
-    for message in plan.messages:
-        lines += [
-            "",
-            f"--- {message.role} message, {len(message.content)} characters ---",
-            message.content.rstrip("\n"),
-        ]
-    for imported in plan.imports:
-        lines += ["", "imports:", *(f"{INDENT}{line}".rstrip() for line in _lines(imported))]
-    return lines
+    lines += [f"{INDENT}lowered: {safe(note)}" for note in plan.lowered]
+    schema = json.dumps(plan.output_schema, ensure_ascii=False, indent=2)
+    return [*lines, "schema as sent:", *(f"{INDENT}{safe_source(line)}" for line in schema.split("\n"))]
+
+
+def _message(message: Message) -> list[str]:
+    text = [safe_source(line) for line in message.content.rstrip("\n").split("\n")]
+    return [f"--- {message.role} message, {len(message.content)} characters ---", *text]
 
 
 def _limits(plan: Plan) -> str:

@@ -28,6 +28,11 @@ def render_text(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> st
     return "\n\n".join("\n".join(_lines(each, color)) for each in diagnostics)
 
 
+def render_headline(diagnostic: Diagnostic, *, color: bool = False) -> str:
+    """The first line alone: place, code, severity, message, rule."""
+    return next(_lines(diagnostic, color))
+
+
 def render_summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     """The last line: how many of each severity, and how many documents were looked at."""
     counts = Counter(each.severity for each in diagnostics)

@@ -1,4 +1,4 @@
-"""Check documents: read them, load what programs import, run the rules, rank what was found.
+"""Check documents: read them, run the rules of each, then the rules of all together, rank what was found.
 
 In: paths and the `Files` port. Out: `Checked`. It executes nothing, and opens nothing that X5 does not allow.
 """
@@ -6,40 +6,76 @@ In: paths and the `Files` port. Out: `Checked`. It executes nothing, and opens n
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from prosa.diagnostics import Diagnostic, Problem, Severity
-from prosa.dialects.detect import Detection, detect
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.front import FrontReading, read_front
-from prosa.graph import Closure, LoadedProgram, load_closure
+from prosa.rules.analysis import Analysis
+from prosa.rules.corpus import check_corpus
+from prosa.rules.findings import ProgramFindings
+from prosa.rules.looking import Looker
+from prosa.rules.policy import Profile
+from prosa.rules.program_groups import check_groups
+from prosa.rules.quiet import apply_suppressions
 from prosa.rules.rank import Policy, ordered, rank
-from prosa.rules.subject import ProgramCheck, ProgramSubject
-from prosa.rules.table import BY_NAME, RULES
-from prosa.source import FileProblem, Files, SourceText, Span, TextFiles
+from prosa.rules.subject import Corpus, Facts, Rooted
+from prosa.rules.suppression import Suppression
+from prosa.rules.table import BY_NAME
+from prosa.source import Files, SourceText, TextFiles
+
+if TYPE_CHECKING:
+    from prosa.dialects.front import FrontReading
+    from prosa.dialects.reading import DialectReading
+    from prosa.graph import Closure, LoadedProgram
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """One document that was asked for. ``program`` is set where it is one."""
+    """One document that was asked for, as it was read."""
 
-    front: FrontReading
-    dialect: DialectName
-    program: LoadedProgram | None = None
+    real: Path
+    reading: DialectReading
+
+    @property
+    def front(self) -> FrontReading:
+        """Its front matter and body."""
+        return self.reading.front
+
+    @property
+    def dialect(self) -> DialectName:
+        """What it was read as."""
+        return self.reading.name
+
+    @property
+    def model(self) -> Any:
+        """The model of its dialect, or None."""
+        return self.reading.model
+
+    @property
+    def program(self) -> LoadedProgram | None:
+        """The program, where it is one."""
+        if self.dialect != "markdownlang":
+            return None
+        from prosa.rules.programs import program_of
+
+        return program_of(self.reading, self.real)
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``documents`` in the order given, without those that could not be read; ``diagnostics`` in reading order, those
-    of imported programs among them; ``closure`` is None where there is no program."""
+    """``documents`` in the order given, without those that could not be read, and empty when readings are not kept;
+    ``diagnostics`` in reading order, those of imported programs among them; ``closure`` holds the programs that import
+    others, as far as they were read now; ``corpus`` is what the rules of many documents looked at.
+    """
 
     documents: tuple[CheckedDocument, ...]
     closure: Closure | None
     diagnostics: tuple[Diagnostic, ...]
+    corpus: Corpus | None = None
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -73,11 +109,18 @@ def check_program(
     ignore: Sequence[str] = (),
     follow_outside_root: bool = False,
 ) -> Checked:
-    """Checks a file as a program, with everything it imports. Raises `FileProblem` when it cannot be read."""
-    closure = load_closure(path, files, follow_outside_root=follow_outside_root)
+    """Checks a file as a program, with everything it imports. Raises `FileProblem` when it cannot be read.
+
+    Suppressions count here too: what an author keeps quiet is no reason not to run, unless it stops a run.
+    """
+    from prosa.rules.programs import check_programs
+
+    closure, findings = check_programs([path], files, follow_outside_root=follow_outside_root)
     policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
-    document = CheckedDocument(closure.root.front, "markdownlang", closure.root)
-    return Checked((document,), closure, ordered(_closure_diagnostics(closure, policy)))
+    found: list[Diagnostic] = []
+    for each in findings:
+        found += rank(each.problems, each.source or SourceText("", each.path), policy)
+    return Checked((), closure, ordered(found))
 
 
 def check_documents(
@@ -90,30 +133,14 @@ def check_documents(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     follow_outside_root: bool = False,
+    now: datetime | None = None,
 ) -> Checked:
     """Checks documents of any dialect together. ``dialect`` is what `--as` says, ``forced`` what the command implies.
 
-    A file that cannot be read is a diagnostic, `unreadable-file`.
+    A file that cannot be read is a diagnostic, `unreadable-file`. Without ``now`` nothing has expired.
     """
-    policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
-    found: list[Diagnostic] = []
-    read: dict[Path, tuple[FrontReading, Detection]] = {}
-    for path in paths:
-        try:
-            front = read_front(files.read(path))
-        except FileProblem as problem:
-            found += rank((_unreadable(problem),), SourceText("", str(path)), policy)
-            continue
-        read.setdefault(files.real(path), (front, detect(front, explicit=dialect, forced=forced)))
-    programs = {real: front for real, (front, detected) in read.items() if detected.dialect == "markdownlang"}
-    closure = _closure(programs, files, follow_outside_root) if programs else None
-    for real, (front, detected) in read.items():
-        reported = () if real in programs else front.problems
-        found += rank((*detected.problems, *reported), front.source, policy)
-    if closure is not None:
-        found += _closure_diagnostics(closure, policy)
-    documents = tuple(_document(real, *pair, closure) for real, pair in read.items())
-    return Checked(documents, closure, ordered(found))
+    profile = Profile(dialect, forced, strict, tuple(select), tuple(ignore))
+    return check(paths, Looker(files, profile.hints, now=now, follow_outside_root=follow_outside_root), profile)
 
 
 def check_text(source: SourceText, *, dialect: DialectName | None = None, strict: bool | None = None) -> Checked:
@@ -121,33 +148,75 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
     return check_documents([Path(source.path)], TextFiles(source), dialect=dialect, strict=strict)
 
 
-def _closure(programs: Mapping[Path, FrontReading], files: Files, follow_outside_root: bool) -> Closure:
-    paths = [Path(front.source.path) for front in programs.values()]
-    return load_closure(paths, files, follow_outside_root=follow_outside_root, known=programs)
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
+    all; it is asked only when a document names others by something else than their path. None: there are no others.
+    ``rooted`` says how the root is known (`Corpus`).
+    """
+
+    root: Path | None = None
+    beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
+    rooted: Rooted = "known"
 
 
-def _document(real: Path, front: FrontReading, detected: Detection, closure: Closure | None) -> CheckedDocument:
-    program = closure.programs.get(real) if closure and detected.dialect == "markdownlang" else None
-    return CheckedDocument(front, detected.dialect, program)
+def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surroundings | None = None) -> Checked:
+    """Checks the documents at ``paths`` together."""
+    seen = looker.look(paths)
+    closure, findings = check_groups(seen, looker)
+    found = {real: list(analysis.problems) for real, analysis in seen.items()}
+    others: dict[Path, ProgramFindings] = {}
+    for each in findings:
+        if each.real in found:
+            found[each.real] += each.problems
+        else:
+            others[each.real] = each
+    corpus = _corpus(seen, looker, around or Surroundings())
+    for real, problem in check_corpus(corpus):
+        if real in found:
+            found[real].append(problem)
+    diagnostics = [
+        each for real, analysis in seen.items() for each in _diagnostics(found[real], real, analysis, looker, profile)
+    ]
+    for real, each in others.items():
+        source = each.source or looker.files.read(Path(each.path))
+        diagnostics += _ranked(list(each.problems), each.suppressions, source, profile.policy(real))
+    documents = tuple(
+        CheckedDocument(real, analysis.reading) for real, analysis in seen.items() if analysis.reading is not None
+    )
+    return Checked(documents, closure, ordered(diagnostics), corpus)
 
 
-def _unreadable(problem: FileProblem) -> Problem:
-    return Problem("unreadable-file", f"the file cannot be read as a document: {problem.reason}", Span(0, 0))
+def _corpus(seen: Mapping[Path, Analysis], looker: Looker, around: Surroundings) -> Corpus:
+    """The facts of the documents, and of those beside them when that matters."""
+    entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
+    complete = True
+    if around.beside is not None and any(map(_names_others, entries.values())):
+        paths, complete = around.beside()
+        beside = replace(looker, keep=False).look(paths)
+        entries |= {real: each.facts for real, each in beside.items() if each.readable and real not in entries}
+    return Corpus(entries, looker.files, around.root, complete, looker.facts, around.rooted)
 
 
-def _closure_diagnostics(closure: Closure, policy: Policy) -> list[Diagnostic]:
-    """What the readers and the rules find in every program of a closure."""
-    checks = tuple(_checks(policy))
-    found: list[Diagnostic] = []
-    for program in closure.programs.values():
-        subject = ProgramSubject(program, closure)
-        problems = (*program.problems, *(problem for check in checks for problem in check(subject)))
-        found += rank(problems, program.model.source, policy)
-    return found
+def _names_others(facts: Facts) -> bool:
+    """Whether a document names others by id or stem, or has an id that others may have too."""
+    named = any(ref.kind in ("id", "stem") for ref in facts.refs)
+    has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
+    return named or has_id or bool(facts.wikilinks)
 
 
-def _checks(policy: Policy) -> Iterator[ProgramCheck]:
-    """The rules with a file of their own that the policy wants, loaded on demand."""
-    for rule in RULES:
-        if rule.module is not None and "markdownlang" in rule.dialects and policy.wants(rule):
-            yield cast("ProgramCheck", import_module(rule.module).check)
+def _diagnostics(
+    problems: list[Problem], real: Path, analysis: Analysis, looker: Looker, profile: Profile
+) -> Sequence[Diagnostic]:
+    """The diagnostics of one document that was asked for."""
+    if not problems and not analysis.suppressions:
+        return ()
+    source = analysis.source or looker.files.read(Path(analysis.facts.path))
+    return _ranked(problems, analysis.suppressions, source, profile.policy(real, analysis.strict))
+
+
+def _ranked(
+    problems: list[Problem], suppressions: Sequence[Suppression], source: SourceText, policy: Policy
+) -> list[Diagnostic]:
+    kept = apply_suppressions(problems, suppressions, source, policy.wants) if suppressions else problems
+    return rank(kept, source, policy)

@@ -10,14 +10,17 @@ from prosa.dialects.dialect import DialectName
 
 Stops: TypeAlias = Literal["everything", "run", "nothing"]
 
+Scope: TypeAlias = Literal["document", "corpus"]
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """``code`` and ``name`` never change once released (X4).
 
     ``severity`` is what it is without a flag, ``strict`` what it is under ``--strict``. ``dialects`` is empty for rules
-    of every document. ``module`` holds its ``check``, or is None when a reader reports it. ``stops`` says what a
-    finding of this rule keeps from happening, however it is weighed: rendering and running, running alone, or nothing.
+    of every document. ``module`` holds its ``check`` (``check_corpus`` where ``scope`` is ``corpus``), or is None when
+    a reader reports it. ``stops`` says what a finding of this rule keeps from happening, however it is weighed:
+    rendering and running, running alone, or nothing.
     """
 
     code: str
@@ -27,3 +30,9 @@ class Rule:
     dialects: tuple[DialectName, ...] = ()
     module: str | None = None
     stops: Stops = "nothing"
+    scope: Scope = "document"
+
+
+def module_of(folder: str, name: str) -> str:
+    """Where the rule ``name`` of ``rules/<folder>/`` lives."""
+    return f"prosa.rules.{folder}.{name.replace('-', '_')}"

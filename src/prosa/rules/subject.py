@@ -1,13 +1,136 @@
-"""What the rules of programs look at."""
+"""What rules look at: one document, a program with its imports, or all documents together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from prosa.diagnostics import Problem
-from prosa.graph import Closure, LoadedProgram
+from prosa.dialects.dialect import DialectName
+from prosa.source import Files, SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.front import FrontReading
+    from prosa.document import Def, Document, Ref
+    from prosa.graph import Closure, LoadedProgram
+
+
+@dataclass(slots=True)
+class Outside:
+    """What is around a document: files and the time. It remembers whether a rule asked for the time or the place, for
+    then what the rule found holds only there and then. ``files`` keeps its own record (`rules.recording`)."""
+
+    files: Files | None = None
+    now: datetime | None = None
+    asked_time: bool = False
+    asked_place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One document under the rules.
+
+    ``model`` is what the reader of the ``dialect`` made of it. ``files`` reads documents below the root (X5) and is
+    None for a text that has none; ``now`` is None where nobody knows the time; ``path`` is the document as the user
+    named it, None for a text without a file.
+    """
+
+    front: FrontReading
+    document: Document
+    dialect: DialectName
+    model: Any
+    outside: Outside = field(default_factory=Outside)
+
+    @property
+    def source(self) -> SourceText:
+        """The text of the document."""
+        return self.front.source
+
+    @property
+    def files(self) -> Files | None:
+        """Read access to the files below the root."""
+        return self.outside.files
+
+    @property
+    def now(self) -> datetime | None:
+        """The time of this check."""
+        self.outside.asked_time = True
+        return self.outside.now
+
+    @property
+    def path(self) -> Path | None:
+        """Where the document is."""
+        self.outside.asked_place = True
+        path = self.source.path
+        return None if path.startswith("<") else Path(path)
+
+
+class LocalLink(NamedTuple):
+    """A link, image or wikilink whose target is a file. A tuple: a large corpus has very many.
+
+    ``target`` is percent-decoded and without fragment (empty: this document), ``fragment`` what followed `#`;
+    ``start`` and ``end`` are the offsets of the destination where there is one, else of the link.
+    """
+
+    target: str
+    fragment: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """Where it is written."""
+        return Span(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What other documents may need to know of a document. Plain data: it is cached and sent between processes.
+
+    ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; there are none of plain
+    Markdown, which has links and titles only. ``anchors`` are the fragments that lead somewhere in it; `*` among them
+    says that something else may add to them. ``links`` and ``wikilinks`` are what its Markdown points at. ``extra`` is
+    what ``corpus_facts`` of the dialect gives.
+    """
+
+    path: str
+    dialect: DialectName
+    refs: tuple[Ref, ...] = ()
+    defs: tuple[Def, ...] = ()
+    anchors: frozenset[str] = frozenset()
+    links: tuple[LocalLink, ...] = ()
+    wikilinks: tuple[LocalLink, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+Rooted: TypeAlias = Literal["given", "known", "guessed"]
+"""How much the root of a corpus says about where the documents are meant to live."""
+
+
+def _nothing(path: Path) -> None:
+    del path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """The documents that are considered together, by real path, in the order they were named.
+
+    ``entries`` holds the checked documents and those beside them below ``root``. ``complete`` says that these are all
+    documents below the root: only then "no document has this id" is certain. ``load`` gives the facts of a document
+    that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is
+    known: ``given`` as `--root`, ``known`` because it was named or is marked as a project, or ``guessed``: the folder
+    that a document happens to lie in.
+    """
+
+    entries: Mapping[Path, Facts]
+    files: Files
+    root: Path | None = None
+    complete: bool = True
+    load: Callable[[Path], Facts | None] = _nothing
+    rooted: Rooted = "known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +140,12 @@ class ProgramSubject:
     program: LoadedProgram
     closure: Closure
 
+
+DocumentCheck: TypeAlias = Callable[[Subject], Iterable[Problem]]
+"""The ``check`` of a rule module, but those under `prosa.rules.markdownlang`."""
+
+CorpusCheck: TypeAlias = Callable[[Corpus], Iterable[tuple[Path, Problem]]]
+"""The ``check_corpus`` of a rule module."""
 
 ProgramCheck: TypeAlias = Callable[[ProgramSubject], Iterable[Problem]]
 """The ``check`` of a rule module under `prosa.rules.markdownlang`."""

@@ -14,10 +14,16 @@ ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Whose event it is: the program and how deep below the program that the user started (0)."""
+    """Whose event it is: the program and how deep below the program that the user started (0).
+
+    ``number`` counts the programs of a run from 1 in the order they start, so that two calls of one program can be
+    told apart; ``parent`` is the number of the program that called this one.
+    """
 
     program: str
     depth: int = 0
+    number: int = 1
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +83,18 @@ class ModelAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool call begins; ``arguments`` is the JSON text as the model wrote it."""
+    """A tool call begins; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call."""
 
     scope: Scope
     tool: str
     kind: ToolKind
     arguments: str
+    call: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswered:
-    """A tool call ended; ``size`` is the number of characters of its result."""
+    """A tool call ended; ``size`` is the number of characters of its result as the model gets it."""
 
     scope: Scope
     tool: str
@@ -95,6 +102,7 @@ class ToolAnswered:
     seconds: float
     is_error: bool
     size: int
+    call: str
 
 
 @dataclass(frozen=True, slots=True)

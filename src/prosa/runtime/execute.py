@@ -7,29 +7,30 @@ within the same wall clock; their servers stay up until the run that the user st
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
-from prosa.runtime.errors import InputRefused, LimitExceeded, RunError, TemplateRefused
+from prosa.runtime.accept import accept_input, render_body
+from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools
 from prosa.runtime.loop import Task, run_loop
 from prosa.runtime.output import OutputContract
 from prosa.runtime.program import Program
+from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.runtime.server_pool import ServerPool
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
-from prosa.schema import Schema, fill_defaults
-from prosa.template import TemplateError
 
 
 async def execute(program: Program, given: Any, world: World) -> Any:
     """Runs a program and returns its output. Raises `RunError`; nothing that was started is left running."""
     async with AsyncExitStack() as stack:
         run = Run(world, ServerPool(world.servers, stack))
-        return await run.program(program, given, depth=0)
+        return await run.program(program, given, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class Run:
 
     world: World
     pool: ServerPool
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def program(self, program: Program, given: Any, *, depth: int) -> Any:
+    async def program(self, program: Program, given: Any, caller: Scope | None) -> Any:
         """Runs one program of the run and tells its beginning and its one end."""
-        scope = Scope(program.name, depth)
+        scope = self._scope(program, caller)
         clock, listener = self.world.clock, self.world.listener
         started = clock.monotonic()
         listener(RunStarted(scope, program.model_name))
@@ -54,6 +56,12 @@ class Run:
         listener(RunFinished(scope, output, clock.monotonic() - started))
         return output
 
+    def _scope(self, program: Program, caller: Scope | None) -> Scope:
+        number = next(self.numbers)
+        if caller is None:
+            return Scope(program.name, 0, number)
+        return Scope(program.name, caller.depth + 1, number, caller.number)
+
     async def _output(self, program: Program, given: Any, scope: Scope) -> Any:
         data = accept_input(program, given)
         task = await self._task(program, render_body(program, data), scope)
@@ -61,11 +69,13 @@ class Run:
 
     async def _task(self, program: Program, body: str, scope: Scope) -> Task:
         async def call(imported: Program, arguments: Any) -> Any:
-            return await self.program(imported, arguments, depth=scope.depth + 1)
+            return await self.program(imported, arguments, scope)
 
         tools = await gather_tools(program, self.world, self.pool, call)
         self.world.listener(ToolsOffered(scope, tuple(tools)))
         toolbox = Toolbox(tools, program.limits, self.world.clock, self.world.listener, scope)
+        if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
+            program = replace(program, preferred="")  # what is withheld is not recommended (LA18)
         return Task(program, body, OutputContract.of(program.output_schema), toolbox, scope)
 
 
@@ -81,31 +91,6 @@ async def _deadline(program: Program) -> AsyncIterator[None]:
             raise
         reason = f"{program.name} took longer than its wall clock limit of {seconds:g} s"
         raise LimitExceeded(reason, hint="raise it with --timeout") from error
-
-
-def accept_input(program: Program, given: Any) -> Any:
-    """The input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
-    data = fill_defaults(program.input_schema, given)
-    problems = Schema(program.input_schema).problems(data)
-    if not problems:
-        return data
-    first = problems[0]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    raise InputRefused(
-        f"the input of {program.name} is not valid: {first.pointer or '(root)'}: {first.message}{more}",
-        [(each.pointer, each.keyword, each.message) for each in problems],
-        hint=f"run: prosa run {program.file} --help" if program.file else "",
-    )
-
-
-def render_body(program: Program, data: Any) -> str:
-    """The text of the user message. Raises `TemplateRefused` with the place in the file."""
-    schema = program.input_schema if isinstance(program.input_schema, Mapping) else None
-    try:
-        return program.template.render(data, schema=schema)
-    except TemplateError as error:
-        where = f"{program.file or program.name}:{program.body_line + error.line - 1}:{error.column}"
-        raise TemplateRefused(f"{where}: {error.message}") from error
 
 
 def _words(error: BaseException) -> str:

@@ -21,9 +21,3 @@ class Limits:
     concurrency: int = 8
     python_timeout: float = 30.0
     python_memory: int = 128 * MIB
-
-
-CEILING_ITERATIONS = 50
-CEILING_PYTHON_TIMEOUT = 300.0
-CEILING_PYTHON_MEMORY = 512 * MIB
-"""As far as front matter may raise a limit (X9)."""

@@ -1,22 +1,22 @@
 """What a run would do, told without doing it: prompts, tools, imports, the schema as sent, limits, effects.
 
-In: a program and, if there is one, its input. Out: a `Plan`. No server is started and no model asked, so the tools
-of MCP servers are known by prefix only.
+In: a program, who would answer it and, if there is one, its input. Out: a `Plan`. No server is started and no model
+asked, so the tools of MCP servers are known by prefix only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from prosa.dialects.markdownlang.names import server_tool_name, tool_name
-from prosa.runtime.execute import accept_input, render_body
+from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
 from prosa.runtime.output import OutputContract
 from prosa.runtime.ports import ServerConfig
-from prosa.runtime.program import Program
+from prosa.runtime.program import Program, reachable
 from prosa.runtime.prompt import messages
 from prosa.runtime.transcript import Transcript
 
@@ -32,11 +32,16 @@ class PlannedTool:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is known of a run before it. ``messages`` is empty where no input was given."""
+    """Everything that is known of a run before it. ``messages`` is empty where no input was given.
+
+    ``service`` says in words who answers. ``imports`` are all programs the run may reach, each once, and have none of
+    their own: which program may call which is in their tools.
+    """
 
     program: str
     file: str
     model_name: str
+    service: str
     messages: tuple[Message, ...]
     tools: tuple[PlannedTool, ...]
     output_schema: Mapping[str, Any]
@@ -53,6 +58,7 @@ class Plan:
             "program": self.program,
             "file": self.file,
             "model": self.model_name,
+            "service": self.service,
             "messages": [{"role": message.role, "content": message.content} for message in self.messages],
             "tools": [asdict(tool) for tool in self.tools],
             "response_format": {
@@ -67,13 +73,20 @@ class Plan:
         }
 
 
-def plan(program: Program, given: Any, *, has_input: bool) -> Plan:
+def plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan:
     """The plan of a program and of everything it imports. Raises what a run with this input would raise first."""
+    own = _plan(program, given, has_input=has_input, service=service)
+    imports = (_plan(each, None, has_input=False, service=service) for each in reachable(program)[1:])
+    return replace(own, imports=tuple(imports))
+
+
+def _plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan:
     contract = OutputContract.of(program.output_schema)
     return Plan(
         program=program.name,
         file=program.file,
         model_name=program.model_name,
+        service=service,
         messages=first_messages(program, given, contract) if has_input else (),
         tools=tuple(_tools(program)),
         output_schema=contract.wire.schema,
@@ -81,8 +94,7 @@ def plan(program: Program, given: Any, *, has_input: bool) -> Plan:
         wrapped=contract.wire.wrapped,
         lowered=contract.wire.notes,
         limits=program.limits,
-        effects=tuple(_effects(program)),
-        imports=tuple(plan(imported, None, has_input=False) for imported in program.imports),
+        effects=tuple(_effects(program, service)),
     )
 
 
@@ -103,9 +115,9 @@ def _server_tools(server: ServerConfig) -> PlannedTool:
     return PlannedTool(server_tool_name(server.name, ""), "mcp", f"every tool of {_reach(server)}")
 
 
-def _effects(program: Program) -> list[str]:
+def _effects(program: Program, service: str) -> list[str]:
     limits = program.limits
-    effects = [f"asks {program.model_name} at most {limits.iterations} times"]
+    effects = [f"asks {program.model_name} at most {limits.iterations} times ({service})"]
     effects += [f"starts {_reach(server)}" for server in program.servers]
     if program.python:
         memory = limits.python_memory // (1024 * 1024)

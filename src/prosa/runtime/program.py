@@ -38,13 +38,30 @@ class Program:
     folder: str = "."
     body_line: int = 1
 
-    @property
-    def uses_python(self) -> bool:
-        """Whether this program or one it may reach is offered the ``python`` tool."""
-        return self.python or any(imported.uses_python for imported in self.imports)
+
+def reachable(program: Program) -> tuple[Program, ...]:
+    """The program and everything it imports, directly or not: each once, the importing ones first.
+
+    Programs that several import are shared values, so a walk along every way would take exponential time.
+    """
+    found: dict[int, Program] = {}
+    waiting = [program]
+    while waiting:
+        current = waiting.pop()
+        if id(current) not in found:
+            found[id(current)] = current
+            waiting.extend(reversed(current.imports))
+    return tuple(found.values())
 
 
 def with_model(program: Program, model_name: str) -> Program:
     """The program and everything it imports with another model (X16)."""
-    imports = tuple(with_model(imported, model_name) for imported in program.imports)
-    return replace(program, model_name=model_name, imports=imports)
+    done: dict[int, Program] = {}
+
+    def changed(each: Program) -> Program:
+        if id(each) not in done:
+            imports = tuple(changed(imported) for imported in each.imports)
+            done[id(each)] = replace(each, model_name=model_name, imports=imports)
+        return done[id(each)]
+
+    return changed(program)

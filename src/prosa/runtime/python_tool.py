@@ -25,6 +25,9 @@ PYTHON_SPEC = ToolSpec(
     },
 )
 
+PREFERRED_PYTHON = "the `python` tool"
+"""What a program prefers that asks for the built-in interpreter by name (L24, LA17)."""
+
 
 @dataclass(frozen=True, slots=True)
 class PythonTool:

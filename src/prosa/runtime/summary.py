@@ -29,18 +29,23 @@ class AgentCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run did. ``cost`` is US dollars, or None when the price of a model is not known (LA27).
+class Answered:
+    """One answered model call: what the service calls the model, what was asked for, the tokens."""
 
-    ``tools_called`` leaves agent calls out; ``errors`` counts answers that failed validation (L42).
-    """
+    reported: str
+    asked: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did. ``tools_called`` leaves agent calls out; ``errors`` counts invalid answers (L42)."""
 
     program: str
     success: bool
     error: str | None
     iterations: int
     usage: Usage
-    cost: Decimal | None
     tools_called: int
     seconds: float
     model_name: str
@@ -48,17 +53,34 @@ class Summary:
     errors: int
     start_time: datetime
     end_time: datetime
+    answered: tuple[Answered, ...] = field(default=(), repr=False)
+    prices: Prices | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def cost(self) -> Decimal | None:
+        """US dollars, or None when the price of a model is not known (LA27).
+
+        Computed when somebody asks: reading a list of prices takes longer than many a run.
+        """
+        total = Decimal(0)
+        for each in self.answered:
+            price = _price(each, self.prices)
+            if price is None:
+                return None
+            total += price
+        return total
 
     def as_dict(self) -> dict[str, Any]:
         """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``."""
         head: dict[str, Any] = {"program": self.program, "success": self.success}
         if self.error is not None:
             head["error"] = self.error
+        cost = self.cost
         tokens = {
             "input": self.usage.input_tokens,
             "output": self.usage.output_tokens,
             "total": self.usage.total_tokens,
-            "cost": None if self.cost is None else float(self.cost),
+            "cost": None if cost is None else float(cost),
         }
         head |= {"iterations": self.iterations, "tokens": tokens, "tools_called": self.tools_called}
         head |= {"duration": duration(self.seconds), "model": self.model_name}
@@ -77,7 +99,7 @@ class Tally:
     prices: Prices | None
     usage: Usage = field(default_factory=Usage)
     agent_usage: Usage = field(default_factory=Usage)
-    cost: Decimal | None = Decimal(0)
+    answered: list[Answered] = field(default_factory=list)
     iterations: int = 0
     tools_called: int = 0
     errors: int = 0
@@ -102,7 +124,7 @@ class Tally:
             case events.ModelAnswered():
                 self.iterations += 1
                 self.usage += event.usage
-                self._pay(event.model_name, event.usage)
+                self.answered.append(Answered(event.model_name, self.program.model_name, event.usage))
             case events.ToolCalled(kind=kind) if kind != "program":
                 self.tools_called += 1
             case events.AnswerRejected():
@@ -121,15 +143,6 @@ class Tally:
             case _:
                 pass
 
-    def _pay(self, reported: str, usage: Usage) -> None:
-        if self.prices is None or self.cost is None:
-            self.cost = None
-            return
-        price = self.prices.cost(reported, usage)
-        if price is None and reported != self.program.model_name:
-            price = self.prices.cost(self.program.model_name, usage)
-        self.cost = None if price is None else self.cost + price
-
     def summary(self, error: str | None = None) -> Summary:
         """The record so far; ``error`` says why the run failed (L44)."""
         return Summary(
@@ -138,7 +151,6 @@ class Tally:
             error=error,
             iterations=self.iterations,
             usage=self.usage,
-            cost=self.cost,
             tools_called=self.tools_called,
             seconds=self.clock.monotonic() - self._since,
             model_name=self.program.model_name,
@@ -146,6 +158,8 @@ class Tally:
             errors=self.errors,
             start_time=self.started,
             end_time=self.clock.now(),
+            answered=tuple(self.answered),
+            prices=self.prices,
         )
 
 
@@ -153,7 +167,15 @@ def before_start(file: str, model_name: str, error: str, clock: Clock) -> Summar
     """The summary of a run that failed before anything was asked of a model (LW9)."""
     now = clock.now()
     none = AgentCalls({}, 0.0, Usage())
-    return Summary(file, False, error, 0, Usage(), Decimal(0), 0, 0.0, model_name, none, 0, now, now)
+    return Summary(file, False, error, 0, Usage(), 0, 0.0, model_name, none, 0, now, now)
+
+
+def _price(each: Answered, prices: Prices | None) -> Decimal | None:
+    """The price of what the service says it ran, else of what was asked for."""
+    if prices is None:
+        return None
+    price = prices.cost(each.reported, each.usage)
+    return prices.cost(each.asked, each.usage) if price is None and each.asked != each.reported else price
 
 
 def duration(seconds: float) -> str:

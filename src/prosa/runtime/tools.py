@@ -55,12 +55,12 @@ class Toolbox:
     async def _one(self, call: ToolCall) -> ToolResult:
         tool = self.tools.get(call.name)
         kind = tool.kind if tool else "unknown"
-        self.listener(ToolCalled(self.scope, call.name, kind, call.arguments))
+        self.listener(ToolCalled(self.scope, call.name, kind, call.arguments, call.id))
         started = self.clock.monotonic()
         result = cut(await self._result(tool, call), self.limits.tool_result)
         seconds = self.clock.monotonic() - started
         size = len(result.content)
-        self.listener(ToolAnswered(self.scope, call.name, kind, seconds, result.is_error, size))
+        self.listener(ToolAnswered(self.scope, call.name, kind, seconds, result.is_error, size, call.id))
         return result
 
     async def _result(self, tool: Tool | None, call: ToolCall) -> ToolResult:

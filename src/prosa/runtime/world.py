@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, ToolServers
+from prosa.runtime.ports import Clock, Provider, Sandbox, ToolServers
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,6 @@ class World:
     clock: Clock
     servers: ToolServers
     sandbox: Sandbox | None = None
-    prices: Prices | None = None
     listener: Listener = field(default=ignore)
     jitter: Callable[[], float] = field(default=lambda: 0.5)
     stream: bool = False

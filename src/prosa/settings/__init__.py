@@ -1,7 +1,6 @@
-"""What a user or a project may set (X7, X9, X16): one table, two readers, one value. The caller brings the text."""
+"""What a user or a project may set (X7, X9, X16): one table, one value; `prosa.settings.read` reads it from a text."""
 
 from prosa.settings.model import GlobSettings, Price, Settings, merge
-from prosa.settings.read import read_project_settings, read_user_settings
 from prosa.settings.table import PROJECT_FILE, SETTINGS, USER_FILE, Setting
 
 __all__ = [
@@ -13,6 +12,4 @@ __all__ = [
     "Setting",
     "Settings",
     "merge",
-    "read_project_settings",
-    "read_user_settings",
 ]

@@ -31,28 +31,23 @@ class GlobSettings:
 class Settings:
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
-    From the user: endpoint, limits of every run, ceilings for what front matter asks, prices, trusted hosts.
-    Times are seconds and sizes bytes. ``key_variables`` maps a base URL to the environment variable with its key.
-    From the project: model name, dialects by glob in the order written, rules.
+    From the user: endpoint, limits of every run, prices. Times are seconds and sizes bytes. ``key_variables`` maps a
+    base URL without a final `/` to the environment variable with its key. From the project: model name, dialects by
+    glob in the order written, rules.
     """
 
     base_url: str | None = None
     api: Literal["chat", "responses"] | None = None
     default_model: str | None = None
     key_variables: Mapping[str, str] = field(default_factory=dict)
-    trusted_hosts: tuple[str, ...] = ()
     iterations: int | None = None
     wall_clock: float | None = None
     retries: int | None = None
     tool_result: int | None = None
     concurrency: int | None = None
-    import_depth: int | None = None
     max_size: int | None = None
     python_timeout: float | None = None
     python_memory: int | None = None
-    ceiling_iterations: int | None = None
-    ceiling_python_timeout: float | None = None
-    ceiling_python_memory: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     model: str | None = None
     strict: bool | None = None

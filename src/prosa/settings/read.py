@@ -170,9 +170,8 @@ def _user(values: Mapping[Path, Any]) -> Settings:
 
 
 def _field(path: Path) -> str:
-    """The field of `Settings` for a plain key: `limits.x` is x, `ceilings.x` is ceiling_x."""
-    name = path[-1].replace("-", "_")
-    return f"ceiling_{name}" if path[0] == "ceilings" else name
+    """The field of `Settings` for a plain key: `limits.x` is x."""
+    return path[-1].replace("-", "_")
 
 
 def _prices(values: Mapping[Path, Any]) -> dict[str, Price]:

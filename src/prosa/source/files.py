@@ -36,3 +36,12 @@ class Files(Protocol):
     def inside_root(self, path: Path) -> bool:
         """Whether the real path lies inside the root (always true without a root)."""
         ...
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there, inside the root. Opens nothing."""
+        ...
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 in hex of the raw bytes of a regular file inside the root (Y19). Raises `FileProblem`, of kind
+        ``too-large`` for a file of more than ``limit`` bytes."""
+        ...

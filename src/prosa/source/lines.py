@@ -15,8 +15,9 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLOCK = 256
 """Characters between two counted places: no question costs more than one block, however long the line is."""
 
-_CHUNK = 1024
-"""Characters between two known byte offsets. Chunks and not lines: a file may be one line."""
+
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""The bytes of a character after its first one."""
 
 
 class Position(NamedTuple):
@@ -29,18 +30,27 @@ class Position(NamedTuple):
 class LineIndex:
     """Where the lines of a text begin, and how its offsets count in UTF-8 and UTF-16.
 
-    Built once per text in linear time; every question after that is a binary search and, in a text that is not
-    ASCII, the encoding of one block of characters. Offsets outside the text are clamped to it.
+    Each of its three tables is built in linear time at the first question that needs it; every question after that is
+    a binary search and, in a text that is not ASCII, the encoding of one block of characters. Offsets outside the text
+    are clamped to it.
     """
 
-    __slots__ = ("_ascii", "_bytes", "_units", "starts", "text")
+    __slots__ = ("_ascii", "_bytes", "_near", "_starts", "_units", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts: tuple[int, ...] = (0, *(match.end() for match in _LINE_END.finditer(text)))
         self._ascii = text.isascii()
+        self._starts: tuple[int, ...] | None = None
         self._bytes: tuple[int, ...] | None = None
         self._units: tuple[int, ...] | None = None
+        self._near = (0, 0, 0, b"")
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The offset at which each line begins."""
+        if self._starts is None:
+            self._starts = (0, *(match.end() for match in _LINE_END.finditer(self.text)))
+        return self._starts
 
     @property
     def count(self) -> int:
@@ -77,14 +87,26 @@ class LineIndex:
     def offset_of_byte(self, byte: int) -> int:
         """The character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
         if self._ascii:
-            return self._clamped(byte)
-        blocks = self._byte_blocks()
-        block = max(bisect_right(blocks, byte) - 1, 0)
-        encoded = _utf8(self.text[block * _BLOCK : (block + 1) * _BLOCK])
-        end = min(max(byte - blocks[block], 0), len(encoded))
-        while end < len(encoded) and encoded[end] & 0xC0 == 0x80:
+            return byte if 0 <= byte <= len(self.text) else self._clamped(byte)
+        first, stop, start, encoded = self._near
+        if not first <= byte < stop:
+            if not self._find_near(byte):
+                return 0 if byte < 0 else len(self.text)
+            first, stop, start, encoded = self._near
+        end = byte - first
+        while encoded[end] & 0xC0 == 0x80:
             end -= 1
-        return self._clamped(block * _BLOCK + len(encoded[:end].decode("utf-8", "surrogatepass")))
+        return start + len(encoded[:end].translate(None, _CONTINUATION))
+
+    def _find_near(self, byte: int) -> bool:
+        """Remember the block of a byte: questions come in order. False outside the text."""
+        blocks = self._byte_blocks()
+        block = bisect_right(blocks, byte) - 1
+        if not 0 <= block < len(blocks) - 1:
+            return False
+        start = block * _BLOCK
+        self._near = (blocks[block], blocks[block + 1], start, _utf8(self.text[start : start + _BLOCK]))
+        return True
 
     def utf16_column(self, offset: int) -> int:
         """0-based column in UTF-16 code units, as editors count."""

@@ -35,5 +35,15 @@ class TextFiles:
         """Whether the real path lies inside the root."""
         return self.under.inside_root(path) if self.under else self._is_source(path)
 
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there, inside the root."""
+        return self._is_source(path) or (self.under is not None and self.under.exists(path))
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of a file. Raises `FileProblem`."""
+        if self.under is None:
+            raise FileProblem(path, "outside-root", "is not opened for a text that has no file")
+        return self.under.digest(path, limit)
+
     def _is_source(self, path: Path) -> bool:
         return self.real(path) == self.real(Path(self.source.path))

@@ -4,13 +4,15 @@ In: paths that a user or a document named. Out: a `SourceText` with the digest o
 follows no link out of the root, waits for no pipe or device, and repairs nothing.
 """
 
+# Texts, not Paths: thousands of files are read one after the other.
+# ruff: noqa: PTH110, PTH114, PTH116, PTH118
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from prosa.source import FileProblem, SourceText
@@ -24,6 +26,9 @@ ROOT_MARKS = ("prosa.toml", ".git")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS |= getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
+# Bytes read at once where a file is only hashed.
+_CHUNK = 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class RootedFiles:
@@ -34,26 +39,60 @@ class RootedFiles:
 
     root: Path | None = None
     max_size: int = MAX_DOCUMENT_BYTES
+    _folders: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """The real paths of folders, asked for once: a corpus has many files in few folders."""
 
     def __post_init__(self) -> None:
         if self.root is not None:
-            object.__setattr__(self, "root", self.real(self.root))
+            object.__setattr__(self, "root", real_path(self.root))
 
     def read(self, path: Path) -> SourceText:
         """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
-        if not self.inside_root(path):
+        real = self._real(path)
+        if not self._inside(real):
             reason = f"lies outside the root {self.root}; give another --root to open it"
             raise FileProblem(path, "outside-root", reason)
-        data = read_bytes(path, self.real(path), self.max_size)
+        data = read_bytes(path, real, self.max_size)
         return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:
         """The path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
-        return real_path(path)
+        return Path(self._real(path))
 
     def inside_root(self, path: Path) -> bool:
         """Whether the real path lies inside the root (always true without a root)."""
-        return self.root is None or self.real(path).is_relative_to(self.root)
+        return self.root is None or self._inside(self._real(path))
+
+    def _inside(self, real: str) -> bool:
+        root = os.fspath(self.root) if self.root is not None else ""
+        return real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep) or not root
+
+    def _real(self, path: Path) -> str:
+        """As `real`; only the last part of a path is looked at each time."""
+        folder, name = os.path.split(path)
+        if name in ("", os.curdir, os.pardir):
+            return os.fspath(real_path(path))
+        if folder not in self._folders:
+            self._folders[folder] = os.fspath(real_path(Path(folder)))
+        real = os.path.join(self._folders[folder], name)
+        try:
+            return os.fspath(real_path(path)) if os.path.islink(real) else real
+        except ValueError:
+            return os.fspath(path.absolute())  # a NUL in the name
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there, inside the root. Opens nothing."""
+        real = self._real(path)
+        try:
+            return self._inside(real) and os.path.exists(real)
+        except (OSError, ValueError):
+            return False
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises `FileProblem`."""
+        if not self.inside_root(path):
+            raise FileProblem(path, "outside-root", f"lies outside the root {self.root}")
+        return digest_bytes(path, self.real(path), limit)
 
 
 def real_path(path: Path) -> Path:
@@ -77,10 +116,10 @@ def find_root(path: Path) -> Path:
     return folder
 
 
-def read_bytes(path: Path, real: Path, max_size: int) -> bytes:
+def read_bytes(path: Path, real: Path | str, max_size: int) -> bytes:
     """The bytes of a regular file. ``path`` is the name for messages. Raises `FileProblem`."""
     try:
-        _only_regular(path, real.stat())
+        _only_regular(path, os.stat(real))
         descriptor = os.open(real, _FLAGS)
     except (OSError, ValueError) as error:
         raise _problem(path, error) from None
@@ -95,6 +134,25 @@ def read_bytes(path: Path, real: Path, max_size: int) -> bytes:
     if found.st_size > max_size or len(data) > max_size:
         raise _too_large(path, found.st_size, max_size)
     return data
+
+
+def digest_bytes(path: Path, real: Path, limit: int) -> str:
+    """The SHA-256 in hex of a regular file of at most ``limit`` bytes. Raises `FileProblem`."""
+    found, seen = hashlib.sha256(), 0
+    try:
+        _only_regular(path, real.stat())
+        descriptor = os.open(real, _FLAGS)
+        with os.fdopen(descriptor, "rb") as stream:
+            size = os.fstat(stream.fileno())
+            _only_regular(path, size)
+            while size.st_size <= limit and seen <= limit and (chunk := stream.read(_CHUNK)):
+                seen += len(chunk)
+                found.update(chunk)
+    except (OSError, ValueError) as error:
+        raise _problem(path, error) from None
+    if max(size.st_size, seen) > limit:
+        raise FileProblem(path, "too-large", f"is larger than {limit:,} bytes")
+    return found.hexdigest()
 
 
 def decode(path: Path, data: bytes) -> str:

@@ -1,7 +1,7 @@
 """Which key may go to an endpoint (X7): only the one that the user configured for it.
 
-``OPENAI_API_KEY`` belongs to ``OPENAI_BASE_URL``, or to the service's own address without it. A ``--base-url`` with
-another origin gets a key only when the user names its variable.
+``OPENAI_API_KEY`` belongs to ``OPENAI_BASE_URL``, without that to the service's own address. Another origin gets a key
+only when the user names its variable: for one call by ``--api-key-env``, for good by ``endpoints`` in the settings.
 """
 
 from __future__ import annotations
@@ -9,43 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.runtime.errors import ProviderError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def choose_key(
-    environ: Mapping[str, str],
-    base_url: str | None,
-    *,
-    configured: str | None,
-    named: str | None,
-    notice: Callable[[str], None],
+    environ: Mapping[str, str], base_url: str | None, *, named: str | None, notice: Callable[[str], None]
 ) -> str | None:
     """The key for ``base_url`` (None: the service's own address), or None.
 
-    ``configured`` is the base URL that the environment's key belongs to; ``named`` the variable the user named for
-    this call. Raises `ProviderError` when that variable is empty or a key could not travel in a header.
+    ``named`` is the variable that the user named for this endpoint. Raises `ProviderError` when it is empty, or when a
+    key could not travel in a header. ``notice`` hears when a key stays here.
     """
-    key = environ.get(named or KEY_VARIABLE) or None
-    if named is not None and key is None:
-        raise ProviderError(f"the variable {named} is not set", kind="auth", retryable=False)
-    if named is None:
-        if key is not None and base_url is not None and not same_origin(base_url, configured):
-            notice(f"note: {KEY_VARIABLE} is not sent to {base_url}; to send it: --api-key-env {KEY_VARIABLE}")
-            return None
-    if key is not None and not (key.isascii() and key.isprintable()):
-        variable = named or KEY_VARIABLE
+    variable = named or KEY_VARIABLE
+    key = environ.get(variable, "").strip()
+    if named is not None and not key:
+        reason = f"the variable {named} is not set"
+        raise ProviderError(reason, kind="auth", retryable=False, hint="it was named as the one with the key")
+    if not key:
+        return None
+    if named is None and not same_origin(base_url, environ.get(URL_VARIABLE, "").strip()):
+        shown = Endpoint(base_url or DEFAULT_BASE_URL, None).shown
+        notice(f"note: {KEY_VARIABLE} is not sent to {shown}; to send it: --api-key-env {KEY_VARIABLE}")
+        return None
+    if not (key.isascii() and key.isprintable()):
         raise ProviderError(f"{variable} holds characters no key has", kind="auth", retryable=False)
     return key
 
 
-def same_origin(url: str, other: str | None) -> bool:
-    """Whether two URLs share scheme, host and port (RFC 6454)."""
-    return other is not None and _origin(url) == _origin(other)
+def same_origin(url: str | None, other: str | None) -> bool:
+    """Whether two base URLs share scheme, host and port (RFC 6454); None and empty mean the service's own address.
+
+    A text that is no URL shares nothing: the provider refuses it with its reason.
+    """
+    try:
+        return _origin(url or DEFAULT_BASE_URL) == _origin(other or DEFAULT_BASE_URL)
+    except ValueError:
+        return False
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
+    parts = urlsplit(url.strip())
     default = {"http": 80, "https": 443}.get(parts.scheme)
     return parts.scheme, parts.hostname, parts.port or default

@@ -17,7 +17,11 @@ from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
 from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import Program
+from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.template import Template
+
+RAISABLE = frozenset({"iterations", "python_timeout", "python_memory"})
+"""The limits that front matter may raise, to their ceilings; it may only lower the others (X9)."""
 
 ANYTHING: Mapping[str, Any] = {}
 """The schema of an input or output that a program does not declare (LA2)."""
@@ -34,14 +38,14 @@ def lower(
     """The root program of a closure, each imported program lowered once.
 
     ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
-    asks for, then what the user has ``chosen`` for this run (X9).
+    may ask for, then what the user has ``chosen`` for this run (X9).
     """
     base = base or Limits()
     done: dict[Path, Program] = {}
     for path in _imported_first(closure):
         loaded = closure.programs[path]
         imports = tuple(done[each.path] for each in closure.imported(loaded))
-        limits = replace(base, **(_asked(loaded.model.limits) | dict(chosen or {})))
+        limits = replace(base, **(_asked(loaded.model.limits, base) | dict(chosen or {})))
         done[path] = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
     return done[closure.root.path]
 
@@ -86,7 +90,7 @@ def _preferred(model: ProgramModel) -> str:
     named = next((each for each in model.mcp_servers if each.name == BUILT_IN_SERVER and not each.disabled), None)
     if named is None:
         return ""
-    return "the `python` tool" if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
+    return PREFERRED_PYTHON if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
 
 
 def _schema(model: SchemaModel | None) -> Mapping[str, Any] | bool:
@@ -95,8 +99,10 @@ def _schema(model: SchemaModel | None) -> Mapping[str, Any] | bool:
     return model.value
 
 
-def _asked(model: LimitsModel) -> dict[str, Any]:
-    return {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
+def _asked(model: LimitsModel, base: Limits) -> dict[str, Any]:
+    """What front matter asks for; of limits without a ceiling of their own never more than the user set."""
+    asked = {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
+    return {name: value if name in RAISABLE else min(value, getattr(base, name)) for name, value in asked.items()}
 
 
 def _server(model: ServerModel) -> ServerConfig:

@@ -1,0 +1,161 @@
+"""`prosa check` of a folder, cold and warm, against other checkers in the same run, in turn with them.
+
+Two corpora: a book (`--corpus PATH`, or the Rust Book where the shared folder is beside the repository), and seven
+thousand generated documents of all dialects. Every program checks the same files with its defaults and prints what it
+finds into nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.measure import Process, Row, middle, process, python
+from bench.mixed_corpus import COUNT, write_corpus
+from bench.peers import find as peers
+
+CORPUS_VARIABLE = "PROSA_BENCH_CORPUS"
+SHARED_BOOK = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "rust-book.tar.gz"
+FALLBACK_COUNT = 478
+
+RUNS = 7
+PATIENCE = 60_000.0
+"""Milliseconds that one contender may take in all: a slow one runs less often, at least once."""
+SLOW = 10_000.0
+"""A first run that takes longer than this counts; others are for warming up."""
+
+FINDINGS = (0, 1)
+"""Exit statuses of a checker that checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A folder of documents, and what the table calls it."""
+
+    title: str
+    folder: Path
+
+    @property
+    def documents(self) -> list[Path]:
+        """Its files, below its folder."""
+        found = (path for path in sorted(self.folder.rglob("*")) if path.suffix[1:] in peers.SUFFIXES)
+        return [path.relative_to(self.folder) for path in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A command, where it keeps what it has found, and whether that is thrown away before each run."""
+
+    command: Sequence[str]
+    cache: Path | None = None
+    emptied: bool = False
+
+    def run(self, folder: Path) -> Process:
+        """Checks the documents in ``folder``."""
+        environ = dict(os.environ)
+        if self.cache is not None:
+            environ["PROSA_CACHE_DIR"] = str(self.cache)
+            if self.emptied:
+                shutil.rmtree(self.cache, ignore_errors=True)
+        return process(self.command, environ, folder=folder, fine=FINDINGS)
+
+
+def rows(count: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
+    """The table."""
+    found = peers.find()
+    with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
+        for large, corpus in ((False, book(Path(name))), (True, _mixed(Path(name), count))):
+            measured = _measure(corpus, found, Path(name) / "caches", runs)
+            yield from _table(corpus, measured, found, large=large)
+
+
+def book(temporary: Path) -> Corpus:
+    """The corpus the user named, else the book, else a generated one of the same number of files."""
+    named = os.environ.get(CORPUS_VARIABLE)
+    if named and Path(named).is_dir():
+        return _counted(Path(named).name, Path(named).resolve())
+    archive = Path(named) if named else SHARED_BOOK
+    folder = temporary / "book"
+    if archive.is_file():
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        return _counted(archive.name.partition(".")[0], folder)
+    if named:
+        raise SystemExit(f"{named}: no such folder or archive")
+    write_corpus(folder, FALLBACK_COUNT)
+    return _counted("generated", folder)
+
+
+def _mixed(temporary: Path, count: int) -> Corpus:
+    folder = temporary / "mixed"
+    write_corpus(folder, count)
+    return _counted("mixed", folder)
+
+
+def _counted(title: str, folder: Path) -> Corpus:
+    documents = Corpus("", folder).documents
+    size = sum((folder / path).stat().st_size for path in documents)
+    return Corpus(f"{title} ({len(documents):,} files, {size / 1e6:.1f} MB)", folder)
+
+
+def _measure(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path, runs: int) -> dict[str, Process]:
+    """Medians of every contender, run in turn."""
+    shutil.rmtree(caches, ignore_errors=True)
+    contenders = {**_own(caches), **_others(corpus, found, caches)}
+    done: dict[str, list[Process]] = {name: [] for name in contenders}
+    for turn in range(runs + 1):
+        for name, each in contenders.items():
+            if sum(run.wall for run in done[name]) < PATIENCE:
+                ran = each.run(corpus.folder)
+                done[name] += [ran] if turn or ran.wall > SLOW else []
+    return {name: middle(ran) for name, ran in done.items()}
+
+
+def _own(caches: Path) -> dict[str, Contender]:
+    check = python("-m", "prosa", "check", ".")
+    return {
+        "prosa none": Contender([*check, "--no-cache"]),
+        "prosa empty": Contender(check, caches / "prosa-empty", emptied=True),
+        "prosa warm": Contender(check, caches / "prosa-warm"),
+    }
+
+
+def _others(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path) -> dict[str, Contender]:
+    rumdl, markdownlint, mdformat = found.values()
+    made: dict[str, Contender] = {}
+    if rumdl.start:
+        empty, warm = caches / "rumdl-empty", caches / "rumdl-warm"
+        made["rumdl none"] = Contender(peers.rumdl(rumdl, None))
+        made["rumdl empty"] = Contender(peers.rumdl(rumdl, empty), empty, emptied=True)
+        made["rumdl warm"] = Contender(peers.rumdl(rumdl, warm), warm)
+    if markdownlint.start:
+        made["markdownlint-cli2 none"] = Contender(peers.markdownlint(markdownlint))
+    if mdformat.start:
+        made["mdformat none"] = Contender(peers.mdformat(mdformat, corpus.documents))
+    return made
+
+
+def _table(
+    corpus: Corpus, measured: Mapping[str, Process], found: Mapping[str, peers.Peer], *, large: bool
+) -> Iterator[Row]:
+    def wall(what: str, state: str, peer: str, aim: str = "") -> Row:
+        own, theirs = measured[f"prosa {state}"].wall, measured.get(f"{peer} {state}")
+        their_time = theirs.wall if theirs else None
+        return Row(f"check {corpus.title}, {what}", own, "ms", found[peer].title, their_time, aim)
+
+    for peer in found:
+        aim = ("≤ 0.5x" if large else "≤ 1x") if peer == "rumdl" else ""
+        yield wall("cold, --no-cache", "none", peer, aim)
+    yield wall("cold, cache written", "empty", "rumdl")
+    yield wall("warm", "warm", "rumdl", "" if large else "≤ 150 ms")
+    memory = max(measured["prosa none"].memory, measured["prosa empty"].memory)
+    what = f"check {corpus.title}, peak of the largest process"
+    for peer in found:
+        theirs = measured.get(f"{peer} none")
+        aim = "≤ 200 MB" if large and peer == "rumdl" else ""
+        yield Row(what, memory, "MiB", found[peer].title, theirs.memory if theirs else None, aim)

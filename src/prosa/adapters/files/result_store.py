@@ -1,0 +1,130 @@
+"""Rows that a check keeps between runs: one SQLite file in the user's private cache folder (X10).
+
+In: a folder, and a mark of everything that rows rest on besides their key. Out: rows by key. A file of another mark is
+emptied, a broken one is replaced, and a cache that cannot be used at all only costs time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+FILE_NAME = "check.sqlite"
+
+MAX_ROWS = 200_000
+"""Rows beyond this are dropped, the ones not used for longest first: some 100 MB of an average corpus."""
+
+_MOST_KEYS = 30_000  # SQLite takes at most 32,766 parameters in one question since 3.32
+_WAIT_SECONDS = 0.5  # another check writes for some milliseconds; waiting longer costs more than the cache saves
+_PRIVATE_FILE = 0o600
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS mark (version TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS row (key TEXT PRIMARY KEY, text TEXT NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+@dataclass(slots=True)
+class ResultStore:
+    """Meets `prosa.rules.keeping.Store`. ``folder`` is private (`places.cache_dir`); ``day`` counts days and marks
+    when a row was used last. Each process opens the file for itself."""
+
+    folder: Path
+    version: str
+    day: int
+    _connection: sqlite3.Connection | None = field(default=None, repr=False)
+    _process: int = field(default=0, repr=False)
+
+    def __getstate__(self) -> tuple[Path, str, int]:
+        return self.folder, self.version, self.day
+
+    def __setstate__(self, state: tuple[Path, str, int]) -> None:
+        self.folder, self.version, self.day = state
+        self._connection, self._process = None, 0
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """The rows there are."""
+        found: dict[str, str] = {}
+        self._safely(lambda store: self._fetch(store, keys, found))
+        return found
+
+    def put(self, rows: Mapping[str, str]) -> None:
+        """Keeps rows. That they cannot be kept is no error."""
+        if rows:
+            self._safely(lambda store: self._keep(store, rows))
+
+    def _fetch(self, store: sqlite3.Connection, keys: Sequence[str], found: dict[str, str]) -> None:
+        old: list[str] = []
+        for start in range(0, len(keys), _MOST_KEYS):
+            some = keys[start : start + _MOST_KEYS]
+            marks = ",".join("?" * len(some))
+            question = f"SELECT key, text, used FROM row WHERE key IN ({marks})"  # noqa: S608 - only question marks
+            for key, text, used in store.execute(question, some):
+                found[key] = text
+                if used < self.day:
+                    old.append(key)
+        if old:
+            with store:
+                store.executemany("UPDATE row SET used = ? WHERE key = ?", [(self.day, key) for key in old])
+
+    def _keep(self, store: sqlite3.Connection, rows: Mapping[str, str]) -> None:
+        with store:
+            values = [(key, text, self.day) for key, text in rows.items()]
+            store.executemany("INSERT OR REPLACE INTO row VALUES (?, ?, ?)", values)
+            _make_room(store)
+
+    def _safely(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Works on the open file. A broken file is removed, so that the next run is well."""
+        import sqlite3
+
+        try:
+            work(self._opened())
+        except sqlite3.OperationalError:
+            pass  # locked, full, read-only or not there: this run goes without
+        except sqlite3.DatabaseError:
+            self._connection = None
+            with contextlib.suppress(OSError):
+                (self.folder / FILE_NAME).unlink()
+
+    def _opened(self) -> sqlite3.Connection:
+        import sqlite3
+
+        if self._connection is not None and self._process == os.getpid():
+            return self._connection
+        path = self.folder / FILE_NAME
+        with contextlib.suppress(FileExistsError, OSError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))
+        # Autocommit off by "with store"; a lost write after a crash costs time and nothing else.
+        store = sqlite3.connect(path, timeout=_WAIT_SECONDS)
+        store.execute("PRAGMA synchronous = OFF")
+        self._prepare(store)
+        self._connection, self._process = store, os.getpid()
+        return store
+
+    def _prepare(self, store: sqlite3.Connection) -> None:
+        """Empties a file that was written by another version."""
+        try:
+            if store.execute("SELECT version FROM mark").fetchone() == (self.version,):
+                return
+        except store.OperationalError:
+            pass  # a new file
+        with store:
+            store.execute("DROP TABLE IF EXISTS row")
+            store.execute("DROP TABLE IF EXISTS mark")
+            for statement in filter(str.strip, _TABLES.split(";")):
+                store.execute(statement)
+            store.execute("INSERT INTO mark VALUES (?)", (self.version,))
+
+
+def _make_room(store: sqlite3.Connection) -> None:
+    (count,) = store.execute("SELECT count(*) FROM row").fetchone()
+    if count > MAX_ROWS:
+        oldest = "SELECT key FROM row ORDER BY used LIMIT ?"
+        store.execute(f"DELETE FROM row WHERE key IN ({oldest})", (count - MAX_ROWS // 2,))  # noqa: S608

@@ -1,0 +1,54 @@
+"""Processes that share out work. In: a function of a module and its arguments. Out: the results in that order.
+
+Workers are forked where that is safe, so that what this process has loaded need not be loaded again. A worker that
+dies takes nothing along: its share, and what is left, is done here.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
+MAX_WORKERS = 32
+"""Processes of one command; more would wait for the disk and for the process that collects their results."""
+
+
+def worker_count() -> int:
+    """The processors that this process may use."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:
+        count = os.cpu_count() or 1
+    return min(count, MAX_WORKERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Meets `prosa.rules.looking.Workers`. ``count`` processes are started for each `map` and end with it."""
+
+    count: int
+
+    def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
+        """``function`` of every job, in order. One worker or one job is done in this process."""
+        if self.count < 2 or len(jobs) < 2:
+            yield from map(function, jobs)
+            return
+        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
+        from multiprocessing import get_context
+
+        context = get_context("fork" if sys.platform == "linux" else None)
+        done = 0
+        try:
+            with ProcessPoolExecutor(min(self.count, len(jobs)), mp_context=context) as workers:
+                for result in workers.map(function, jobs):
+                    yield result
+                    done += 1
+        except (BrokenProcessPool, OSError):
+            yield from map(function, jobs[done:])

@@ -1,0 +1,82 @@
+"""What the user chose for a run, and what a surface hands in with it. Values only: nothing is opened here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from prosa.settings import Settings
+
+DEFAULT_MODEL = "gpt-4o"
+"""L35: the model where neither the user nor the program names one."""
+
+LOCAL = "local"
+SCRIPTED = "scripted:"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
+
+    ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
+    ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
+    """
+
+    model: str | None = None
+    default_model: str | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    api_key_env: str | None = None
+    api: Literal["chat", "responses"] | None = None
+    iterations: int | None = None
+    wall_clock: float | None = None
+    retries: int | None = None
+    tool_result: int | None = None
+    concurrency: int | None = None
+    python_timeout: float | None = None
+    python_memory: int | None = None
+    root: Path | None = None
+    max_size: int | None = None
+    stream: bool = False
+
+    @property
+    def model_name(self) -> str | None:
+        """The model name that overrides every program's, where there is one."""
+        return None if self.script is not None or self.is_local else self.model
+
+    @property
+    def script(self) -> Path | None:
+        """The file of scripted replies, where they replace the model."""
+        model = self.model or ""
+        return Path(model.removeprefix(SCRIPTED)) if model.startswith(SCRIPTED) else None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a model server on this machine is to be looked for."""
+        return self.model == LOCAL or (self.model or "").startswith(f"{LOCAL}:")
+
+    @property
+    def local_name(self) -> str | None:
+        """The model that a local server must have; None for any."""
+        return (self.model or "").removeprefix(LOCAL).removeprefix(":") or None if self.is_local else None
+
+
+def say_nothing(text: str) -> None:
+    """A notice for nobody."""
+    del text
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a surface hands in: environment, settings, and the ways to say and ask something.
+
+    ``ask`` is None where nobody can be asked; it gives whether the answer was yes.
+    """
+
+    environ: Mapping[str, str]
+    settings: Settings
+    notice: Callable[[str], None] = field(default=say_nothing)
+    ask: Callable[[str], bool] | None = None

@@ -1,0 +1,58 @@
+"""A program from a file, with everything it imports, ready to be rendered, planned or run (L6, L15)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.app.choices import DEFAULT_MODEL, Choices
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.runtime.errors import ProgramRefused
+from prosa.runtime.limits import Limits
+
+if TYPE_CHECKING:
+    from prosa.runtime.program import Program
+    from prosa.settings import Settings
+
+LIMITS = ("iterations", "wall_clock", "retries", "tool_result", "concurrency", "python_timeout", "python_memory")
+
+
+def load_program(
+    path: Path,
+    choices: Choices,
+    settings: Settings,
+    *,
+    to_run: bool = True,
+    warned: Callable[[Diagnostic], None] | None = None,
+) -> Program:
+    """Reads a program with everything it imports.
+
+    ``warned`` hears the warnings about a program that is accepted. Raises `FileProblem`, and `ProgramRefused` when
+    there are errors that stop a run, or with ``to_run`` False those that stop even rendering (LA2).
+    """
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
+    from prosa.rules.engine import check_program
+    from prosa.runtime.lower.markdownlang import lower
+
+    files = RootedFiles(choices.root, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
+    checked = check_program(path, files, follow_outside_root=choices.root is None)
+    errors = checked.stopping("run" if to_run else "render")
+    if errors or checked.closure is None:
+        raise ProgramRefused(errors)
+    for each in checked.diagnostics:
+        if warned is not None and each.severity is Severity.WARNING:
+            warned(each)
+    return lower(
+        checked.closure,
+        default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
+        model=choices.model_name,
+        base=replace(Limits(), **_set_in(settings)),
+        chosen=_set_in(choices),
+    )
+
+
+def _set_in(holder: Choices | Settings) -> dict[str, Any]:
+    """The limits that flags or settings name."""
+    return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

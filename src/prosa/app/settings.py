@@ -1,0 +1,60 @@
+"""The settings that hold here: the user's own file, and that of the project a document belongs to (X7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from prosa.app.choices import say_nothing
+from prosa.diagnostics import Problem, Severity
+from prosa.runtime.errors import RunError
+from prosa.settings import PROJECT_FILE, USER_FILE, Settings, merge
+from prosa.source import SourceText
+
+PYPROJECT_FILE = "pyproject.toml"
+
+
+def settings_for(
+    path: Path | None, environ: Mapping[str, str], notice: Callable[[str], None] = say_nothing
+) -> Settings:
+    """The user's settings, with those of the project that ``path`` belongs to.
+
+    A project's are in `prosa.toml` in its root, or where there is none in `[tool.prosa]` of its `pyproject.toml`.
+    Raises `RunError` with file and line when a file has errors; what has no effect is told to ``notice``: a choice is
+    never dropped in silence. Raises `FileProblem` for a file that cannot be read.
+    """
+    from prosa.adapters.files import config_dir, find_root
+
+    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice)
+    if path is None:
+        return user or Settings()
+    root = find_root(path)
+    project = next((root / name for name in (PROJECT_FILE, PYPROJECT_FILE) if (root / name).is_file()), None)
+    return merge(user or Settings(), (_settings_in(project, "project", notice) if project else None) or Settings())
+
+
+def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable[[str], None]) -> Settings | None:
+    if not path.is_file():
+        return None
+    # The reader of TOML loads only where there is something to read.
+    from prosa.adapters.files import RootedFiles
+    from prosa.settings.read import read_project_settings, read_user_settings
+
+    source = RootedFiles().read(path)
+    if path.name == PYPROJECT_FILE and "tool.prosa" not in source.text:
+        return None  # whatever it is, and however long, it is not about us
+    if level == "user":
+        settings, problems = read_user_settings(source.text)
+    else:
+        settings, problems = read_project_settings(source.text, path.name)
+    for each in problems:
+        if each.severity is Severity.ERROR:
+            raise RunError(_words(source, each), hint="\n".join(each.notes))
+        notice(f"warning: {'; '.join((_words(source, each), *each.notes))}")
+    return settings
+
+
+def _words(source: SourceText, problem: Problem) -> str:
+    where = source.position(problem.span.start)
+    return f"{source.path}:{where.line}:{where.column}: {problem.message}"

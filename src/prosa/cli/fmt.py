@@ -1,0 +1,137 @@
+"""`prosa fmt`: brings documents to the normal form of their dialect, by edits that touch nothing else."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from prosa.cli.check_options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
+from prosa.cli.console import Console
+from prosa.cli.documents import STDIN, Group, gather, read_stdin
+from prosa.cli.parser import WrongUse
+from prosa.cli.writing import Change, write_changes
+from prosa.dialects.formatting import FormatOptions
+from prosa.rules.analysis import Hints
+from prosa.rules.formatting import Formatted, format_text
+from prosa.rules.policy import Profile
+from prosa.source import FileProblem, Files, SourceText
+
+CHUNK = 50
+"""Documents that a process formats in one go."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `fmt`."""
+    parser.add_argument(
+        "paths", nargs="*", default=[], metavar="PATH", help="files and folders (default: .); - is standard input"
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when something would change")
+    parser.add_argument("--diff", action="store_true", help="show what would change, and write nothing")
+    parser.add_argument(
+        "--rehash", action="store_true", help="write stored hashes anew that no longer match their text"
+    )
+    parser.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the documents as this dialect")
+    parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
+    parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called")
+    add_folder_options(parser)
+    add_work_options(parser, cache=False)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when every document is in its normal form now; 1 when one could not be read or written, and with `--check` or
+    `--diff` when one would change. Raises `WrongUse` when there is nothing to format."""
+    paths = args.paths or [STDIN if args.stdin_filename else "."]
+    stdin = read_stdin(console, args.stdin_filename) if STDIN in paths else None
+    groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
+    count = sum(len(group.paths) for group in groups)
+    if count == 0:
+        raise WrongUse(f"no documents in {', '.join(paths)}", hint="Prosa formats .md, .markdown, .mda and .ymj")
+    done = [each for group in groups for each in _formatted(group, args)]
+    refused = _say_refused(done, console)
+    changes = [
+        Change(each.path, each.before, each.after, is_stdin=stdin is not None and str(each.path) == stdin.path)
+        for each in done
+        if each.before is not None and each.after is not None and each.after != each.before.text
+    ]
+    if args.diff:
+        _show(changes, console)
+    if args.check or args.diff:
+        _say_check(changes, count, args, console)
+        return int(bool(changes or refused))
+    refused += len(write_changes(changes, console))
+    if stdin is not None:
+        console.out(next((each.after for each in changes if each.is_stdin), stdin.text), end="")
+    else:
+        console.err(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
+    return int(bool(refused))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of one document: ``after`` is None when it was refused, for the ``problem`` in words."""
+
+    path: Path
+    before: SourceText | None
+    after: str | None
+    problem: str = ""
+
+
+def _formatted(group: Group, args: argparse.Namespace) -> Iterator[Done]:
+    """Every document of a group, in several processes when there are many."""
+    from prosa.adapters.processes import Pool, worker_count
+
+    profile = Profile(chosen_dialect(args.dialect), settings=group.project.settings, root=group.root)
+    options = FormatOptions(rehash=args.rehash)
+    work = partial(_format_some, files=group.files, profile=profile, options=options)
+    chunks = [group.paths[start : start + CHUNK] for start in range(0, len(group.paths), CHUNK)]
+    for some in Pool(args.jobs or worker_count()).map(work, chunks):
+        yield from some
+
+
+def _format_some(paths: Sequence[Path], *, files: Files, profile: Profile, options: FormatOptions) -> list[Done]:
+    return [_format(path, files, profile.hints(files.real(path)), options) for path in paths]
+
+
+def _format(path: Path, files: Files, hints: Hints, options: FormatOptions) -> Done:
+    try:
+        source = files.read(path)
+    except FileProblem as problem:
+        return Done(path, None, None, f"{path}: {problem.reason}")
+    made: Formatted = format_text(source, hints, options)
+    if made.text is None:
+        line = source.position(made.problem.span.start).line if made.problem else 1
+        words = f"{made.problem.message} [{made.problem.rule}]" if made.problem else made.reason
+        return Done(path, source, None, f"{path}:{line}: {words}")
+    return Done(path, source, made.text)
+
+
+def _say_refused(done: Sequence[Done], console: Console) -> int:
+    """Prints why documents were left alone; gives how many."""
+    from prosa.render.plain import safe
+
+    for each in done:
+        if each.problem:
+            console.err(f"not formatted: {safe(each.problem)}")
+    return sum(bool(each.problem) for each in done)
+
+
+def _show(changes: Sequence[Change], console: Console) -> None:
+    from prosa.render.diff import render_diff
+
+    for change in changes:
+        console.out(render_diff(str(change.path), change.before.text, change.after), end="")
+
+
+def _say_check(changes: Sequence[Change], count: int, args: argparse.Namespace, console: Console) -> None:
+    if not args.diff:
+        for change in changes:
+            console.out(f"would change: {change.path}")
+    console.err(f"{_documents(len(changes))} would change, {count - len(changes)} would not")
+
+
+def _documents(number: int) -> str:
+    return f"{number} document{'' if number == 1 else 's'}"

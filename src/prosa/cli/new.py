@@ -1,0 +1,77 @@
+"""`prosa new`: a new document after a template, on stdout or in a file that does not exist yet."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.diagnostics.nearest import nearest
+
+Maker = Callable[[argparse.Namespace], str]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `new`."""
+    parser.add_argument("dialect", metavar="DIALECT", help=f"what to write: {', '.join(_MAKERS)}")
+    parser.add_argument("--profile", metavar="NAME", help="the kind of record; without it, all are listed")
+    parser.add_argument("--subject", metavar="TEXT", help="what it is about")
+    parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
+    parser.add_argument("--summary", metavar="TEXT", help="one line of at most 120 characters")
+    parser.add_argument("--output", metavar="FILE", help="write to this file, which must not exist (default: stdout)")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0. Raises `WrongUse` for an unknown dialect or profile, and for a file that exists: nothing is overwritten."""
+    make = _MAKERS.get(args.dialect)
+    if make is None:
+        guess = nearest(args.dialect, _MAKERS)
+        known = f"prosa new writes: {', '.join(_MAKERS)}"
+        raise WrongUse(f"{args.dialect}: no template", hint=f"did you mean {guess}?" if guess else known)
+    text = make(args)
+    if args.output is None:
+        console.out(text, end="")
+        return 0
+    _write(Path(args.output), text)
+    console.err(f"wrote {args.output}")
+    return 0
+
+
+def _record(args: argparse.Namespace) -> str:
+    """A YMJ record after one of the profiles (Y30)."""
+    from prosa.dialects.ymj.profiles import PROFILES, profile
+    from prosa.dialects.ymj.template import new_record
+    from prosa.dialects.ymj.write import Unwritable
+
+    names = [each.name for each in PROFILES]
+    if args.profile is None:
+        width = max(map(len, names))
+        listed = "\n".join(f"{each.name:<{width}}  {each.title}" for each in PROFILES)
+        raise WrongUse("which profile? give --profile NAME", hint=listed)
+    chosen = profile(args.profile)
+    if chosen is None:
+        guess = nearest(args.profile, names)
+        hint = f"did you mean {guess}?" if guess else f"profiles: {', '.join(names)}"
+        raise WrongUse(f"--profile {args.profile}: no such profile", hint=hint)
+    today = datetime.now(UTC).astimezone().date()
+    try:
+        return new_record(chosen, today, subject=args.subject, owner=args.owner, summary=args.summary)
+    except Unwritable as error:
+        raise WrongUse(f"--summary: {error}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """A new file or nothing."""
+    from prosa.adapters.files import FileChanged, replace_file
+
+    try:
+        replace_file(path, text, expect_digest="")
+    except FileChanged:
+        raise WrongUse(f"{path} exists; nothing was written", hint="give another --output") from None
+
+
+_MAKERS: dict[str, Maker] = {"ymj": _record}
+"""Dialect → what makes a new document of it."""

@@ -1,0 +1,55 @@
+"""The settings of the project that documents belong to (X7), with what is wrong in them as diagnostics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from prosa.adapters.files import RootedFiles
+from prosa.diagnostics import Diagnostic, Problem
+from prosa.settings.model import Settings
+from prosa.settings.table import PROJECT_FILE
+from prosa.source import FileProblem, SourceText, Span
+
+PYPROJECT = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """``settings`` without what is wrong; None where the project has none."""
+
+    settings: Settings | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def project_at(root: Path, shown: Path) -> Project:
+    """The settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people name the
+    folder."""
+    for name in (PROJECT_FILE, PYPROJECT):
+        if (root / name).is_file():
+            found = _read(root / name, shown / name)
+            if found is not None:
+                return found
+    return Project()
+
+
+def _read(path: Path, shown: Path) -> Project | None:
+    """The settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
+    try:
+        text = RootedFiles().read(path).text
+    except FileProblem as problem:
+        return Project(None, (_unreadable(problem, shown),))
+    if path.name == PYPROJECT and "tool.prosa" not in text:
+        return None
+    if not text.strip():
+        return Project()  # a file that only marks the root
+    from prosa.rules.project import project_diagnostics
+
+    return Project(*project_diagnostics(SourceText(text, str(shown))))
+
+
+def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
+    from prosa.rules.rank import Policy, rank
+
+    found = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
+    return rank((found,), SourceText("", str(shown)), Policy())[0]

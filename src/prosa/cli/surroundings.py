@@ -1,0 +1,29 @@
+"""What a command hands to the composition root: environment, settings, and the ways to say and to ask something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+
+if TYPE_CHECKING:
+    from prosa.app import Surroundings
+
+
+def surroundings(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Surroundings:
+    """The surroundings of ``program``. ``notice`` is how a line is said that stays; left out, a line on stderr."""
+    from prosa import app
+
+    def ask(question: str) -> bool:
+        console.err(f"{question} [y/N] ", end="")
+        return console.stdin.readline().strip().lower() in ("y", "yes")
+
+    say = notice or console.err
+    return app.Surroundings(
+        environ=console.environ,
+        settings=app.settings_for(program, console.environ, say),
+        notice=say,
+        ask=ask if console.interactive else None,
+    )

@@ -1,0 +1,56 @@
+"""`prosa check --watch`: check, wait for a change, check again. What did not change is taken from what was kept."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+
+INSTALL = 'pip install "prosa[watch]"'
+
+_QUIET_MILLISECONDS = 50
+"""An editor writes a file in several steps; changes this close together are one."""
+
+_SETTINGS = ("prosa.toml", "pyproject.toml", ".gitignore")
+
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+
+
+def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[], int]) -> int:
+    """Runs ``once`` now and after every change below the paths named, until Ctrl-C. Gives the last exit status."""
+    if "-" in args.paths or args.stdin_filename:
+        raise WrongUse("--watch watches files, and standard input is none")
+    try:
+        watch = import_module("watchfiles").watch
+    except ImportError:
+        raise WrongUse("--watch needs a library that is not installed", hint=INSTALL) from None
+    status = _shown(console, once)
+    folders = {path if path.is_dir() else path.parent for path in map(Path, args.paths or ["."])}
+    try:
+        for _ in watch(*folders, watch_filter=_matters, debounce=_QUIET_MILLISECONDS * 4, step=_QUIET_MILLISECONDS):
+            if console.color:
+                console.out(_CLEAR, end="")
+            status = _shown(console, once)
+    except KeyboardInterrupt:
+        pass
+    return status
+
+
+def _shown(console: Console, once: Callable[[], int]) -> int:
+    try:
+        status = once()
+    except WrongUse as wrong:
+        status = say(console, wrong.message, wrong.hint, status=2)
+    console.err("watching for changes; Ctrl-C ends")
+    return status
+
+
+def _matters(change: object, path: str) -> bool:
+    del change
+    return path.lower().endswith(DOCUMENT_SUFFIXES) or Path(path).name in _SETTINGS

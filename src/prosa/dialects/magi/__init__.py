@@ -1,0 +1,22 @@
+"""MAGI: Markdown with metadata, instructions for models and typed relationships.
+
+`read` gives the model of a document, `facts` what `prosa show` prints, `references` and `definitions` its part of the
+graph, `format_edits` its normal form.
+"""
+
+from prosa.dialects.magi.facts import facts
+from prosa.dialects.magi.format import format_edits
+from prosa.dialects.magi.links import definitions, references
+from prosa.dialects.magi.model import MagiModel, Relationship, Script
+from prosa.dialects.magi.read import read
+
+__all__ = [
+    "MagiModel",
+    "Relationship",
+    "Script",
+    "definitions",
+    "facts",
+    "format_edits",
+    "read",
+    "references",
+]

@@ -1,0 +1,141 @@
+"""A MAGI document taken apart and put together again: text in, four parts out, and back without loss (MW5).
+
+`decode` gives `front_matter`, `content` (what a person reads), `ai_scripts` and `relationships`, and `layout`, which
+remembers where everything stood and how it was written. As long as the four parts are what the layout says, `encode`
+gives the original text, byte for byte; otherwise it writes a new document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prosa.dialects.front import read_front
+from prosa.dialects.magi.clean import Removed, clean, put_back
+from prosa.dialects.magi.model import MagiModel
+from prosa.dialects.magi.read import read
+from prosa.dialects.magi.write import write
+from prosa.document import parse
+from prosa.source import SourceText
+
+PARTS = ("front_matter", "content", "ai_scripts", "relationships")
+
+
+class EnvelopeError(ValueError):
+    """Parts or an envelope of the wrong shape; the text says what was found and what was expected."""
+
+
+def decode(text: str) -> dict[str, Any]:
+    """The parts of a document. Blocks and footnotes that cannot be read stay in the layout and are no part of it.
+
+    ``relationships`` are ``{"ref": label, "data": object}``, ``ai_scripts`` the objects as written.
+    """
+    model = model_of(text)
+    cleaned = clean(model)
+    return {
+        "front_matter": model.front.value,
+        "content": cleaned.text,
+        "ai_scripts": [script.data for script in model.scripts if script.data is not None],
+        "relationships": [{"ref": each.label, "data": each.data} for each in model.relationships],
+        "layout": {
+            "head": text[: model.front.body.start],
+            "removed": [{"at": each.at, "text": each.text} for each in cleaned.removed],
+        },
+    }
+
+
+def encode(parts: Mapping[str, Any]) -> str:
+    """The document of these parts: the original where the layout still fits, else a new one. Raises `EnvelopeError`.
+
+    Every part may be left out. A line end is added to a content that needs one.
+    """
+    original = _original(parts)
+    if original is not None and _says(original, parts):
+        return original
+    front_matter = parts.get("front_matter")
+    if front_matter is not None and not isinstance(front_matter, Mapping):
+        raise EnvelopeError("`front_matter` must be an object or null")
+    relationships = [
+        (text_of(each.get("ref"), "ref"), object_of(each.get("data"), "data"))
+        for each in objects_of(parts.get("relationships"), "relationships")
+    ]
+    content, scripts = text_of(parts.get("content"), "content"), objects_of(parts.get("ai_scripts"), "ai_scripts")
+    return written(front_matter, content, scripts, relationships)
+
+
+def written(
+    front_matter: Mapping[str, Any] | None,
+    content: str,
+    scripts: Sequence[Mapping[str, Any]],
+    relationships: Sequence[tuple[str, Mapping[str, Any]]],
+) -> str:
+    """A new document. Raises `EnvelopeError` for values that JSON does not have."""
+    try:
+        return write(front_matter, content, scripts, relationships)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise EnvelopeError(str(error)) from None
+
+
+def model_of(text: str) -> MagiModel:
+    """The model of a text."""
+    front = read_front(SourceText(text))
+    return read(front, parse(front.source, body=front.body))[0]
+
+
+def removed_of(layout: Any) -> list[Removed] | None:
+    """What a layout says was left out, or None when it is no layout."""
+    entries = layout.get("removed") if isinstance(layout, Mapping) else None
+    if not isinstance(entries, list):
+        return None
+    pairs = [(each.get("at"), each.get("text")) if isinstance(each, Mapping) else (None, None) for each in entries]
+    found = [Removed(at, text) for at, text in pairs if isinstance(at, int) and isinstance(text, str) and at >= 0]
+    return found if len(found) == len(pairs) else None
+
+
+def text_of(value: Any, name: str) -> str:
+    """A string, empty for null. Raises `EnvelopeError`."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise EnvelopeError(f"`{name}` must be a string, not {type(value).__name__}")
+    return value
+
+
+def object_of(value: Any, name: str) -> Mapping[str, Any]:
+    """An object. Raises `EnvelopeError`."""
+    if not isinstance(value, Mapping):
+        raise EnvelopeError(f"`{name}` must be an object, not {type(value).__name__}")
+    return value
+
+
+def objects_of(value: Any, name: str) -> list[Mapping[str, Any]]:
+    """A list of objects, empty for null. Raises `EnvelopeError`."""
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise EnvelopeError(f"`{name}` must be a list of objects, not {type(value).__name__}")
+    return [object_of(each, f"an item of {name}") for each in value]
+
+
+def _original(parts: Mapping[str, Any]) -> str | None:
+    layout, content = parts.get("layout"), parts.get("content")
+    removed = removed_of(layout)
+    head = layout.get("head") if isinstance(layout, Mapping) else None
+    if removed is None or not isinstance(head, str) or not isinstance(content, str):
+        return None
+    return head + put_back(content, removed)
+
+
+def _says(text: str, parts: Mapping[str, Any]) -> bool:
+    """Whether a text has exactly these parts."""
+    found = decode(text)
+    return same([found[name] for name in PARTS], [parts.get(name) for name in PARTS])
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON: to Python, `true` equals `1`."""
+    try:
+        return json.dumps(one) == json.dumps(other)
+    except (TypeError, ValueError, RecursionError):
+        return False

@@ -1,0 +1,123 @@
+"""Relationships (M43–M49): the footnote definitions of a document in, those that hold a JSON object out.
+
+Canonical is one object in backticks and nothing else; a bare object is accepted (MA8). Any other footnote is an
+ordinary footnote and none of our business, unless it clearly was meant as one: then its mistake is reported (MW2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from prosa.data import Mapping
+from prosa.diagnostics import Problem, Severity
+from prosa.dialects.fields import Owner, read_fields
+from prosa.dialects.magi.embedded import Embedded, read_embedded
+from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP
+from prosa.dialects.magi.model import Fields, Relationship, RelationshipForm
+from prosa.dialects.magi.names import in_kebab_case, squashed
+from prosa.dialects.magi.pieces import unfolded
+from prosa.document import CodeSpan, Document, FootnoteDefinition
+from prosa.source import SourceText, Span
+
+_KNOWN = frozenset(squashed(field.name) for field in RELATIONSHIP)
+_MEANT = re.compile(r"[\"'](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']\s*:", re.IGNORECASE)
+_OBJECT = re.compile(r"\s*\{\s*\"")
+_WHAT = "a relationship"
+
+
+def read_relationships(
+    document: Document, inside_region: Callable[[int], bool]
+) -> tuple[tuple[Relationship, ...], tuple[Problem, ...]]:
+    """The relationships in order. Footnotes inside a managed region are results (X19)."""
+    references = _references(document)
+    found: list[Relationship] = []
+    problems: list[Problem] = []
+    for definition in document.footnote_definitions:
+        if inside_region(definition.span.start):
+            continue
+        relationship, wrong = _relationship(document.source, definition, references)
+        problems += wrong
+        if relationship is not None:
+            found.append(relationship)
+    return tuple(found), tuple(problems)
+
+
+def label_key(label: str) -> str:
+    """What two labels of one footnote share: case and the amount of white space do not count."""
+    return " ".join(label.split()).casefold()
+
+
+def _references(document: Document) -> dict[str, list[Span]]:
+    spans: dict[str, list[Span]] = {}
+    for reference in document.footnote_references:
+        spans.setdefault(label_key(reference.label), []).append(reference.span)
+    return spans
+
+
+def _relationship(
+    source: SourceText, definition: FootnoteDefinition, references: dict[str, list[Span]]
+) -> tuple[Relationship | None, tuple[Problem, ...]]:
+    candidate = _candidate(source, definition)
+    if candidate is None:
+        return None, ()
+    form, span = candidate
+    pieces = unfolded(source, span)
+    embedded = read_embedded(pieces, "relationship-syntax", _WHAT, tolerant=False)
+    if not _is_meant(form, pieces.text, embedded):
+        return None, ()
+    if embedded.node is None:
+        return None, embedded.problems
+    fields, context, wrong = _fields(embedded.node, source)
+    line = source.position(definition.span.start).line
+    at = tuple(references.get(label_key(definition.label), ()))
+    relationship = Relationship(definition, form, embedded.node, fields, context, span, line, at)
+    return relationship, (*embedded.problems, *wrong)
+
+
+def _candidate(source: SourceText, definition: FootnoteDefinition) -> tuple[RelationshipForm, Span] | None:
+    """Where an object could be."""
+    whole = _stripped(source, definition.content)
+    code = definition.code_spans
+    if len(code) == 1 and code[0].span == whole:
+        return "backticked", code[0].content
+    if source.text.startswith("{", whole.start) and source.text.endswith("}", whole.start, whole.end):
+        return "bare", whole
+    meant = next((each for each in code if _is_object_of_ours(source, each)), None)
+    return ("surrounded", meant.content) if meant is not None else None
+
+
+def _is_object_of_ours(source: SourceText, code: CodeSpan) -> bool:
+    text = source.slice(code.content)
+    return bool(_OBJECT.match(text) and _MEANT.search(text))
+
+
+def _is_meant(form: RelationshipForm, text: str, embedded: Embedded) -> bool:
+    """Whether the author wrote a relationship and not some other footnote that holds braces."""
+    if form == "surrounded":
+        return True
+    if embedded.node is None:
+        return bool(_MEANT.search(text)) or (form == "backticked" and bool(_OBJECT.match(text)))
+    return form == "backticked" or any(squashed(entry.key.text) in _KNOWN for entry in embedded.node)
+
+
+def _fields(node: Mapping, source: SourceText) -> tuple[Fields, Fields, tuple[Problem, ...]]:
+    anchor = Span(node.span.start, node.span.start + 1)
+    named, cases = in_kebab_case(node, RELATIONSHIP, source)
+    entries, wrong = read_fields(named, RELATIONSHIP, Owner(_WHAT, anchor, unknown=Severity.INFO))
+    context = entries["context"].value if "context" in entries else None
+    if not isinstance(context, Mapping):
+        return Fields(entries), Fields({}), (*cases, *wrong)
+    inner, inner_wrong = read_fields(context, CONTEXT, Owner("`context`", context.span, "context.", other=_is_free))
+    return Fields(entries), Fields(inner), (*cases, *wrong, *inner_wrong)
+
+
+def _is_free(_: str) -> bool:
+    """`context` may hold whatever the author wants (M49)."""
+    return True
+
+
+def _stripped(source: SourceText, span: Span) -> Span:
+    text = source.slice(span)
+    start = span.start + len(text) - len(text.lstrip())
+    return Span(start, max(start, span.start + len(text.rstrip())))

@@ -1,0 +1,154 @@
+"""ai-script blocks (M23–M40): the fences of a document in, scripts and their problems out. Nothing is run.
+
+Only real fences count, wherever they stand: an example inside a longer fence is text, a comment is a comment (MA2, MA3,
+MW1). A block that is no JSON object is a script all the same, without data (MW2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from prosa.data import Entry, Mapping
+from prosa.diagnostics import Fix, Problem, Severity
+from prosa.dialects.fields import Owner, read_fields
+from prosa.dialects.magi.comments import comma_edits, comment_edits
+from prosa.dialects.magi.embedded import Embedded, read_embedded
+from prosa.dialects.magi.fields import SCRIPT
+from prosa.dialects.magi.model import Fields, Script
+from prosa.dialects.magi.names import in_kebab_case
+from prosa.dialects.magi.pieces import Pieces, joined
+from prosa.document import Document, Fence
+from prosa.schema import check_schema_shape
+from prosa.source import Edit, SourceText, Span
+
+LANGUAGE = "ai-script"
+"""The first word of the info string, exactly (M23, M40)."""
+
+MAX_COMMENTS_ABOVE = 8
+"""Comments in front of a block among which its hint is looked for."""
+
+_HINT = re.compile(r"(?:<!--|^)[ \t>]*AI-PROCESSOR\b", re.MULTILINE)
+_NO_TYPE = "schema-without-type"
+
+
+def read_scripts(
+    document: Document, inside_region: Callable[[int], bool]
+) -> tuple[tuple[Script, ...], tuple[Problem, ...]]:
+    """The ai-script blocks in order. Blocks inside a managed region are results, not scripts (X19)."""
+    comments = _comments(document)
+    scripts: list[Script] = []
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    for fence in document.fences:
+        if fence.language == LANGUAGE and not inside_region(fence.span.start):
+            script, wrong = _script(document, fence, comments, seen)
+            scripts.append(script)
+            problems += wrong
+    return tuple(scripts), tuple(problems)
+
+
+def _script(
+    document: Document, fence: Fence, comments: dict[int, Span], seen: set[str]
+) -> tuple[Script, tuple[Problem, ...]]:
+    source = document.source
+    opening_line = source.position(fence.span.start).line
+    pieces = joined(source, fence.content, _content_start(source, opening_line, fence))
+    embedded = read_embedded(pieces, "script-syntax", "an ai-script block", tolerant=True)
+    pure, passed = _passed_over(source, fence, pieces, embedded)
+    fields, wrong = _fields(embedded, source)
+    address = _address(fields.text("script-id"), opening_line, seen)
+    hint = _hint(source, opening_line, comments)
+    script = Script(fence, pieces, embedded.node, fields, opening_line, address, hint, pure)
+    return script, (*embedded.problems, *passed, *wrong)
+
+
+def _content_start(source: SourceText, opening_line: int, fence: Fence) -> int:
+    starts = source.lines.starts
+    return min(starts[opening_line] if opening_line < len(starts) else fence.span.end, fence.span.end)
+
+
+def _fields(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Problem, ...]]:
+    if embedded.node is None:
+        return Fields({}), ()
+    named, problems = in_kebab_case(embedded.node, SCRIPT, source)
+    anchor = Span(embedded.node.span.start, embedded.node.span.start + 1)
+    entries, wrong = read_fields(named, SCRIPT, Owner("an ai-script block", anchor, unknown=Severity.INFO))
+    return Fields(entries), (
+        *problems,
+        *(_about_id(each, named) for each in wrong),
+        *_schema(entries.get("output-schema")),
+    )
+
+
+def _about_id(problem: Problem, mapping: Mapping) -> Problem:
+    """The envelope of the API calls it `id`; in a block it is `script-id`."""
+    entry = mapping.entry("id")
+    if problem.rule != "missing-field" or "`script-id`" not in problem.message or entry is None:
+        return problem
+    note = "`id` is its name in the envelope of an API; in a document write `script-id`"
+    return Problem(problem.rule, problem.message, entry.key.span, (note,))
+
+
+def _schema(entry: Entry | None) -> Iterator[Problem]:
+    """What is wrong with the output schema. A result may be described loosely, so a missing type is no matter."""
+    if entry is not None:
+        yield from (problem for problem in check_schema_shape(entry.value) if problem.rule != _NO_TYPE)
+
+
+def _passed_over(
+    source: SourceText, fence: Fence, pieces: Pieces, embedded: Embedded
+) -> tuple[tuple[Edit, ...], tuple[Problem, ...]]:
+    """The edits to pure JSON, and a problem each for comments and for last commas (MA1).
+
+    A block with other mistakes is left as it is: nobody knows what its author meant.
+    """
+    lenient = embedded.lenient
+    if lenient is None:
+        return (), ()
+    fixable = embedded.node is not None
+    problems: list[Problem] = []
+    pure: list[Edit] = []
+    if lenient.comments:
+        edits = comment_edits(source, fence, pieces, lenient) if fixable else None
+        fix = Fix("move the comments above the fence", edits) if edits else None
+        pure += edits or ()
+        first, more = lenient.comments[0], len(lenient.comments) - 1
+        notes = (f"{more} more in this block",) if more else ()
+        message = "JSON has no comments: the content of an ai-script block is one JSON object and nothing else"
+        problems.append(Problem("comment-in-script", message, pieces.span(first.start, first.end), notes, fix=fix))
+    if lenient.commas:
+        commas = comma_edits(pieces, lenient)
+        pure += commas if fixable else ()
+        message = "JSON has no comma after the last item"
+        removal = Fix("remove it", commas) if fixable else None
+        problems.append(Problem("trailing-comma-in-script", message, commas[0].span, fix=removal))
+    return tuple(pure), tuple(problems)
+
+
+def _address(script_id: str | None, line: int, seen: set[str]) -> str:
+    if not script_id:
+        return f"@{line}"
+    address = f"{script_id}@{line}" if script_id in seen else script_id
+    seen.add(script_id)
+    return address
+
+
+def _comments(document: Document) -> dict[int, Span]:
+    """The comments that are blocks, by the line on which they end."""
+    position = document.source.position
+    blocks = (html.span for html in document.html if html.block and html.comment)
+    return {position(max(span.start, span.end - 1)).line: span for span in blocks}
+
+
+def _hint(source: SourceText, opening_line: int, comments: dict[int, Span]) -> Span | None:
+    """The hint in front of a block, other comments between them or not (M40)."""
+    line = opening_line - 1
+    for _ in range(MAX_COMMENTS_ABOVE):
+        comment = comments.get(line)
+        if comment is None:
+            return None
+        if _HINT.search(source.slice(comment)):
+            return comment
+        line = source.position(comment.start).line - 1
+    return None

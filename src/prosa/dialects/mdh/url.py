@@ -1,0 +1,102 @@
+"""Where the documents of a site live: file paths to URL paths and back to names, links to URL paths (HA2, HA5, HA6).
+
+In: paths relative to the root of the site, with `/`; destinations of links. Out: URL paths. Pure text, no file is
+looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+SUFFIXES: tuple[str, ...] = (".md", ".markdown")
+"""File names that lose their suffix in a URL."""
+
+_INDEX = "index"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
+_SAFE = "/!$&'()*+,;=:@-._~"
+"""What RFC 3986 lets stand in a path as it is; everything else is percent-encoded."""
+
+
+def md_url(path: str) -> str:
+    """The URL path of a document: `hours.md` is `/hours`, `index.md` is `/`, `branches/index.md` is `/branches/`.
+
+    ``path`` is relative to the root of the site (HA2). Other characters are percent-encoded as UTF-8.
+    """
+    stem = _without_suffix(path)
+    if stem == _INDEX or stem.endswith(f"/{_INDEX}"):
+        stem = stem[: -len(_INDEX)]
+    return quote(f"/{stem}", safe=_SAFE, errors="replace")
+
+
+def names_of(path: str) -> tuple[str, ...]:
+    """Every URL path that leads to a document, decoded, its `md_url` first.
+
+    `/hours`, `/hours.md` and `/hours.json` (HA7); for an `index.md` its folder with and without the slash, and
+    `/index`.
+    """
+    stem = f"/{_without_suffix(path)}"
+    suffix = path[len(stem) - 1 :]
+    written: tuple[str, ...] = (stem, stem + suffix, f"{stem}.md", f"{stem}.json")
+    if stem.endswith(f"/{_INDEX}"):
+        folder = stem[: -len(_INDEX)]
+        written = (folder, folder.rstrip("/") or "/", *written)
+    return tuple(dict.fromkeys(written))
+
+
+def _without_suffix(path: str) -> str:
+    for suffix in SUFFIXES:
+        if path.lower().endswith(suffix) and len(path) > len(suffix):
+            return path[: -len(suffix)]
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a link leads. ``origin`` is empty for a destination on the site itself, else `https://host` in lower case
+    or, for what is not fetched over HTTP, its scheme. ``path`` is absolute, decoded, without query and fragment."""
+
+    origin: str
+    path: str
+
+
+def resolve(base: str, href: str) -> Destination:
+    """The destination of ``href`` in a document at the URL path ``base``, by RFC 3986 section 5.2.
+
+    A destination that is only a query or a fragment is the document itself.
+    """
+    http = _HTTP.match(href)
+    if http:
+        return Destination(http[1].lower(), unquote(_no_dots(http[2] or "/")))
+    if scheme := _SCHEME.match(href):
+        return Destination(scheme[0].lower(), "")
+    if href.startswith("//"):
+        return Destination(f"//{re.split('[/?#]', href[2:], maxsplit=1)[0]}".lower(), "")
+    path = re.split("[?#]", href, maxsplit=1)[0]
+    if not path:
+        return Destination("", unquote(base))
+    if not path.startswith("/"):
+        path = base[: base.rfind("/") + 1] + path
+    return Destination("", unquote(_no_dots(path)))
+
+
+def origin_of(url: str) -> str:
+    """`https://host` of an absolute URL in lower case, or an empty text for any other."""
+    http = _HTTP.match(url)
+    return http[1].lower() if http else ""
+
+
+def _no_dots(path: str) -> str:
+    """RFC 3986 section 5.2.4: `.` and `..` removed; `..` at the root stays at the root."""
+    out: list[str] = []
+    parts = path.split("/")
+    for part in parts[1:]:
+        if part == "..":
+            del out[-1:]
+        elif part != ".":
+            out.append(part)
+    if parts[-1] in (".", ".."):
+        out.append("")
+    return "/" + "/".join(out)

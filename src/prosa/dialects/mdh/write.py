@@ -1,0 +1,33 @@
+"""A new node as text: front matter in the order of the specification, then the body (H9). Existing nodes change through
+edits, never through this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prosa.data import Value
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.fields import Field
+from prosa.dialects.mdh.fields import ACTION, LINK, NODE
+
+
+def write(fields: Mapping[str, Value], body: str) -> str:
+    """The document. ``fields`` are plain data; known fields come first in the order of the specification, unknown ones
+    keep theirs. A single `action` becomes a list under `actions` (HA9); fields that are None are left out.
+
+    Raises ValueError for data nested too deep, TypeError for what is no plain data.
+    """
+    known = {name: value for name, value in fields.items() if value is not None}
+    if "action" in known and "actions" not in known:
+        single = known.pop("action")
+        known["actions"] = single if isinstance(single, list) else [single]
+    for name, table in (("links", LINK), ("actions", ACTION)):
+        if isinstance(known.get(name), list):
+            known[name] = [_ordered(each, table) if isinstance(each, Mapping) else each for each in known[name]]
+    text = body.lstrip("\r\n")
+    return f"---\n{write_yaml(_ordered(known, NODE))}---\n" + (f"\n{text}" if text else "")
+
+
+def _ordered(value: Mapping[str, Value], table: tuple[Field, ...]) -> dict[str, Value]:
+    names = [field.name for field in table if field.name in value]
+    return {name: value[name] for name in (*names, *(name for name in value if name not in names))}

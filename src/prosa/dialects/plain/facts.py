@@ -1,0 +1,12 @@
+"""What `prosa show` says about plain Markdown beyond what it says about every document: nothing (interface.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prosa.dialects.plain.model import PlainModel
+
+
+def facts(_: PlainModel) -> dict[str, Any]:
+    """No further keys."""
+    return {}

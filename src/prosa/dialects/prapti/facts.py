@@ -1,0 +1,56 @@
+"""The keys that `prosa show --format json` adds for a chat; interface.md fixes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prosa.dialects.prapti.model import ChatMessage, ChatModel, ConfigLine
+from prosa.source import SourceText
+
+
+def facts(model: ChatModel) -> dict[str, Any]:
+    """``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
+    source = model.source
+    assigned = [
+        {"key": line.key, "value": _value(line), "line": _line(source, line), "source": source.path}
+        for line in model.assignments
+    ]
+    return {
+        "messages": [_message(message, source) for message in model.messages],
+        "assignments": assigned,
+        "sent": [at for at, message in enumerate(model.messages) if message.sent],
+    }
+
+
+def _message(message: ChatMessage, source: SourceText) -> dict[str, Any]:
+    return {
+        "role": message.role,
+        "name": message.name,
+        "hidden": message.hidden,
+        "disabled": message.disabled,
+        "line": source.position(message.heading.start).line if message.heading else 0,
+        "content": message.content,
+        "config": [_config(line, source) for line in message.config],
+    }
+
+
+def _config(line: ConfigLine, source: SourceText) -> dict[str, Any]:
+    return {
+        "kind": line.kind,
+        "key": line.key,
+        "raw": line.raw,
+        "value": _value(line),
+        "name": line.name,
+        "args": line.args if line.kind == "action" else None,
+        "line": _line(source, line),
+        "disabled": line.disabled,
+    }
+
+
+def _value(line: ConfigLine) -> Any:
+    """The literal; a variable reference as it is written."""
+    return f"var({line.variable})" if line.variable else line.value
+
+
+def _line(source: SourceText, line: ConfigLine) -> int:
+    return source.position(line.span.start).line

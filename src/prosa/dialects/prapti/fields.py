@@ -1,0 +1,109 @@
+"""The configuration tree of a chat: what is known, of which type (PA9). A bare name is looked up in this order: exact
+path, `prapti.NAME`, then the well-known variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prosa.data import Value
+from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.model import ConfigLine
+from prosa.source import Span
+
+Type: TypeAlias = Literal["text", "number", "count", "flag", "texts", "text or texts", "anything"]
+
+_WORDS: Mapping[Type, str] = {
+    "text": "text in double quotes",
+    "number": "a number",
+    "count": "a whole number of at least 1",
+    "flag": "true or false",
+    "texts": "a list of texts",
+    "text or texts": "text or a list of texts",
+    "anything": "a value",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One known name and the type of its value."""
+
+    path: str
+    type: Type
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("prapti.config_root", "flag"),
+    Setting("prapti.dry_run", "flag"),
+    Setting("prapti.halt_on_error", "flag"),
+    Setting("prapti.responder_stack", "texts"),
+    Setting("vars.model", "text"),
+    Setting("vars.temperature", "number"),
+    Setting("vars.top_p", "number"),
+    Setting("vars.max_tokens", "count"),
+    Setting("vars.n", "count"),
+    Setting("vars.stream", "flag"),
+    Setting("vars.stop", "text or texts"),
+    Setting("vars.presence_penalty", "number"),
+    Setting("vars.frequency_penalty", "number"),
+    Setting("vars.seed", "count"),
+    Setting("vars.tools", "texts"),
+)
+
+ROOTS = ("prapti", "plugins", "responders", "vars")
+"""Where an exact path begins. What lies below `plugins` and `responders` is the business of whoever they name."""
+
+_BY_PATH = {setting.path: setting for setting in SETTINGS}
+
+
+def path_of(key: str) -> str:
+    """The path of a key in the tree (PA9)."""
+    if key.split(".")[0] in ROOTS and "." in key:
+        return key
+    return f"prapti.{key}" if f"prapti.{key}" in _BY_PATH else f"vars.{key}"
+
+
+def setting_of(key: str) -> Setting | None:
+    """What is known about a key; a responder's own `temperature` is typed like the variable."""
+    path = path_of(key)
+    if path.startswith("responders."):
+        return _BY_PATH.get(f"vars.{path.rpartition('.')[2]}")
+    return _BY_PATH.get(path)
+
+
+def check_settings(assignments: Iterable[ConfigLine]) -> Iterator[Problem]:
+    """Values of another type than the setting has, and names below `prapti` that do not exist (PA8)."""
+    for line in assignments:
+        key = line.key or ""
+        setting = setting_of(key)
+        if setting is None:
+            if path_of(key).startswith("prapti."):
+                yield _unknown(key, line.name_span)
+        elif line.variable is None and (wanted := wrong_type(setting, line.value)):
+            yield Problem("wrong-type", f"`{key}` must be {wanted}", line.value_span)
+
+
+def _unknown(key: str, span: Span) -> Problem:
+    known = [setting.path for setting in SETTINGS if setting.path.startswith("prapti.")]
+    near = nearest(path_of(key), known)
+    note = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+    return Problem("unknown-field", f"there is no setting `{key}`", span, (note,), severity=Severity.ERROR)
+
+
+def wrong_type(setting: Setting, value: Value) -> str | None:
+    """What a value should be, in words, or None when it is that."""
+    texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits: Mapping[Type, bool] = {
+        "text": isinstance(value, str),
+        "number": number,
+        "count": isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+        "flag": isinstance(value, bool),
+        "texts": texts,
+        "text or texts": texts or isinstance(value, str),
+        "anything": True,
+    }
+    return None if fits[setting.type] else _WORDS[setting.type]

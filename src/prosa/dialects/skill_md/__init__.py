@@ -1,0 +1,13 @@
+"""Agent Skills: a folder whose `SKILL.md` tells an agent what it can do and when to do it.
+
+`read` gives the model, of the published form with front matter and of the bare form without (LA30).
+"""
+
+from prosa.dialects.skill_md.facts import facts
+from prosa.dialects.skill_md.format import format_edits
+from prosa.dialects.skill_md.model import Parameter, SkillModel
+from prosa.dialects.skill_md.read import read
+from prosa.dialects.skill_md.references import definitions, references
+from prosa.dialects.skill_md.write import write
+
+__all__ = ["Parameter", "SkillModel", "definitions", "facts", "format_edits", "read", "references", "write"]

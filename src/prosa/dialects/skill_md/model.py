@@ -1,0 +1,53 @@
+"""The typed reading of a skill (LA30, L46). What the author left out is None or empty; what is derived says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+
+from prosa.data import Entry
+from prosa.document import Document
+from prosa.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One item of the list under "Parameters". ``required`` is what the item says, None where it says nothing."""
+
+    name: str
+    required: bool | None
+    description: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SkillModel:
+    """A skill.
+
+    ``bare`` is a skill without front matter: its ``name`` is the first heading as a name, its ``description`` the first
+    paragraph. ``allowed_tools`` are the tools, however they are separated; ``metadata`` values are source text (X1).
+    ``entries`` are the fields that were read, by name. ``instructions`` is the body; ``anchor`` is where to point at
+    what is missing.
+    """
+
+    document: Document
+    bare: bool
+    name: str | None
+    description: str | None
+    license: str | None
+    compatibility: str | None
+    allowed_tools: tuple[str, ...]
+    metadata: Map[str, str]
+    parameters: tuple[Parameter, ...]
+    entries: Map[str, Entry]
+    anchor: Span
+
+    @property
+    def instructions(self) -> str:
+        """What an agent reads once it uses the skill."""
+        return self.document.source.slice(self.document.body)
+
+    def span(self, field: str) -> Span:
+        """Where to point when speaking of a field: its value, or the anchor when it is absent."""
+        entry = self.entries.get(field)
+        return entry.value.span if entry else self.anchor

@@ -1,0 +1,53 @@
+"""YMJ: records of three sections, a YAML header, a Markdown body and a JSON footer.
+
+What `prosa.dialects.reading` asks of a dialect is answered here.
+"""
+
+from __future__ import annotations
+
+from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.front import read_front
+from prosa.dialects.ymj.facts import facts, judged
+from prosa.dialects.ymj.model import Footer, YmjModel
+from prosa.dialects.ymj.read import markdown, read
+from prosa.dialects.ymj.refs import definitions, references
+from prosa.document import parse
+from prosa.source import Edit, SourceText
+
+__all__ = [
+    "Footer",
+    "YmjModel",
+    "after_fix",
+    "definitions",
+    "facts",
+    "format_edits",
+    "judged",
+    "markdown",
+    "read",
+    "references",
+    "strictness",
+]
+
+
+def strictness(model: YmjModel) -> bool | None:
+    """Whether the record asks to be read strictly (YA11)."""
+    return model.asks_strict
+
+
+def after_fix(before: SourceText, after: SourceText) -> tuple[Edit, ...]:
+    """The edit of ``after`` that keeps a hash true which was true in ``before`` (X22)."""
+    from prosa.dialects.ymj.format import after_fix as record_edits
+
+    return record_edits(_model(before), _model(after))
+
+
+def _model(source: SourceText) -> YmjModel:
+    front = read_front(source)
+    return read(front, parse(source, body=markdown(front)))[0]
+
+
+def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
+    """The edits that bring the record to Strict form."""
+    from prosa.dialects.ymj.format import format_edits as record_edits
+
+    return record_edits(model, options)

@@ -1,0 +1,156 @@
+"""The Strict form of a record, by span edits (Y25, X22). In: a record. Out: edits; none for a record in that form.
+
+LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, the hash
+of the body in the footer. A hash that does not match is evidence and stays, unless the user accepts the body with
+`--rehash`; a mirror that says something else stays too. The body itself is never touched but for its line ends. What
+would not read back as the same record is not done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from prosa.data import Mapping, read_json, to_value
+from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.front import read_front
+from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
+from prosa.dialects.ymj.hashes import header_hash, payload_hash
+from prosa.dialects.ymj.header_edits import removal_edit, summary_edits
+from prosa.dialects.ymj.json_edits import inserted, removed, replaced
+from prosa.dialects.ymj.mirrors import MIRRORS, index_of, mirrors
+from prosa.dialects.ymj.model import YmjModel
+from prosa.source import Edit, SourceText, Span, apply_edits
+
+_CR = re.compile(r"\r\n?")
+
+
+def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
+    """The edits that bring the record to Strict form, ordered, without overlap."""
+    edits = [*_header_edits(model, options), *_footer_edits(model, options)]
+    plain = (*mark_edits(model), *line_end_edits(model))
+    if edits and not _keeps(model, _combined(edits, plain)):
+        edits = []
+    return _combined(edits, plain)
+
+
+def after_fix(before: YmjModel, after: YmjModel) -> tuple[Edit, ...]:
+    """The edit of ``after`` that keeps a hash true which was true before the body changed by a fix (X22)."""
+    stored = payload_hash(after)
+    if payload_hash(before).state != "matches" or stored.entry is None or stored.state != "differs":
+        return ()
+    return (replaced(stored.entry, after.body_sha256),)
+
+
+def mark_edits(model: YmjModel) -> tuple[Edit, ...]:
+    """The byte-order mark, removed. Where a second one follows, which would then be one, both stay."""
+    text = model.source.text
+    return (Edit(Span(0, 1), ""),) if text.startswith("\ufeff") and not text.startswith("\ufeff", 1) else ()
+
+
+def line_end_edits(model: YmjModel) -> tuple[Edit, ...]:
+    """Every CRLF and lone CR as LF."""
+    found = _CR.finditer(model.source.text)
+    return tuple(Edit(Span(*match.span()), "\n") for match in found)
+
+
+def fence_edits(model: YmjModel) -> tuple[Edit, ...]:
+    """The fence lines of the footer as Strict form writes them."""
+    if model.footer is None or model.footer.place.is_canonical(model.source.text):
+        return ()
+    place = model.footer.place
+    wanted = ((place.open, CANONICAL_OPEN), (place.close, CANONICAL_CLOSE))
+    return tuple(Edit(span, line) for span, line in wanted if model.source.slice(span) != line)
+
+
+def mirror_edits(model: YmjModel, keys: Iterable[str]) -> tuple[Edit, ...]:
+    """These mirrors, taken out."""
+    index = index_of(model)
+    return tuple(removed(index, frozenset(keys))) if index is not None else ()
+
+
+def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
+    """The hash of the body, written where X22 says so."""
+    stored, other = payload_hash(model), header_hash(model)
+    if model.footer is None or not model.footer.sound or not model.footer.claimed or stored.state == "matches":
+        return ()
+    if not rehash and (stored.state in ("differs", "placeholder") or other.state == "differs"):
+        return ()
+    if stored.entry is not None:
+        return (replaced(stored.entry, model.body_sha256),)
+    node = model.footer.node
+    return (inserted(model.source.text, node, "payload_hash", model.body_sha256, after="schema"),)
+
+
+def header_hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
+    """The deprecated hash taken out of the header, once it is verified and the footer has it (YW6)."""
+    stored, other = payload_hash(model), header_hash(model)
+    will_have = stored.state == "matches" or bool(hash_edits(model, rehash=rehash))
+    if other.entry is None or not will_have or not (other.verified or rehash):
+        return ()
+    edit = removal_edit(model, other.entry)
+    return (edit,) if edit else ()
+
+
+def _header_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
+    if model.header is not None and not model.front.problems:
+        yield from summary_edits(model)
+        yield from header_hash_edits(model, rehash=options.rehash)
+
+
+def _footer_edits(model: YmjModel, options: FormatOptions) -> Iterator[Edit]:
+    if model.footer is not None and model.footer.sound and model.footer.claimed:
+        yield from fence_edits(model)
+        yield from mirror_edits(model, [each.entry.key.text for each in mirrors(model) if each.equal])
+        yield from hash_edits(model, rehash=options.rehash)
+
+
+def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Both kinds in order; a line end inside a replaced stretch goes with it, and what is put in has LF."""
+    larger = sorted((Edit(edit.span, _CR.sub("\n", edit.replacement)) for edit in edits), key=lambda edit: edit.span)
+    found = list(larger)
+    at = 0
+    for edit in plain:
+        while at < len(larger) and larger[at].span.end <= edit.span.start:
+            at += 1
+        if at == len(larger) or edit.span.end <= larger[at].span.start:
+            found.append(edit)
+    return tuple(sorted(found, key=lambda edit: edit.span))
+
+
+def _keeps(model: YmjModel, edits: tuple[Edit, ...]) -> bool:
+    """Whether the edited text reads back as the same record: same body, same data but for what was meant to go."""
+    front = read_front(SourceText(apply_edits(model.source.text, edits)))
+    place = find_footer(front.source.text, front.body)
+    if front.problems or front.value is None or model.front.value is None or place is None or model.footer is None:
+        return place is None and model.footer is None and not front.problems and _same_header(front.value, model)
+    reading = read_json(front.source.slice(place.content))
+    if reading.problems or not isinstance(reading.node, Mapping):
+        return False
+    body = front.source.slice(Span(front.body.start, place.open.start))
+    footers = to_value(reading.node), model.footer_value
+    return body == model.body_text and _same_header(front.value, model) and _bare(footers[0]) == _bare(footers[1])
+
+
+def _same_header(after: object, model: YmjModel) -> bool:
+    before = model.front.value
+    return _identity(after) == _identity(before)
+
+
+def _identity(header: object) -> object:
+    if not isinstance(header, dict):
+        return header
+    kept = {key: value for key, value in header.items() if key != "payload_sha256"}
+    summary = kept.get("doc_summary")
+    return kept | {"doc_summary": summary.strip() if isinstance(summary, str) else summary}
+
+
+def _bare(footer: object) -> object:
+    """A footer without what a format may change."""
+    if not isinstance(footer, dict):
+        return footer
+    kept = {key: value for key, value in footer.items() if key != "payload_hash"}
+    index = kept.get("index")
+    if isinstance(index, dict):
+        kept["index"] = {key: value for key, value in index.items() if key not in MIRRORS}
+    return kept

@@ -1,0 +1,174 @@
+"""The typed reading of a YMJ record: header, body, footer, and what follows from them. Everything keeps its span.
+
+The model says what is written: a record with errors has one too, with the parts that could be read. ``header`` and
+``footer`` are None when unreadable; a field that is not well-formed is missing from ``fields``, ``entries`` and
+``ops``, and still in the trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
+from prosa.dialects.fields import text_of
+from prosa.dialects.front import FrontReading
+from prosa.dialects.ymj.body import legacy_hashes, normalised, sha256_of
+from prosa.dialects.ymj.catalog import HEAD_CHARACTERS, read_catalog
+from prosa.dialects.ymj.fields import HEADER
+from prosa.dialects.ymj.footer import FooterPlace
+from prosa.dialects.ymj.versions import is_known
+from prosa.document import Document
+from prosa.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.ymj.attachments import Attachment
+    from prosa.dialects.ymj.payload import Payload
+
+FOOTER_KEYS = ("schema", "payload_hash", "index", "ops", "schema_uri", "ai")
+"""Any of these shows that a JSON block was meant as a footer."""
+
+_STRINGS = frozenset(field.name for field in HEADER if field.kind == "string")
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """A footer that is a JSON object. ``sound`` is False when its text had problems, so that it may lack keys."""
+
+    place: FooterPlace
+    node: Mapping
+    sound: bool
+
+    @property
+    def claimed(self) -> bool:
+        """Whether it has a key of a footer; else it may be an example that ends the body (YW5)."""
+        return any(entry.key.text in FOOTER_KEYS for entry in self.node)
+
+
+@dataclass(frozen=True)
+class YmjModel:
+    """A record. ``fields`` are the well-formed entries of the header, ``entries`` those of the footer, ``ops`` those
+    below `ops`; ``body`` is the span of the body and ``document`` its Markdown."""
+
+    source: SourceText
+    front: FrontReading
+    document: Document
+    fields: Map[str, Entry]
+    footer: Footer | None
+    entries: Map[str, Entry]
+    ops: Map[str, Entry]
+    body: Span
+
+    @property
+    def header(self) -> Mapping | None:
+        """The tree of the header."""
+        return self.front.fields
+
+    @property
+    def anchor(self) -> Span:
+        """Where to point at something that is missing from the footer: its opening fence."""
+        return self.footer.place.open if self.footer else self.front.anchor
+
+    @cached_property
+    def body_text(self) -> str:
+        """The body with LF line ends, untrimmed (YA3)."""
+        return normalised(self.source.slice(self.body))
+
+    @cached_property
+    def body_sha256(self) -> str:
+        """The hash that belongs into `payload_hash`."""
+        return sha256_of(self.body_text)
+
+    @cached_property
+    def legacy(self) -> tuple[str, ...]:
+        """The hashes that older tools would have written."""
+        return legacy_hashes(self.body_text)
+
+    @cached_property
+    def catalog(self) -> str | None:
+        """What the first two lines give of `doc_summary` (YA6)."""
+        head = self.source.text[:HEAD_CHARACTERS]
+        return read_catalog(head, whole=len(head) == len(self.source.text))
+
+    @cached_property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The effective attachments (Y14, YA18)."""
+        from prosa.dialects.ymj.attachments import effective
+
+        return effective(self.catalog_items, self.ops_items("attachments"))
+
+    @cached_property
+    def payload(self) -> Payload | None:
+        """The payload that body format and selector name (Y27, YA13), or None."""
+        from prosa.dialects.ymj.payload import read_payload
+
+        return read_payload(self)
+
+    @property
+    def catalog_items(self) -> tuple[Mapping, ...]:
+        """The header's `attachments`."""
+        return mappings_of(self.fields.get("attachments"))
+
+    def ops_items(self, name: str) -> tuple[Mapping, ...]:
+        """The objects of a list below `ops`."""
+        return mappings_of(self.ops.get(name))
+
+    def ops_map(self, name: str) -> Mapping | None:
+        """An object below `ops`."""
+        entry = self.ops.get(name)
+        return entry.value if entry is not None and isinstance(entry.value, Mapping) else None
+
+    def text(self, name: str) -> str | None:
+        """A string of the header by its source text (YA7)."""
+        return text_of(self.fields.get(name))
+
+    def option(self, name: str) -> str | None:
+        """A string below `ops`."""
+        return text_of(self.ops.get(name))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """`index.tags`."""
+        index = self.entries.get("index")
+        tags = index.value.get("tags") if index is not None and isinstance(index.value, Mapping) else None
+        return tuple(item.text for item in items_of(tags) if isinstance(item, Scalar))
+
+    @property
+    def header_value(self) -> dict[str, Value] | None:
+        """The header as data, declared strings by their source text (X1). None when it could not be read to its end."""
+        if self.header is None or not self.front.complete:
+            return None
+        return {entry.key.text: _header_value(entry) for entry in self.header}
+
+    @property
+    def footer_value(self) -> dict[str, Value] | None:
+        """The footer as data."""
+        return to_value(self.footer.node) if self.footer else None
+
+    @property
+    def asks_strict(self) -> bool | None:
+        """What the record asks for: None where it says nothing, never strict for an unknown specification (YA11)."""
+        spec = self.text("ymj_spec")
+        if spec is not None and not is_known(spec):
+            return False
+        mode = self.text("validation_mode")
+        return None if mode is None else mode == "strict"
+
+
+def mappings_of(entry: Entry | None) -> tuple[Mapping, ...]:
+    """The mappings of a list."""
+    return tuple(item for item in items_of(entry.value if entry else None) if isinstance(item, Mapping))
+
+
+def items_of(node: Node | None) -> tuple[Node, ...]:
+    """The items of a list; none of anything else."""
+    return node.items if isinstance(node, Sequence) else ()
+
+
+def _header_value(entry: Entry) -> Value:
+    node = entry.value
+    if entry.key.text in _STRINGS and isinstance(node, Scalar) and node.value is not None:
+        return node.text
+    return to_value(node)

@@ -1,0 +1,90 @@
+"""A new record as text, in Strict form (Y25): canonical fences, `doc_summary` second and on one line, LF, no mirrors,
+the hash of the body. For what exists already there are span edits only (`format`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prosa.dialects.ymj.body import normalised, sha256_of
+from prosa.dialects.ymj.catalog import MAX_SUMMARY
+from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN
+from prosa.dialects.ymj.mirrors import MIRRORS
+from prosa.dialects.ymj.yaml_text import quoted, yaml_string
+
+_REQUIRED = ("doc_summary", "kind", "version", "subject", "maintained_by")
+
+
+class Unwritable(ValueError):
+    """Data that no record in Strict form can hold; the text says why."""
+
+
+def write(header: Mapping[str, Any], body: str, footer: Mapping[str, Any]) -> str:
+    """The record. ``header`` and ``footer`` are plain data; `payload_hash` is computed, mirrors are left out.
+
+    Raises `Unwritable` when a required field is missing, or the summary does not fit on one line.
+    """
+    missing = [name for name in _REQUIRED if not str(header.get(name) or "").strip()]
+    if missing:
+        raise Unwritable(f"the header lacks {', '.join(missing)}")
+    summary = str(header["doc_summary"])
+    if len(summary) > MAX_SUMMARY or not summary.isprintable():
+        raise Unwritable(f"doc_summary must be one line of at most {MAX_SUMMARY} characters")
+    text = normalised(body)
+    text = text if text.endswith("\n") or not text else text + "\n"
+    ordered = {"doc_summary": summary, **{key: value for key, value in header.items() if key != "doc_summary"}}
+    lines = ["---", *_mapping(ordered, ""), "---"]
+    rest = f"{text}{CANONICAL_OPEN}\n{_json(_footer(footer, text))}\n{CANONICAL_CLOSE}\n"
+    return "\n".join(lines) + "\n" + rest
+
+
+def _footer(footer: Mapping[str, Any], body: str) -> dict[str, Any]:
+    index = {key: value for key, value in footer.get("index", {}).items() if key not in MIRRORS}
+    kept = {key: value for key, value in footer.items() if key not in ("schema", "payload_hash", "index")}
+    return {"schema": footer.get("schema", "1"), "payload_hash": sha256_of(body), "index": index, **kept}
+
+
+def _json(footer: Mapping[str, Any]) -> str:
+    return json.dumps(footer, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _mapping(value: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, item in value.items():
+        yield from _entry(f"{indent}{yaml_string(key)}:", item, indent)
+
+
+def _entry(key: str, item: Any, indent: str) -> Iterator[str]:
+    """One entry of a mapping: on its line, or with its items on lines of their own."""
+    if isinstance(item, Mapping) and item:
+        yield key
+        yield from _mapping(item, indent + "  ")
+    elif isinstance(item, list) and item:
+        yield key
+        for each in item:
+            yield from _item(each, indent + "  ")
+    else:
+        yield f"{key} {_scalar(item)}"
+
+
+def _item(item: Any, indent: str) -> Iterator[str]:
+    """One item of a list; a mapping begins on the line of its hyphen."""
+    if isinstance(item, Mapping) and item:
+        first, *rest = _mapping(item, indent + "  ")
+        yield f"{indent}- {first.lstrip()}"
+        yield from rest
+    elif isinstance(item, list) and item:
+        yield f"{indent}- {_json_line(item)}"
+    else:
+        yield f"{indent}- {_scalar(item)}"
+
+
+def _scalar(item: Any) -> str:
+    if isinstance(item, str):
+        return yaml_string(item) if "\n" not in item else quoted(item)
+    return _json_line(item)
+
+
+def _json_line(item: Any) -> str:
+    """Numbers, true, false, null and empty collections are the same in JSON and YAML."""
+    return json.dumps(item, ensure_ascii=False)

@@ -1,0 +1,142 @@
+"""Blocks made of what the walk found: headings, paragraphs, fences, indented code, quotations and lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from prosa.document.model import Fence, Heading, Paragraph
+from prosa.document.parsed import Parsed
+from prosa.document.walk import FoundCode, FoundHeading, Piece
+from prosa.source import Span
+
+if TYPE_CHECKING:
+    from pyromark.event import Range
+
+_RUN = re.compile(r"`{3,}|~{3,}")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BEFORE_LIST = re.compile(r"[ \t>]*")
+_VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
+
+
+def headings(parsed: Parsed) -> tuple[Heading, ...]:
+    """The headings."""
+    return tuple(_heading(parsed, found) for found in parsed.found.headings)
+
+
+def paragraphs(parsed: Parsed) -> tuple[Paragraph, ...]:
+    """The paragraphs. The lines of a list without blank lines between its items are no paragraphs in CommonMark."""
+    spans = ((parsed.block(where), nested) for where, nested in parsed.found.paragraphs)
+    return tuple(Paragraph(parsed.source.slice(span), span, nested) for span, nested in spans)
+
+
+def fences(parsed: Parsed) -> tuple[Fence, ...]:
+    """The fenced code blocks."""
+    return tuple(_fence(parsed, found, found.info) for found in parsed.found.code_blocks if found.info is not None)
+
+
+def indented_code(parsed: Parsed) -> tuple[Span, ...]:
+    """The indented code blocks, from their first character that is code."""
+    return tuple(parsed.block(found.where) for found in parsed.found.code_blocks if found.info is None)
+
+
+def containers(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
+    """The spans of quotations or footnotes, without blank lines at their end."""
+    known: dict[int, int] = {}
+    return tuple(_container(parsed, where, known) for where in ranges)
+
+
+def lists(parsed: Parsed) -> tuple[Span, ...]:
+    """The spans of lists, each from its first mark."""
+    return _from_mark(parsed, parsed.found.lists)
+
+
+def items(parsed: Parsed) -> tuple[Span, ...]:
+    """The spans of the items of all lists, each from its mark."""
+    return _from_mark(parsed, parsed.found.items)
+
+
+def _from_mark(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
+    """Without the indentation in front of the mark, which the parser counts to some lists."""
+    text = parsed.source.text
+    marks = (_BEFORE_LIST.match(text, span.start, span.end) for span in containers(parsed, ranges))
+    return tuple(Span(mark.end(), mark.endpos) for mark in marks if mark)
+
+
+def _heading(parsed: Parsed, found: FoundHeading) -> Heading:
+    span = parsed.block(found.where)
+    content = Span(span.start, span.start)
+    if found.pieces:
+        content = Span(parsed.place(found.pieces[0][2]["start"]), parsed.place(found.end))
+    plain = "".join(_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE)
+    return Heading(found.level, parsed.source.slice(content), span, content, found.outer is not None, plain)
+
+
+def _plain(parsed: Parsed, piece: Piece) -> str:
+    return parsed.shown(piece[1], parsed.span(piece[2])) if parsed.masked else piece[1]
+
+
+def _fence(parsed: Parsed, found: FoundCode, info: str) -> Fence:
+    text = parsed.source.text
+    span = parsed.block(found.where)
+    content = _joined(parsed, found.pieces)
+    run = _RUN.match(text, span.start, span.end)
+    mark = run.group() if run else "```"
+    last = content[-1].end if content else _after_line(text, span)
+    closed = mark in text[last : span.end]
+    whole = span if closed else Span(span.start, max(span.end, last if content else span.end))
+    return Fence(info, whole, content, bool(found.containers), closed, mark, found.containers, _expanded(parsed, found))
+
+
+def _joined(parsed: Parsed, pieces: list[Piece]) -> tuple[Span, ...]:
+    """The spans of the pieces; neighbours are one, and so are a line and its CRLF, which the parser takes apart."""
+    text = parsed.source.text
+    joined: list[Span] = []
+    start = end = -1
+    for _, _, where in pieces:
+        first, last = parsed.place(where["start"]), parsed.place(where["end"])
+        if first != end and not (first == end + 1 and text[end] == "\r"):
+            if end > start:
+                joined.append(Span(start, end))
+            start = first
+        end = last
+    if end > start:
+        joined.append(Span(start, end))
+    return tuple(joined)
+
+
+def _expanded(parsed: Parsed, found: FoundCode) -> str | None:
+    """The code where a tab belongs half to a list and half to the code: then it is no slice of the source."""
+    if parsed.masked or all(where["end"] > where["start"] for _, _, where in found.pieces):
+        return None
+    return "".join(text for _, text, _ in found.pieces)
+
+
+def _after_line(text: str, span: Span) -> int:
+    """Where the line after the first one of a span begins, at most its end."""
+    match = _LINE_END.search(text, span.start, span.end)
+    return match.end() if match else span.end
+
+
+def _container(parsed: Parsed, where: Range, known: dict[int, int]) -> Span:
+    start, end = parsed.place(where["start"]), parsed.place(where["end"])
+    filled = _before_blank_lines(parsed, end, known)
+    return Span(start, filled if filled > start else max(start, parsed.before_line_ends(end)))
+
+
+def _before_blank_lines(parsed: Parsed, end: int, known: dict[int, int]) -> int:
+    """``end`` without the blank lines in front of it; marks of quotations count as blank.
+
+    ``known`` keeps answers, so that blocks ending in the same blank lines do not read them again.
+    """
+    text, answer, at = parsed.source.text, end, end
+    while at > parsed.base and text[at - 1] in " \t\r\n>":
+        at -= 1
+        if at in known:
+            answer = known[at]
+            break
+        if text[at] in "\r\n":
+            answer = at
+    known[end] = answer
+    return answer

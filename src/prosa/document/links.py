@@ -1,0 +1,111 @@
+"""Links, images, wikilinks and link definitions made of what the walk found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pyromark
+
+from prosa.document.destination import destination_at
+from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
+from prosa.document.parsed import Parsed
+from prosa.document.walk import OPTIONS, FoundLink
+from prosa.source import Span
+
+_LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
+
+_NO_TARGET = re.compile(r"[\[\]`]")
+"""Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
+
+_FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Email": "autolink"}
+"""Every other type of the parser is some kind of reference."""
+
+
+def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
+    """The links, or the images; wikilinks are neither."""
+    return tuple(
+        _link(parsed, found)
+        for found in parsed.found.links
+        if found.image is images and isinstance(found.tag["link_type"], str)
+    )
+
+
+def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:
+    """The wikilinks, embeds among them."""
+    return tuple(_wikilinks(parsed))
+
+
+def definitions(parsed: Parsed) -> tuple[LinkDefinition, ...]:
+    """The link definitions that count: the first of each label."""
+    if "]:" not in parsed.text:
+        return ()
+    found = pyromark.reference_definitions(parsed.text, options=OPTIONS)
+    made = []
+    for label, row in found.items():
+        span = parsed.block(row["span"])
+        written = _defined_at(parsed, span, row["dest"])
+        destination = row["dest"] if written is None else parsed.shown(row["dest"], written)
+        made.append(LinkDefinition(label, destination, span, row["title"] or "", written))
+    return tuple(made)
+
+
+def _link(parsed: Parsed, found: FoundLink) -> Link:
+    span = parsed.span(found.where)
+    text = Span(span.start + (2 if found.image else 1), parsed.place(found.text_end))
+    kind, destination, title = found.tag["link_type"], found.tag["dest_url"], found.tag["title"]
+    form = _FORMS.get(kind, "reference")
+    if form == "reference":
+        return Link(form, destination, title, span, text, None, _label(parsed, kind, text, span))
+    if form == "autolink":
+        shown = parsed.shown(destination, text)
+        return Link(form, f"mailto:{shown}" if kind == "Email" else shown, title, span, text, text)
+    return _inline(parsed, found.tag, span, text)
+
+
+def _inline(parsed: Parsed, tag: dict[str, Any], span: Span, text: Span) -> Link:
+    """An inline link. The parser's own view of the text is searched: what is hidden from it holds no brackets there."""
+    base, end = parsed.base, span.end - parsed.base
+    destination: str = tag["dest_url"]
+    at = parsed.text.find("](", text.end - base, end)
+    written = destination_at(parsed.text, at + 2, end, destination) if at >= 0 else None
+    if written is not None:
+        text = Span(text.start, at + base)
+        written = written.shift(base)
+        destination = parsed.shown(destination, written)
+    return Link("inline", destination, tag["title"], span, text, written)
+
+
+def _defined_at(parsed: Parsed, span: Span, destination: str) -> Span | None:
+    label = _LABEL.match(parsed.text, span.start - parsed.base, span.end - parsed.base)
+    found = destination_at(parsed.text, label.end(), span.end - parsed.base, destination) if label else None
+    return found.shift(parsed.base) if found is not None else None
+
+
+def _label(parsed: Parsed, link_type: str, text: Span, span: Span) -> str:
+    """The label as written: between the second brackets, or the text itself where there is no second label."""
+    if link_type.startswith("Reference"):
+        return parsed.source.text[text.end + 2 : span.end - 1]
+    return parsed.source.slice(text)
+
+
+def _wikilinks(parsed: Parsed) -> Iterator[Wikilink]:
+    for found in parsed.found.links:
+        if isinstance(found.tag["link_type"], str):
+            continue
+        span = parsed.span(found.where)
+        written = span.of(parsed.source.text)
+        target, bar, label = written[3 if found.image else 2 : -2].partition("|")
+        if _NO_TARGET.search(target) or not written.startswith("[[", found.image):
+            continue
+        target = target.removesuffix("\\") if bar else target  # in a table the bar is written `\|`
+        target, mark, fragment = target.partition("#")
+        yield Wikilink(
+            _one_line(target), label if bar else None, _one_line(fragment) if mark else None, found.image, span
+        )
+
+
+def _one_line(text: str) -> str:
+    """Without blank space around it; a line end inside counts as a space, as everywhere in running text."""
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text.strip()

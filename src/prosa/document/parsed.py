@@ -1,0 +1,54 @@
+"""One parse before anything is built of it: the source, the text that was parsed, and what the walk found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prosa.document.walk import Found
+from prosa.source import LineIndex, SourceText, Span
+
+if TYPE_CHECKING:
+    from pyromark.event import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """``text`` is the body as the parser saw it, character for character as long as the body of ``source``, which
+    begins at ``base``; ``masked`` says that parts of it were hidden from the parser. ``bytes`` counts its bytes.
+    """
+
+    source: SourceText
+    text: str
+    base: int
+    masked: bool
+    bytes: LineIndex
+    found: Found
+
+    def place(self, byte: int) -> int:
+        """The character of the source at a byte of the parsed text."""
+        return self.base + self.bytes.offset_of_byte(byte)
+
+    def span(self, where: Range) -> Span:
+        """The characters of the source that a range of the parser covers."""
+        base, offset = self.base, self.bytes.offset_of_byte
+        return Span(base + offset(where["start"]), base + offset(where["end"]))
+
+    def block(self, where: Range) -> Span:
+        """The span of a block without the line ends that close it."""
+        start, end = self.place(where["start"]), self.place(where["end"])
+        return Span(start, max(start, self.before_line_ends(end)))
+
+    def before_line_ends(self, end: int) -> int:
+        """``end`` without the line ends right in front of it."""
+        text = self.source.text
+        while end > self.base and text[end - 1] in "\r\n":
+            end -= 1
+        return end
+
+    def shown(self, decoded: str, span: Span) -> str:
+        """``decoded``, the parser's reading of ``span``; where part of it was hidden, the source itself."""
+        if not self.masked:
+            return decoded
+        written = self.source.slice(span)
+        return decoded if written == self.text[span.start - self.base : span.end - self.base] else written

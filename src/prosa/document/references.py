@@ -1,0 +1,82 @@
+"""References and definitions: what a document points at, and what others can point at in it.
+
+Dialects emit them; only `graph/resolve.py` makes an edge of them. Both are plain values, cheap to compare and to send
+to another process. `link_references` gives the references that every Markdown document has, whatever its dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from urllib.parse import unquote
+
+from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.document.document import Document
+
+Origin: TypeAlias = Literal["footnote", "front-matter", "inline", "wikilink", "ops.graph", "import", "include"]
+"""Where a reference is written; interface.md, `graph`."""
+
+RefKind: TypeAlias = Literal["id", "path", "url", "stem"]
+"""What a target is: a document's id; a path relative to the document; an absolute URL; a file name without suffix."""
+
+DefKind: TypeAlias = Literal["id", "title", "alias"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_WEB = re.compile(r"https?://|//", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Something that points. ``target`` is as written, without its fragment and percent-decoded where it is a path;
+    ``fragment`` is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are what the dialect says about it.
+    """
+
+    origin: Origin
+    target: str
+    kind: RefKind
+    span: Span
+    rel: str | None = None
+    strength: float | None = None
+    bidirectional: bool = False
+    fragment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Def:
+    """Something that can be pointed at: a document by its id, its title or another name."""
+
+    kind: DefKind
+    name: str
+    span: Span
+
+
+def link_references(document: Document) -> tuple[Ref, ...]:
+    """What the links and wikilinks of a document point at, in document order.
+
+    Left out are links within the document, addresses that are no documents (`mailto:`), and images, which are part of
+    the document that shows them. The span is the destination as written, of a reference link the link itself.
+    """
+    return tuple(sorted((*_links(document), *_wikilinks(document)), key=lambda ref: ref.span.start))
+
+
+def _links(document: Document) -> Iterator[Ref]:
+    for link in document.links:
+        span = link.span if link.destination_span is None else link.destination_span
+        if _WEB.match(link.destination):
+            target, _, fragment = link.destination.partition("#")
+            yield Ref("inline", target, "url", span, fragment=fragment)
+        elif not _SCHEME.match(link.destination):
+            path, _, fragment = link.destination.partition("#")
+            path = path.partition("?")[0]
+            if path:
+                yield Ref("inline", unquote(path), "path", span, fragment=unquote(fragment))
+
+
+def _wikilinks(document: Document) -> Iterator[Ref]:
+    for link in document.wikilinks:
+        if link.target:
+            yield Ref("wikilink", link.target, "stem", link.span, fragment=link.fragment or "")

@@ -1,0 +1,70 @@
+"""Sections: what stands under each heading, and the anchor GitHub gives it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from prosa.document.model import Heading, Section
+from prosa.document.parsed import Parsed
+from prosa.source import Span
+
+_LEVELS = 7
+_DROPPED = re.compile(r"[^a-z0-9_ -]+")
+_WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
+
+
+def sections(parsed: Parsed, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
+    """One section per heading, in document order."""
+    made: list[Section] = []
+    names = anchors([heading.plain for heading in headings])
+    ends = _ends(parsed, headings, body.end)
+    for heading, anchor, end in zip(headings, names, ends, strict=True):
+        made.append(Section(heading, Span(heading.span.start, max(end, heading.span.end)), heading.level, anchor))
+    return tuple(made)
+
+
+def _ends(parsed: Parsed, headings: Sequence[Heading], end: int) -> list[int]:
+    """Where each section ends, found from the last heading to the first.
+
+    Headings of one outermost block, or of none, are a sequence of their own.
+    """
+    ends: list[int] = []
+    top, inner = [end] * _LEVELS, [end] * _LEVELS
+    block = None
+    for heading, found in zip(reversed(headings), reversed(parsed.found.headings), strict=True):
+        nexts = top
+        if found.outer is not None:
+            if found.outer["start"] != block:
+                block = found.outer["start"]
+                inner = [parsed.block(found.outer).end] * _LEVELS
+            nexts = inner
+        ends.append(nexts[heading.level])
+        nexts[heading.level :] = [heading.span.start] * (_LEVELS - heading.level)
+    return ends[::-1]
+
+
+def anchors(texts: Sequence[str]) -> list[str]:
+    """The anchors of headings in order; the second of two equal ones gets `-1`, and so on."""
+    used: dict[str, int] = {}
+    return [_unique(slug(text), used) for text in texts]
+
+
+def slug(text: str) -> str:
+    """Lower case, without punctuation and symbols, a hyphen for every space."""
+    return _DROPPED.sub(_kept, text.strip().lower()).replace(" ", "-")
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Outside ASCII: letters, marks, decimal digits and what connects words stay, everything else goes."""
+    return "".join(char for char in match[0] if not char.isascii() and unicodedata.category(char) in _WORD)
+
+
+def _unique(name: str, used: dict[str, int]) -> str:
+    anchor = name
+    while anchor in used:
+        used[name] += 1
+        anchor = f"{name}-{used[name]}"
+    used[anchor] = 0
+    return anchor

@@ -1,0 +1,55 @@
+"""Diagnostics as JUnit XML: one suite per document, one failed case per error, one passed case for a clean document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.render.plain import safe
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+    """The report. An error is a failure; what is less is a passed case with its words on `system-out`."""
+    by_path: dict[str, list[Diagnostic]] = {path: [] for path in paths}
+    for each in diagnostics:
+        by_path.setdefault(each.path, []).append(each)
+    failures = sum(each.severity is Severity.ERROR for each in diagnostics)
+    tests = sum(len(found) or 1 for found in by_path.values())
+    head = f'<testsuites name="prosa check" tests="{tests}" failures="{failures}" errors="0">'
+    lines = [line for path, found in by_path.items() for line in _suite(path, found)]
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuites>"))
+
+
+def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
+    failures = sum(each.severity is Severity.ERROR for each in found)
+    name = _attribute(path)
+    yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
+    if not found:
+        yield f'    <testcase name="check" classname={name}/>'
+    for each in found:
+        yield from _case(each, name)
+    yield "  </testsuite>"
+
+
+def _case(each: Diagnostic, name: str) -> Iterator[str]:
+    line, column = each.start
+    place = _attribute(f"{each.code} {each.rule} {line}:{column}")
+    text = escape(_xml("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
+    yield f'    <testcase name={place} classname={name} line="{line}">'
+    if each.severity is Severity.ERROR:
+        yield f"      <failure message={_attribute(each.message)} type={_attribute(each.rule)}>{text}</failure>"
+    else:
+        yield f"      <system-out>{escape(_xml(f'{each.severity}: {each.message}'))}</system-out>"
+    yield "    </testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(safe(text)))
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,81 @@
+"""Diagnostics as SARIF 2.1.0, which code hosts and editors read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.render.json import dump
+from prosa.rules.table import BY_NAME
+from prosa.source import SourceText, Span
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.HINT: "note"}
+
+
+def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
+    """One run with its rules and results. Columns count UTF-16 units, as SARIF does unless told otherwise."""
+    names = sorted({each.rule for each in diagnostics}, key=lambda name: BY_NAME[name].code)
+    places = {name: at for at, name in enumerate(names)}
+    driver = {"name": "prosa", "semanticVersion": version, "rules": [_rule(name) for name in names]}
+    results = [_result(each, places[each.rule]) for each in diagnostics]
+    run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}
+    return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _rule(name: str) -> dict[str, Any]:
+    rule = BY_NAME[name]
+    level = {"level": _LEVELS[rule.severity]}
+    return {"id": rule.code, "name": rule.name, "shortDescription": {"text": name}, "defaultConfiguration": level}
+
+
+def _result(each: Diagnostic, place: int) -> dict[str, Any]:
+    text = "\n".join((each.message, *each.notes))
+    result: dict[str, Any] = {
+        "ruleId": each.code,
+        "ruleIndex": place,
+        "level": _LEVELS[each.severity],
+        "message": {"text": text},
+        "locations": [_location(each.source, each.span)],
+    }
+    if each.annotations:
+        result["relatedLocations"] = [
+            {**_location(note.source or each.source, note.span), "message": {"text": note.message}}
+            for note in each.annotations
+        ]
+    if each.fix is not None and each.fix.applicability is Applicability.SAFE:
+        result["fixes"] = [_fix(each)]
+    return result
+
+
+def _fix(each: Diagnostic) -> dict[str, Any]:
+    assert each.fix is not None
+    replacements = [
+        {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
+        for edit in each.fix.edits
+    ]
+    change = {"artifactLocation": _artifact(each.source), "replacements": replacements}
+    return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
+
+
+def _location(source: SourceText, span: Span) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": _artifact(source), "region": _region(source, span)}}
+
+
+def _artifact(source: SourceText) -> dict[str, Any]:
+    path = PurePath(source.path)
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+
+
+def _region(source: SourceText, span: Span) -> dict[str, int]:
+    lines = source.lines
+    return {
+        "startLine": lines.position(span.start).line,
+        "startColumn": lines.utf16_column(span.start) + 1,
+        "endLine": lines.position(span.end).line,
+        "endColumn": lines.utf16_column(span.end) + 1,
+    }

@@ -1,0 +1,67 @@
+"""What a check knows of one document by looking at it alone. Plain data, so that it can be kept and sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prosa.diagnostics import Problem
+from prosa.dialects.dialect import DialectName
+from prosa.rules.subject import Facts
+from prosa.rules.suppression import Suppression
+from prosa.source import FileProblem, SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.dialects.reading import DialectReading
+
+
+UNREADABLE = "unreadable-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
+    what the project's settings say of its path, ``forced`` what the command implies."""
+
+    explicit: DialectName | None = None
+    glob: DialectName | None = None
+    forced: DialectName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """``problems`` are those of the readers and of the rules of one document; ``strict`` is what the document asks for.
+
+    ``digest`` is the SHA-256 of the bytes, empty for a text without a file and for a file that could not be read.
+    ``depends`` holds other files whose content the problems rest on (`rules.recording`); ``lasting`` is False when they
+    rest on the time as well. ``imports`` says that the document is a program that names others: its rules wait until
+    all are known.
+
+    ``source`` and ``reading`` are there only in the process that read the document, and only when they were asked for
+    or something was found.
+    """
+
+    digest: str
+    facts: Facts
+    problems: tuple[Problem, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    strict: bool | None = None
+    depends: Mapping[str, str] = field(default_factory=dict)
+    lasting: bool = True
+    imports: bool = False
+    source: SourceText | None = field(default=None, compare=False)
+    reading: DialectReading | None = field(default=None, compare=False)
+
+    @property
+    def readable(self) -> bool:
+        """Whether there was a document at all."""
+        return not any(each.rule == UNREADABLE for each in self.problems)
+
+
+def unreadable(problem: FileProblem) -> Analysis:
+    """What is known of a file that cannot be read as a document."""
+    path = str(problem.path)
+    message = f"the file cannot be read as a document: {problem.reason}"
+    found = Problem(UNREADABLE, message, Span(0, 0))
+    return Analysis("", Facts(path, "plain"), (found,), source=SourceText("", path))

@@ -1,0 +1,53 @@
+"""`unresolved-anchor`: a link to a heading that its target does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.diagnostics import Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.rules.document.targets import followed
+from prosa.rules.subject import Corpus, Facts
+
+_NO_HEADING = re.compile(r":~:|[Ll][0-9]+|fn|footnote|top\Z|[!/=?]")
+"""Fragments that name something else: a text, lines of a file, a footnote, the top of the page, the state of an app."""
+
+_SILENT = re.compile(r"[\W_]+")
+
+MAX_GUESSED = 200
+"""Headings of one document that are compared with a mistyped one."""
+
+
+def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+    """At the destination. Generators make anchors in different ways, so only letters and digits are compared."""
+    known: dict[Path, frozenset[str] | None] = {}
+    for found in followed(corpus):
+        fragment = found.link.fragment
+        if found.real is None or not fragment or _NO_HEADING.match(fragment):
+            continue
+        if found.real not in known:
+            facts = corpus.entries.get(found.real) or corpus.load(found.real)
+            known[found.real] = _headings(facts)
+        there = known[found.real]
+        if there is not None and _heard(fragment) not in there:
+            facts = corpus.entries.get(found.real) or corpus.load(found.real)
+            where = f"`{found.link.target}`" if found.link.target else "this document"
+            guess = nearest(fragment, sorted(facts.anchors)[:MAX_GUESSED]) if facts else None
+            notes = (f"did you mean `#{guess}`?",) if guess else ()
+            yield (
+                found.source,
+                Problem("unresolved-anchor", f"{where} has no heading `#{fragment}`", found.link.span, notes),
+            )
+
+
+def _headings(facts: Facts | None) -> frozenset[str] | None:
+    """The anchors as they are compared; None where not all of them are known."""
+    if facts is None or "*" in facts.anchors:
+        return None
+    return frozenset(_heard(each) for each in facts.anchors)
+
+
+def _heard(anchor: str) -> str:
+    return _SILENT.sub("", anchor.casefold())

@@ -1,0 +1,36 @@
+"""`unresolved-link`: a relative link to a file that does not exist within the root."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.diagnostics import Applicability, Fix, Problem
+from prosa.rules.document.targets import Found, followed
+from prosa.rules.subject import Corpus
+from prosa.source import Edit
+
+
+def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+    """At the destination. Addresses, site paths and placeholders are not looked at (`rules.links`)."""
+    lowered: dict[str, str] = {}
+    for found in followed(corpus):
+        if found.state == "missing":
+            lowered = lowered or {path.as_posix().lower(): path.as_posix() for path in corpus.entries}
+            yield found.source, _problem(found, lowered.get(found.shown.lower()))
+
+
+def _problem(found: Found, other_case: str | None) -> Problem:
+    target, span = found.link.target, found.link.span
+    message = f"`{target}` does not exist"
+    if other_case is None:
+        return Problem("unresolved-link", message, span, ("a relative link starts at the folder of the document",))
+    name = posixpath.basename(other_case)
+    note = f"there is `{name}`: upper and lower case matter on most systems"
+    fix = None
+    if posixpath.dirname(other_case) == posixpath.dirname(found.shown) and target.isascii() and " " not in target:
+        written = f"{target.removesuffix(posixpath.basename(target))}{name}"
+        edited = written + (f"#{found.link.fragment}" if found.link.fragment else "")
+        fix = Fix(f"write `{edited}`", (Edit(span, edited),), Applicability.UNSAFE)
+    return Problem("unresolved-link", message, span, (note,), fix=fix)

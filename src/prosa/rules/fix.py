@@ -1,0 +1,211 @@
+"""Fixes: the edits that diagnostics propose, applied and looked at again before anybody writes them.
+
+In: what a check found, and a way to check changed texts. Out: new texts, and the fixes that were dropped. Fixes that
+overlap are applied one after the other, in passes. A fix is dropped when the text no longer reads as well as before, or
+when the problem is still there after it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.rules.kept_hash import with_kept_hash
+from prosa.rules.table import BY_NAME
+from prosa.source import Edit, SourceText, Span, apply_edits
+
+MAX_PASSES = 20
+"""Rounds of fixing. Fixes overlap rarely, two or three deep; more rounds mean that two rules contradict each other."""
+
+MAX_TRIED = 50
+"""Fixes of one document that are tried one by one, when all together do harm."""
+
+Recheck: TypeAlias = Callable[[Mapping[Path, str], Collection[Path] | None], Sequence[Diagnostic]]
+"""Checks with these texts in place of the files, all documents or only some, and gives the diagnostics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A fix that was not applied, and why."""
+
+    diagnostic: Diagnostic
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """``texts`` are the new texts by real path, only where something changed; ``counts`` the number of fixes in each;
+    ``diagnostics`` are what is left."""
+
+    texts: Mapping[Path, str]
+    counts: Mapping[Path, int]
+    dropped: tuple[Dropped, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def count(self) -> int:
+        """Fixes in all."""
+        return sum(self.counts.values())
+
+
+def fix_documents(
+    diagnostics: Sequence[Diagnostic], reals: Mapping[str, Path], recheck: Recheck, *, unsafe: bool = False
+) -> Fixed:
+    """Fixes everything that may be fixed. ``reals`` gives the real path of every document that may change, by the path
+    of its diagnostics; with ``unsafe`` fixes that may change a meaning are applied too."""
+    work = _Work(reals, recheck, unsafe, tuple(diagnostics))
+    for _ in range(MAX_PASSES):
+        if not work.advance():
+            break
+    return Fixed(work.texts, work.counts, tuple(work.dropped.values()), work.diagnostics)
+
+
+_Key: TypeAlias = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Work:
+    """The state of one run of fixes. A dropped fix is known by its path, rule and message, for spans move."""
+
+    reals: Mapping[str, Path]
+    recheck: Recheck
+    unsafe: bool
+    diagnostics: tuple[Diagnostic, ...]
+    texts: dict[Path, str] = field(default_factory=dict)
+    dropped: dict[tuple[str, str, str], Dropped] = field(default_factory=dict)
+    counts: Counter[Path] = field(default_factory=Counter)
+
+    def advance(self) -> bool:
+        """One pass; False when there was nothing to fix."""
+        chosen = self._choose()
+        if not chosen:
+            return False
+        proposed = {self.reals[path]: _applied(fixes) for path, fixes in chosen.items()}
+        after = self._by_path(self.recheck({**self.texts, **proposed}, None))
+        before = self._by_path(self.diagnostics)
+        good = {path: fixes for path, fixes in chosen.items() if _complaint(fixes, before[path], after[path]) is None}
+        for path in chosen.keys() - good.keys():
+            good[path] = self._sorted_out(path, chosen[path], before[path])
+        changed = {path: fixes for path, fixes in good.items() if fixes}
+        self.texts |= {self.reals[path]: _applied(fixes) for path, fixes in changed.items()}
+        self.counts.update({self.reals[path]: len(fixes) for path, fixes in changed.items()})
+        if changed != chosen:
+            self.diagnostics = tuple(self.recheck(self.texts, None))
+        else:
+            self.diagnostics = tuple(each for found in after.values() for each in found)
+        return bool(changed) or bool(chosen)
+
+    def _by_path(self, diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
+        found: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
+        for each in diagnostics:
+            found.setdefault(each.path, []).append(each)
+        return found
+
+    def _choose(self) -> dict[str, list[Diagnostic]]:
+        """Fixes that do not overlap, by path. The first in the document wins; equal edits count once."""
+        chosen: dict[str, list[Diagnostic]] = {}
+        for path, found in self._by_path(self.diagnostics).items():
+            if path in self.reals and (some := _apart(each for each in found if self._may_fix(each))):
+                chosen[path] = some
+        return chosen
+
+    def _may_fix(self, each: Diagnostic) -> bool:
+        allowed = each.fix is not None and (self.unsafe or each.fix.applicability is Applicability.SAFE)
+        return allowed and (each.path, *_key(each)) not in self.dropped
+
+    def _sorted_out(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> list[Diagnostic]:
+        """The fixes that do no harm alone; all of them when they do none together, else the first."""
+        good: list[Diagnostic] = []
+        for each in fixes[:MAX_TRIED]:
+            complaint = self._tried(path, [each], before)
+            if complaint is None:
+                good.append(each)
+            else:
+                self.dropped[(path, *_key(each))] = Dropped(each, complaint)
+        if len(good) > 1 and self._tried(path, good, before) is not None:
+            return good[:1]
+        return good
+
+    def _tried(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> str | None:
+        real = self.reals[path]
+        alone = all(BY_NAME[each.rule].scope == "document" for each in fixes)
+        found = self.recheck({**self.texts, real: _applied(fixes)}, (real,) if alone else None)
+        return _complaint(fixes, before, [each for each in found if each.path == path])
+
+
+def _key(each: Diagnostic) -> _Key:
+    return each.rule, each.message
+
+
+def _edits(each: Diagnostic) -> tuple[Edit, ...]:
+    return each.fix.edits if each.fix is not None else ()
+
+
+def _apart(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Those whose edits touch none of the edits of the ones before them."""
+    chosen: list[Diagnostic] = []
+    taken: list[Span] = []
+    edits: set[Edit] = set()
+    for each in sorted(diagnostics, key=lambda each: min((edit.span for edit in _edits(each)), default=each.span)):
+        own = _edits(each)
+        new = [edit for edit in own if edit not in edits]
+        if own and all(_is_free(edit.span, taken) for edit in new) and len(set(own)) == len(own):
+            chosen.append(each)
+            edits.update(new)
+            taken += [edit.span for edit in new]
+            taken.sort()
+    return chosen
+
+
+def _is_free(span: Span, taken: Sequence[Span]) -> bool:
+    """Whether a span neither overlaps nor touches any of ``taken``: edits that meet may depend on each other."""
+    from bisect import bisect_left
+
+    at = bisect_left(taken, span)
+    before = taken[at - 1] if at else None
+    after = taken[at] if at < len(taken) else None
+    return (before is None or before.end < span.start) and (after is None or span.end < after.start)
+
+
+def _applied(fixes: Sequence[Diagnostic]) -> str:
+    """The text after all of these fixes."""
+    source = fixes[0].source
+    edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
+    return with_kept_hash(source, apply_edits(source.text, with_line_ends(edits, source)))
+
+
+def with_line_ends(edits: Iterable[Edit], source: SourceText) -> list[Edit]:
+    """The edits with the line ends of the text they go into; a text that mixes them keeps what the edits say, and so
+    does an edit of a line end itself."""
+    text = source.text
+    if "\r\n" not in text or text.count("\n") != text.count("\r\n"):
+        return list(edits)
+    return [edit if edit.span.of(text) in ("\r\n", "\r") else _with_crlf(edit) for edit in edits]
+
+
+def _with_crlf(edit: Edit) -> Edit:
+    return Edit(edit.span, "\r\n".join(edit.replacement.replace("\r\n", "\n").split("\n")))
+
+
+def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> str | None:
+    """What speaks against the fixes, None for nothing."""
+    broken = _unread(after) - _unread(before)
+    if broken:
+        rule, message = next(iter(broken))
+        return f"the document would not read back: {message} [{rule}]"
+    was, now = Counter(map(_key, before)), Counter(map(_key, after))
+    gone = Counter(map(_key, fixes))
+    if any(now[key] > was[key] - count for key, count in gone.items()):
+        return "the problem would still be there"
+    return None
+
+
+def _unread(diagnostics: Iterable[Diagnostic]) -> Counter[_Key]:
+    """The errors that readers report."""
+    return Counter(
+        _key(each) for each in diagnostics if each.severity is Severity.ERROR and BY_NAME[each.rule].module is None
+    )

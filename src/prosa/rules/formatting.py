@@ -1,0 +1,77 @@
+"""The normal form of one document (X22). In: a source and what is known of its dialect. Out: its text in the normal
+form of the dialect, or why it was left alone.
+
+A document that cannot be read whole is left alone: what a reader did not understand it must not move. The result is
+read again, and formatted again until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from prosa.diagnostics import Problem, Severity
+from prosa.dialects.detect import detect
+from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.front import read_front
+from prosa.dialects.reading import DialectReading, read_as
+from prosa.rules.analysis import Hints
+from prosa.rules.fix import with_line_ends
+from prosa.rules.table import BY_NAME
+from prosa.source import OverlappingEdits, SourceText, apply_edits
+
+MAX_ROUNDS = 5
+"""Times a text is formatted. One edit may make room for another; a third round means that two edits disagree."""
+
+HARMLESS = frozenset({"missing-field", "wrong-type", "wrong-form", "unknown-value", "unknown-field"})
+"""Errors of readers that say what a document lacks, not that it could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    """``text`` is the normal form; None when the document was left alone, for a ``problem`` in it or a ``reason``."""
+
+    text: str | None
+    problem: Problem | None = None
+    reason: str = ""
+
+
+def format_text(source: SourceText, hints: Hints, options: FormatOptions | None = None) -> Formatted:
+    """The normal form of ``source``. Never fails for what the text says; formatting its result changes nothing."""
+    options = options or FormatOptions()
+    reading = _read(source, hints)
+    problem = next(iter(_unread(reading)), None)
+    if problem is not None:
+        return Formatted(None, problem)
+    errors = Counter(each.rule for each in _errors(reading))
+    for _ in range(MAX_ROUNDS):
+        edits = reading.format_edits(options)
+        try:
+            text = apply_edits(reading.front.source.text, with_line_ends(edits, source))
+        except OverlappingEdits:
+            return Formatted(None, reason="its normal form contradicts itself; please report this")
+        if text == reading.front.source.text:
+            return Formatted(text)
+        reading = _read(replace(source, text=text, digest=sha256(text.encode("utf-8", "replace")).hexdigest()), hints)
+        if Counter(each.rule for each in _errors(reading)) - errors:
+            return Formatted(None, reason="its normal form would not read back; please report this")
+    return Formatted(None, reason="it has no stable normal form; please report this")
+
+
+def _read(source: SourceText, hints: Hints) -> DialectReading:
+    front = read_front(source)
+    found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
+    reading = read_as(front, found.dialect)
+    return replace(reading, problems=(*found.problems, *reading.problems))
+
+
+def _errors(reading: DialectReading) -> tuple[Problem, ...]:
+    """The errors that readers report, whatever the profile."""
+    found = dict.fromkeys((*reading.front.problems, *reading.problems))
+    return tuple(each for each in found if (each.severity or BY_NAME[each.rule].severity) is Severity.ERROR)
+
+
+def _unread(reading: DialectReading) -> tuple[Problem, ...]:
+    """The errors after which a part of the document was not understood."""
+    return tuple(each for each in _errors(reading) if each.rule not in HARMLESS)

@@ -1,0 +1,1 @@
+"""Rules of MAGI documents: metadata, ai-script blocks, relationships."""

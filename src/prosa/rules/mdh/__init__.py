@@ -1,0 +1,1 @@
+"""The rules of MDH nodes and of the sites they form."""

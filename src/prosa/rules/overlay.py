@@ -1,0 +1,43 @@
+"""New texts over the files they would replace, so that a change can be checked before it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from prosa.source import Files, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Meets `Files`: ``texts`` by real path, everything else from ``under``."""
+
+    texts: Mapping[Path, str]
+    under: Files
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        text = self.texts.get(self.under.real(path))
+        if text is None:
+            return self.under.read(path)
+        return SourceText(text, str(path), sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved."""
+        return self.under.real(path)
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the real path lies inside the root."""
+        return self.under.inside_root(path)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there, inside the root."""
+        return self.under.exists(path)
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        if self.under.real(path) in self.texts:
+            return self.read(path).digest
+        return self.under.digest(path, limit)

@@ -1,0 +1,16 @@
+"""`refused-configuration`: a line that wants what only the user may give: endpoints, keys, plugins, tools (X7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prosa.diagnostics import Problem
+from prosa.dialects.prapti.trust import refusal
+from prosa.rules.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Problem]:
+    """At the name of the setting or the action."""
+    for line in (*subject.model.assignments, *subject.model.actions):
+        if found := refusal(line):
+            yield Problem("refused-configuration", found.message, line.name_span, (found.instead,))

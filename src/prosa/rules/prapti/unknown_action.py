@@ -1,0 +1,21 @@
+"""`unknown-action`: a command that no loaded plugin offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prosa.diagnostics import Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.trust import ACTIONS, BUILT_IN_PLUGINS, loads
+from prosa.rules.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Problem]:
+    """At the name; silent where the chat loads plugins that are not built in, for they may offer it."""
+    if any(loads(line) not in (None, *BUILT_IN_PLUGINS) for line in subject.model.actions):
+        return
+    for line in subject.model.actions:
+        if line.name not in ACTIONS:
+            near = nearest(line.name, ACTIONS)
+            note = f"did you mean `{near}`?" if near else f"there are {', '.join(ACTIONS)}"
+            yield Problem("unknown-action", f"there is no command `{line.name}`", line.name_span, (note,))

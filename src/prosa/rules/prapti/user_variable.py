@@ -1,0 +1,29 @@
+"""`user-variable`: a bare name that means nothing to Prosa and becomes a variable of the author (PA9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prosa.diagnostics import Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.fields import SETTINGS, path_of, setting_of
+from prosa.dialects.prapti.model import ChatModel
+from prosa.dialects.prapti.trust import refusal
+from prosa.rules.subject import Subject
+
+
+def check(subject: Subject) -> Iterator[Problem]:
+    """At the name, unless `var(NAME)` uses it somewhere: then it is meant."""
+    known = [setting.path.removeprefix("vars.") for setting in SETTINGS if setting.path.startswith("vars.")]
+    used = _used(subject.model)
+    for line in subject.model.assignments:
+        path = path_of(line.key)
+        if not path.startswith("vars.") or setting_of(line.key) or refusal(line) or path in used:
+            continue
+        near = nearest(path.removeprefix("vars."), known)
+        note = f"did you mean `{near}`?" if near else "nothing reads it until `var(NAME)` does"
+        yield Problem("user-variable", f"`{line.key}` is a variable of your own", line.name_span, (note,))
+
+
+def _used(model: ChatModel) -> set[str]:
+    return {path_of(line.variable) for line in model.assignments if line.variable is not None}

@@ -1,0 +1,75 @@
+"""Programs and what they import, under the rules that look at both.
+
+In: the paths of programs. Out: what is wrong with each of them and with every program they reach. Programs that import
+each other are checked together, so that a cycle or a long chain is seen whole and once (LA15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from prosa.diagnostics import Problem
+from prosa.dialects.markdownlang.as_dialect import masked
+from prosa.dialects.reading import DialectReading
+from prosa.document import parse
+from prosa.graph import Closure, LoadedProgram, load_closure
+from prosa.rules.findings import ProgramFindings
+from prosa.rules.subject import ProgramCheck, ProgramSubject
+from prosa.rules.suppress import MARK, find_suppressions
+from prosa.rules.suppression import Suppression
+from prosa.rules.table import RULES
+from prosa.source import Files
+
+
+def check_programs(
+    paths: Sequence[Path],
+    files: Files,
+    *,
+    known: Mapping[Path, DialectReading] | None = None,
+    follow_outside_root: bool = False,
+) -> tuple[Closure, tuple[ProgramFindings, ...]]:
+    """The closure of the programs at ``paths`` and the findings in each. Raises `FileProblem` for one of ``paths``."""
+    loaded = {real: program_of(reading, real) for real, reading in (known or {}).items()}
+    closure = load_closure(paths, files, follow_outside_root=follow_outside_root, known=loaded)
+    return closure, tuple(_findings(program, closure) for program in closure.programs.values())
+
+
+def check_alone(reading: DialectReading) -> tuple[Problem, ...]:
+    """What the rules of programs find in one that imports nothing."""
+    path = Path(reading.front.source.path)
+    program = program_of(reading, path)
+    return tuple(_ruled(ProgramSubject(program, Closure((path,), {path: program}))))
+
+
+def program_of(reading: DialectReading, real: Path) -> LoadedProgram:
+    """The program of a reading, its imports not looked at."""
+    return LoadedProgram(real, reading.front, reading.model, (*reading.front.problems, *reading.problems))
+
+
+def _findings(program: LoadedProgram, closure: Closure) -> ProgramFindings:
+    source = program.model.source
+    problems = (*program.problems, *_ruled(ProgramSubject(program, closure)))
+    return ProgramFindings(program.path, source.path, source.digest, problems, _suppressions(program), source)
+
+
+def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
+    front = program.front
+    if MARK not in front.source.text:
+        return ()
+    return find_suppressions(front, parse(front.source, body=front.body, masked=masked(front)))
+
+
+def _ruled(subject: ProgramSubject) -> Iterable[Problem]:
+    for check in _checks():
+        yield from check(subject)
+
+
+@cache
+def _checks() -> tuple[ProgramCheck, ...]:
+    """The rules of programs with a file of their own, loaded once."""
+    return tuple(
+        import_module(rule.module).check for rule in RULES if rule.module and rule.dialects == ("markdownlang",)
+    )

@@ -1,0 +1,76 @@
+"""The settings of a project as the rules see them: what the file says, and the rules and dialects it names.
+
+In: the text of `prosa.toml` or `pyproject.toml`. Out: `Settings` without what is wrong, and a problem for each mistake
+at its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from prosa.diagnostics import Diagnostic, Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.table import DIALECTS
+from prosa.rules.rank import Policy, ordered, rank
+from prosa.rules.table import RULES, is_selector
+from prosa.settings.keys import key_spans, span_of
+from prosa.settings.model import Settings
+from prosa.settings.read import read_project_settings
+from prosa.source import SourceText
+
+
+def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
+    """The settings in the file called ``name``, and what is wrong with them."""
+    settings, problems = read_project_settings(text, name)
+    mistakes = tuple(_mistakes(settings, text, ("tool", "prosa") if name.endswith("pyproject.toml") else ()))
+    if not mistakes:
+        return settings, problems
+    readable = tuple(pair for pair in settings.dialects if _is_dialect(pair[1]))
+    per_glob = tuple(
+        replace(each, select=_known(each.select), ignore=_known(each.ignore)) for each in settings.per_glob
+    )
+    known = replace(
+        settings, select=_known(settings.select), ignore=_known(settings.ignore), dialects=readable, per_glob=per_glob
+    )
+    return known, (*problems, *mistakes)
+
+
+def project_diagnostics(source: SourceText) -> tuple[Settings, tuple[Diagnostic, ...]]:
+    """The settings in a file, and what is wrong with them. No project may turn these off."""
+    settings, problems = read_project(source.text, source.path)
+    return settings, ordered(rank(problems, source, Policy()))
+
+
+def _mistakes(settings: Settings, text: str, inside: tuple[str, ...]) -> Iterator[Problem]:
+    """Names of rules and dialects that do not exist."""
+    spans = key_spans(text)
+
+    def complain(path: tuple[str, ...], what: str, name: str, known: list[str]) -> Problem:
+        guess = nearest(name, known)
+        notes = (f"did you mean `{guess}`?",) if guess else ("prosa explain lists them all",)
+        return Problem("bad-setting", f"there is no {what} `{name[:60]}`", span_of(spans, (*inside, *path)), notes)
+
+    names = [*(rule.name for rule in RULES), *(rule.code for rule in RULES)]
+    for path, rules in _named_rules(settings):
+        yield from (complain(path, "rule", name, names) for name in rules if not is_selector(name))
+    dialects = [row.name for row in DIALECTS]
+    for glob, name in settings.dialects:
+        if not _is_dialect(name):
+            yield complain(("dialects", glob), "dialect", name, [*dialects])
+
+
+def _named_rules(settings: Settings) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    yield ("select",), settings.select
+    yield ("ignore",), settings.ignore
+    for each in settings.per_glob:
+        yield ("per-glob", each.glob, "select"), each.select
+        yield ("per-glob", each.glob, "ignore"), each.ignore
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(filter(is_selector, names))
+
+
+def _is_dialect(name: str) -> bool:
+    return any(row.name == name for row in DIALECTS)

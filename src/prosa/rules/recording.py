@@ -1,0 +1,89 @@
+"""Files that keep a record of what was read through them: a finding holds only as long as those files stay.
+
+In: the `Files` of a check. Out: the same answers, and for every file that was asked for the digest of what was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prosa.source import FileProblem, Files, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingFiles:
+    """Meets `Files`. ``record`` maps the path as it was asked for to the digest, or to the kind of the problem."""
+
+    under: Files
+    record: dict[str, str] = field(default_factory=dict)
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        try:
+            source = self.under.read(path)
+        except FileProblem as problem:
+            self.record[str(path)] = problem.kind
+            raise
+        self.record[str(path)] = source.digest or "unknown"
+        return source
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved."""
+        return self.under.real(path)
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the real path lies inside the root."""
+        found = self.under.inside_root(path)
+        self.record[f"{_INSIDE}{path}"] = str(found)
+        return found
+
+    def exists(self, path: Path) -> bool:
+        """Whether there is a file or folder, inside the root."""
+        found = self.under.exists(path)
+        self.record[f"{_EXISTS}{path}"] = str(found)
+        return found
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        try:
+            found = self.under.digest(path, limit)
+        except FileProblem as problem:
+            self.record[str(path)] = f"{_RAW}{limit} {problem.kind}"
+            raise
+        self.record[str(path)] = f"{_RAW}{limit} {found}"
+        return found
+
+
+_INSIDE = "inside:"
+_EXISTS = "exists:"
+
+_RAW = "raw "
+"""In front of the limit and the digest of bytes that were not read as a document."""
+
+
+def still_holds(record: Mapping[str, str], files: Files) -> bool:
+    """Whether every file of the record is as it was."""
+    return all(_now(path, was, files) == was for path, was in record.items())
+
+
+def _now(name: str, was: str, files: Files) -> str:
+    if name.startswith(_INSIDE):
+        return str(files.inside_root(Path(name.removeprefix(_INSIDE))))
+    if name.startswith(_EXISTS):
+        return str(files.exists(Path(name.removeprefix(_EXISTS))))
+    path = Path(name)
+    if was.startswith(_RAW):
+        return _raw_now(path, int(was.split()[1]), files)
+    try:
+        return files.read(path).digest
+    except FileProblem as problem:
+        return problem.kind
+
+
+def _raw_now(path: Path, limit: int, files: Files) -> str:
+    try:
+        return f"{_RAW}{limit} {files.digest(path, limit)}"
+    except FileProblem as problem:
+        return f"{_RAW}{limit} {problem.kind}"

@@ -1,0 +1,1 @@
+"""The rules of YMJ records, one file each; `table` has their rows."""

@@ -1,0 +1,39 @@
+"""What happens to an input before anything is asked of a model: defaults, validation, rendering (L12, L15, X13).
+
+In: a program and a value. Out: the data as the program sees it, the text of the user message; or the reason why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prosa.runtime.errors import InputRefused, TemplateRefused
+from prosa.runtime.program import Program
+from prosa.schema import Schema, fill_defaults
+from prosa.template import TemplateError
+
+
+def accept_input(program: Program, given: Any) -> Any:
+    """The input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
+    data = fill_defaults(program.input_schema, given)
+    problems = Schema(program.input_schema).problems(data)
+    if not problems:
+        return data
+    first = problems[0]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    raise InputRefused(
+        f"the input of {program.name} is not valid: {first.pointer or '(root)'}: {first.message}{more}",
+        [(each.pointer, each.keyword, each.message) for each in problems],
+        hint=f"run: prosa run {program.file} --help" if program.file else "",
+    )
+
+
+def render_body(program: Program, data: Any) -> str:
+    """The text of the user message. Raises `TemplateRefused` with the place in the file."""
+    schema = program.input_schema if isinstance(program.input_schema, Mapping) else None
+    try:
+        return program.template.render(data, schema=schema)
+    except TemplateError as error:
+        where = f"{program.file or program.name}:{program.body_line + error.line - 1}:{error.column}"
+        raise TemplateRefused(f"{where}: {error.message}") from error

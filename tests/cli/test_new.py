@@ -1,0 +1,74 @@
+"""`prosa new`: a record after a profile, never over a file that exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from prosa.cli.main import main
+from tests.cli.desk import desk
+
+
+def test_y30_a_new_record_goes_to_stdout():
+    """Y30, Y25."""
+    it = desk()
+    assert main(["new", "ymj", "--profile", "ticket", "--subject", "Ferry late"], it.console) == 0
+    assert it.out.startswith("---\ndoc_summary: ")
+    assert "subject: Ferry late\n" in it.out
+    assert it.out.endswith("}\n```\n")
+    assert it.err == ""
+
+
+def test_yw6_a_file_that_exists_is_not_overwritten(tmp_path: Path):
+    """YW6."""
+    file = tmp_path / "ticket.ymj"
+    call = ["new", "ymj", "--profile", "ticket", "--output", str(file)]
+    assert main(call, desk().console) == 0
+    written = file.read_text(encoding="utf-8")
+    assert main(["check", "--strict", str(file)], desk().console) == 0
+    it = desk()
+    assert main([*call, "--subject", "Other"], it.console) == 2
+    assert "exists" in it.err
+    assert file.read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ymj"], "ticket"),
+        (["ymj", "--profile", "tickt"], "did you mean ticket?"),
+        (["ymj", "--profile", "novel"], "profiles:"),
+        (["ynj", "--profile", "ticket"], "prosa new writes: ymj"),
+        (["latex"], "prosa new writes: ymj"),
+        (["ymj", "--profile", "note", "--output"], "--output"),
+        (["ymj", "--profile", "card", "--summary", "x" * 121], "120"),
+        (["ymj", "--profile", "card", "--output", "/no/such/folder/x.ymj"], "/no/such/folder"),
+    ],
+)
+def test_wrong_use_says_what_to_do(arguments: list[str], said: str):
+    it = desk()
+    assert main(["new", *arguments], it.console) in (1, 2)
+    assert said in it.err
+    assert it.out == ""
+
+
+@pytest.mark.parametrize(("strict", "status"), [([], 0), (["--strict"], 1)])
+def test_yw4_a_record_without_a_hash_is_checked_and_errors_have_a_status(
+    tmp_path: Path, strict: list[str], status: int
+):
+    """YW4."""
+    file = tmp_path / "a.ymj"
+    header = "doc_summary: a\nkind: a\nversion: a\nsubject: a\nmaintained_by: a\n"
+    file.write_text(f'---\n{header}---\n```json\n{{"schema": "1", "index": {{}}}}\n```\n')
+    it = desk()
+    assert main(["check", *strict, str(file)], it.console) == status
+    assert "missing-payload-hash" in it.out
+
+
+def test_y15_a_record_is_recognised_by_its_extension(tmp_path: Path):
+    """Y15, X3: `.ymj`, or `--as ymj`."""
+    text = "# Nothing of a record\n"
+    for name, flags, wrong in (("a.ymj", [], 1), ("a.YMJ", [], 1), ("b.md", [], 0), ("c.md", ["--as", "ymj"], 1)):
+        (tmp_path / name).write_text(text)
+        assert main(["check", *flags, str(tmp_path / name)], desk().console) == wrong

@@ -1,0 +1,252 @@
+"""`prosa render`, `prosa plan`, `prosa demo`: what a run would do, and the tour, without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from prosa.cli.main import main
+from tests.cli.desk import Desk, desk
+from tests.cli.programs import BROKEN, configured, events_in, nested, program, prosa, script, started, summary_in, user
+
+NO_OUTPUT = "---\nname: bare\ndescription: d\ninput: {type: object}\n---\nSay {{ .word | upper }}.\n"
+
+
+def planned(path: Path, *argv: Any, **environ: str) -> dict[str, Any]:
+    status, at = prosa("plan", path, *argv, "--format", "json", environ=user(path.parent, **environ))
+    assert (status, at.err) == (0, "")
+    found: dict[str, Any] = json.loads(at.out)
+    return found
+
+
+# ---- render ----
+
+
+def test_la2_render_works_without_an_output_schema_and_without_the_agreement(tmp_path: Path):
+    path = program(tmp_path, name="bare", text=NO_OUTPUT)
+    status, at = prosa("render", path, "word=hello", environ=user(tmp_path, MARKDOWNLANG_AGREE=""))
+    assert (status, at.out, at.err) == (0, "Say HELLO.\n", "")
+    status, at = prosa("run", path, "word=hello", environ=user(tmp_path))
+    assert (status, at.out) == (1, "")
+    assert "output" in at.err and at.err.endswith(
+        f"error: the program has errors and was not run\n  run: prosa check {path}\n"
+    )
+
+
+def test_render_prints_what_a_run_would_send(count: Path, tmp_path: Path):
+    _, at = prosa("render", count, "text=a b", "--format", "json", environ=user(tmp_path))
+    messages = json.loads(at.out)
+    assert [each["role"] for each in messages] == ["system", "user"]
+    _, at = prosa("render", count, "text=a b", "--messages", environ=user(tmp_path))
+    for each in messages:
+        assert f"--- {each['role']} ---\n{each['content'].rstrip()}\n" in at.out
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "words"),
+    [
+        (["times=99"], 1, "the input of count is not valid: /times"),
+        (["nope=1"], 2, "unknown input `nope`"),
+        (["--input", "{"], 2, "not valid JSON"),
+    ],
+)
+def test_render_refuses_an_input_that_a_run_would_refuse(
+    argv: list[str], status: int, words: str, count: Path, tmp_path: Path
+):
+    found, at = prosa("render", count, *argv, environ=user(tmp_path))
+    assert (found, at.out) == (status, "")
+    assert words in at.err
+
+
+def test_render_tells_where_a_template_fails(tmp_path: Path):
+    text = NO_OUTPUT.replace("{{ .word | upper }}", "{{ index .list 9 }}")
+    path = program(tmp_path, name="bare", text=text)
+    status, at = prosa("render", path, "--input", '{"list": [1]}', environ=user(tmp_path))
+    assert status == 1
+    assert at.err.startswith("error: bare.md:6:")
+
+
+def test_render_refuses_a_broken_program_like_a_run(tmp_path: Path):
+    status, at = prosa("render", program(tmp_path, text=BROKEN), environ=user(tmp_path))
+    assert (status, at.out) == (1, "")
+    assert at.err.count(" error: ") >= 2
+
+
+# ---- plan ----
+
+
+def test_a_plan_has_prompts_tools_imports_schema_limits_and_effects(tmp_path: Path):
+    path, _ = nested(tmp_path)
+    server = "mcp_servers: [{name: files, command: npx, args: [-y, some-server]}, {name: web, url: http://x/mcp}]\n"
+    program(tmp_path, more=f"imports: [./inner.md]\n{server}")
+    plan = planned(path, "text=a b", "--max-iterations", "4")
+    assert (plan["program"], plan["model"], plan["file"]) == ("count", "gpt-4o", "count.md")
+    assert [each["role"] for each in plan["messages"]] == ["system", "user"]
+    assert [(tool["name"], tool["kind"]) for tool in plan["tools"]] == [
+        ("python", "python"),
+        ("inner", "program"),
+        ("mcp__files__", "mcp"),
+        ("mcp__web__", "mcp"),
+    ]
+    sent = plan["response_format"]
+    assert (sent["strict"], sent["schema"]["required"]) == (True, ["words"])
+    assert plan["limits"]["iterations"] == 4
+    effects = "\n".join(plan["effects"])
+    for words in ("at most 4 times", "by running: npx -y some-server", "at http://x/mcp", "may call inner", "sandbox"):
+        assert words in effects
+    (inner,) = plan["imports"]
+    assert (inner["program"], inner["messages"], inner["imports"]) == ("inner", [], [])
+
+
+def test_a_plan_starts_nothing_and_asks_nobody(tmp_path: Path):
+    mark = tmp_path / "started"
+    path = program(tmp_path, more=f"mcp_servers: [{{name: s, command: touch, args: [{mark}]}}]\n")
+    plan = planned(
+        path, "--base-url", "http://127.0.0.1:1/v1", MARKDOWNLANG_AGREE="", PROSA_CACHE_DIR=str(tmp_path / "c")
+    )
+    assert plan["messages"] == []
+    assert not mark.exists()
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "environ", "service"),
+    [
+        ([], {}, "no key and no base URL: a run would fail"),
+        ([], {"OPENAI_API_KEY": "sk-mine"}, "https://api.openai.com/v1, with a key"),
+        ([], {"OPENAI_BASE_URL": "http://h/v1"}, "http://h/v1, without a key"),
+        ([], {"OPENAI_BASE_URL": "http://me:pw@h/v1", "OPENAI_API_KEY": "sk-mine"}, "http://h/v1, with a key"),
+        (["--model", "local:tiny"], {"OPENAI_API_KEY": "sk-mine"}, "a model server on this machine"),
+        (["--model", "scripted:r.jsonl"], {}, "replies scripted in r.jsonl"),
+    ],
+    ids=range(6),
+)
+def test_x7_a_plan_says_who_would_answer_and_shows_no_key(
+    argv: list[str], environ: dict[str, str], service: str, count: Path
+):
+    plan = planned(count, *argv, **environ)
+    assert plan["service"] == service
+    assert "sk-mine" not in str(plan) and "pw@" not in str(plan)
+
+
+def test_a_plan_for_people_names_everything_once(tmp_path: Path):
+    path, _ = nested(tmp_path)
+    status, at = prosa("plan", path, "text=a b", environ=user(tmp_path))
+    assert status == 0
+    for words in (
+        "effects:",
+        "tools:",
+        "limits: 10 iterations, 600 s",
+        "response format: json_schema",
+        "schema as sent:",
+    ):
+        assert at.out.count(f"\n{words}") == 2, words
+    assert at.out.count('\nschema as sent:\n  {\n    "type": "object",\n') == 2
+    assert "--- user message, 11 characters ---\nCount a b.\n" in at.out
+    assert "\n\nimported: inner (inner.md) with gpt-4o\n" in at.out
+
+
+def test_a_plan_sends_no_escapes_to_a_terminal(tmp_path: Path):
+    text = (
+        '---\nname: loud\ndescription: "a\\e[31mb"\ninput: {type: object}\noutput: {type: object}\n---\nSay {{ .a }}\n'
+    )
+    path = program(tmp_path, name="loud", text=text)
+    status, at = prosa("plan", path, "--input", '{"a": "\\u001b]0;title\\u0007\\tend"}', environ=user(tmp_path))
+    assert status == 0
+    assert "\x1b" not in at.out and "\x07" not in at.out
+    assert "a\ufffd[31mb" in at.out and "Say \ufffd]0;title\ufffd    end" in at.out
+
+
+def test_programs_that_many_import_are_planned_once(tmp_path: Path):
+    """X9: twelve layers of three programs that all import the whole next layer are 3^12 ways and 37 programs."""
+    for layer in range(12):
+        below = ", ".join(f"./p{layer + 1}-{n}.md" for n in range(3)) if layer < 11 else ""
+        for n in range(3):
+            program(tmp_path, name=f"p{layer}-{n}", more=f"imports: [{below}]\n")
+    path = program(tmp_path, more="imports: [./p0-0.md, ./p0-1.md, ./p0-2.md]\n")
+    plan = planned(path)
+    assert len(plan["imports"]) == 36
+    model = script(tmp_path, {"program": "count", "content": {"words": 1}})
+    assert prosa("run", path, "--model", model, environ=user(tmp_path))[0] == 0
+
+
+def test_another_model_reaches_shared_imports_once(tmp_path: Path):
+    from prosa.app import Choices, load_program
+    from prosa.runtime.program import reachable, with_model
+    from prosa.settings import Settings
+
+    for name, below in (("d", ""), ("b", "./d.md"), ("c", "./d.md")):
+        program(tmp_path, name=name, more=f"imports: [{below}]\n")
+    loaded = load_program(program(tmp_path, more="imports: [./b.md, ./c.md]\n"), Choices(), Settings())
+    changed = with_model(loaded, "tiny")
+    assert [each.name for each in reachable(changed)] == ["count", "b", "d", "c"]
+    assert {each.model_name for each in reachable(changed)} == {"tiny"}
+    assert changed.imports[0].imports[0] is changed.imports[1].imports[0]
+
+
+def test_a_plan_with_an_input_that_a_run_would_refuse_fails(count: Path, tmp_path: Path):
+    status, at = prosa("plan", count, "times=99", environ=user(tmp_path))
+    assert (status, at.out) == (1, "")
+    assert "the input of count is not valid" in at.err
+
+
+def test_x9_the_settings_of_the_user_are_in_the_plan(count: Path, tmp_path: Path):
+    place = configured(tmp_path, 'default-model = "mine"\n[limits]\nretries = 3\n')
+    plan = planned(count, PROSA_CONFIG_DIR=place)
+    assert (plan["model"], plan["limits"]["retries"]) == ("mine", 3)
+
+
+# ---- demo ----
+
+
+def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path):
+    """LA29: without a terminal the shipped programs run without the agreement, and the tour says so."""
+    process = started("demo", environ=user(tmp_path, MARKDOWNLANG_AGREE=""))
+    out, errors = process.communicate(timeout=120)
+    told = errors.decode()
+    assert process.returncode == 0, told
+    result = json.loads(out)
+    assert (result["title"], result["share_of_fixes"]) == ("Version 2.4.0", 0.67)
+    assert "SCRIPTED" in told and "needs an agreement (`prosa agree`)" in told
+    assert "answer not accepted: /share_of_fixes" in told
+    assert "python answered" in told and "classify-change: finished" in told
+    assert "prosa run" in told and "--base-url URL or --model local" in told
+    summary = summary_in(told)
+    assert summary["agent_calls"]["calls_by_agent"] == {"classify-change": 3}
+    assert (summary["iterations"], summary["tools_called"], summary["errors"]) == (4, 1, 1)
+    assert not (tmp_path / "home" / ".markdownlang-agreement.json").exists()
+
+
+def toured(typed: str, folder: Path) -> tuple[int, Desk]:
+    """The tour at a terminal, as somebody who has not agreed yet."""
+    at = desk(typed, user(folder, MARKDOWNLANG_AGREE="", TERM="dumb"), terminal=True)
+    return main(["demo"], at.console), at
+
+
+def test_la29_at_a_terminal_the_demo_shows_the_agreement_and_stops_without_it(tmp_path: Path):
+    status, at = toured("no\nno\nno\n", tmp_path)
+    assert (status, at.out) == (1, "")
+    assert "markdownlang Trans Rights Agreement" in at.err
+    assert "SCRIPTED" not in at.err
+
+
+def test_la29_at_a_terminal_the_demo_goes_on_after_the_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("prosa.cli.agree.agree.__kwdefaults__", {"phrase": None, "choose": lambda count: 0})
+    status, at = toured("Trans rights are human rights\n", tmp_path)
+    assert status == 0
+    assert json.loads(at.out)["title"] == "Version 2.4.0"
+    assert "Agreement accepted." in at.err
+    assert (tmp_path / "home" / ".markdownlang-agreement.json").exists()
+
+
+def test_the_events_of_a_run_with_imports_are_those_of_the_demo(tmp_path: Path):
+    folder = Path(__file__).parents[2] / "src" / "prosa" / "demo"
+    argv = [folder / "release-notes.md", "--input", f"@{folder / 'input.json'}", "--events", "jsonl"]
+    status, at = prosa("run", *argv, "--model", f"scripted:{folder / 'replies.jsonl'}", environ=user(tmp_path))
+    assert status == 0
+    ends = [each for each in events_in(at.err) if each["event"] == "run-finished"]
+    assert [each["program"] for each in ends] == ["classify-change"] * 3 + ["release-notes"]
+    assert len({each["scope"] for each in ends}) == 4

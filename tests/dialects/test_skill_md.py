@@ -1,0 +1,244 @@
+"""Agent Skills: both forms are read, and no text makes the reader fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prosa.diagnostics import Problem
+from prosa.dialects.detect import detect
+from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.front import read_front
+from prosa.dialects.skill_md import SkillModel, definitions, facts, format_edits, read, references, write
+from prosa.dialects.skill_md.names import as_name, is_name
+from prosa.dialects.skill_md.tools import split_tools
+from prosa.document import parse
+from prosa.rules.engine import check_text
+from prosa.source import SourceText, apply_edits
+from tests.document.markdown import SOUP
+
+FULL = """\
+---
+name: tidy-tables
+description: >-
+  Aligns the columns of a table.
+  Use it when a table is hard to read.
+license: Apache-2.0
+compatibility: Needs a terminal
+allowed-tools: Read Bash(git add:*)
+metadata:
+  author: someone
+  version: 1.10
+argument-hint: "[file]"
+---
+
+# Tidy tables
+
+See [the rules](reference/rules.md#widths) and [[Tables]], or <https://example.org/a>.
+
+## Parameters
+
+- `table` (required): The table
+  as text
+- width: How wide a column
+  - not: a parameter
+- `Mode` (optional, default: plain)
+- Keep it short.
+"""
+
+BARE = """\
+# Weather Report
+
+Says what the weather is
+like in a place.
+
+Parameters:
+
+- place (required): Where
+- units (optional): Which units (metric, imperial)
+
+Uses the `weather` tool.
+"""
+
+
+def model(text: str, name: str = "tidy-tables/SKILL.md") -> tuple[SkillModel, tuple[Problem, ...]]:
+    front = read_front(SourceText(text, name))
+    return read(front, parse(front.source, body=front.body))
+
+
+def test_every_field_of_the_published_form_is_read():
+    """Values are source text where the field is a string (X1)."""
+    skill, problems = model(FULL)
+    assert problems == ()
+    assert facts(skill) == {
+        "name": "tidy-tables",
+        "description": "Aligns the columns of a table. Use it when a table is hard to read.",
+        "license": "Apache-2.0",
+        "compatibility": "Needs a terminal",
+        "allowed_tools": ["Read", "Bash(git add:*)"],
+        "metadata": {"author": "someone", "version": "1.10"},
+        "parameters": [
+            {"name": "table", "required": True, "description": "The table as text", "line": 21},
+            {"name": "width", "required": None, "description": "How wide a column - not: a parameter", "line": 23},
+            {"name": "Mode", "required": False, "description": "", "line": 25},
+        ],
+        "bare": False,
+    }
+
+
+def test_the_bare_form_is_read_with_a_warning():
+    """Name and description are derived; the parameters are the list behind its line."""
+    skill, problems = model(BARE)
+    assert [problem.rule for problem in problems] == ["skill-without-front-matter"]
+    found = facts(skill)
+    assert (found["name"], found["description"]) == ("weather-report", "Says what the weather is like in a place.")
+    assert [(each["name"], each["required"]) for each in found["parameters"]] == [("place", True), ("units", False)]
+    assert found["bare"] is True
+    assert definitions(skill) == ()
+
+
+def test_x3_the_name_of_the_file_decides():
+    """X3. Whatever its front matter looks like."""
+    text = "---\nname: a\ninput: {type: object}\n---\n"
+    assert detect(read_front(SourceText(text, "a/SKILL.md"))).dialect == "skill_md"
+    assert detect(read_front(SourceText(text, "a/skill.md"))).dialect == "skill_md"
+    assert detect(read_front(SourceText(text, "a/other.md"))).dialect == "markdownlang"
+
+
+def test_references_and_definitions():
+    skill, _ = model(FULL)
+    assert [(ref.origin, ref.kind, ref.target, ref.fragment) for ref in references(skill)] == [
+        ("inline", "path", "reference/rules.md", "widths"),
+        ("wikilink", "stem", "Tables", ""),
+        ("inline", "url", "https://example.org/a", ""),
+    ]
+    (named,) = definitions(skill)
+    assert (named.kind, named.name, named.span.of(FULL)) == ("title", "tidy-tables", "tidy-tables")
+
+
+HEAD = "name: a\ndescription: b\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (HEAD, []),
+        ("description: b\n", [("missing-field", "error")]),
+        ("name: a\n", [("missing-field", "error")]),
+        ("name: a\ndescription: ''\n", [("missing-field", "error")]),
+        (f"name: a\ndescription: {'b' * 1024}\n", []),
+        (f"name: a\ndescription: {'b' * 1025}\n", [("wrong-form", "error")]),
+        (HEAD + f"compatibility: {'c' * 501}\n", [("wrong-form", "error")]),
+        (HEAD + "license: [MIT]\n", [("wrong-type", "error")]),
+        (HEAD + "metadata: {a: 1, b: true}\n", []),
+        (HEAD + "metadata: {a: [1]}\n", [("wrong-type", "error")]),
+        (HEAD + "metadata: text\n", [("wrong-type", "error")]),
+        (HEAD + "licence: MIT\n", [("unknown-field", "warning")]),
+        (HEAD + "published: 2026\n", [("unknown-field", "hint")]),
+        (HEAD + "disable-model-invocation: true\nmodel: large\n", []),
+        (HEAD + "allowed-tools:\n", []),
+        (HEAD + "allowed-tools: [[a]]\n", [("wrong-type", "error")]),
+    ],
+)
+def test_shapes_of_fields(fields: str, expected: list[tuple[str, str]]):
+    """Field shapes are found by the table of fields."""
+    text = f"---\n{fields}---\n\nDo it.\n"
+    found = check_text(SourceText(text, "a/SKILL.md")).diagnostics
+    assert [(each.rule, str(each.severity)) for each in found] == expected
+
+
+@pytest.mark.parametrize("title", ["## Inputs", "**Arguments**:", "Some words.\nParameters:", "### Input\n"])
+def test_titles_of_parameters(title: str):
+    skill, _ = model(f"{title}\n\n1. `a` - first\n2. b — second\n")
+    assert [(each.name, each.description) for each in skill.parameters] == [("a", "first"), ("b", "second")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Parameters:\n\nwords\n\n- a: b\n", "- a: b\n", "Parameters and more:\n\n- a: b\n", "> Parameters:\n\n- a: b\n"],
+)
+def test_other_lists_are_no_parameters(text: str):
+    assert model(text)[0].parameters == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "good", "name"),
+    [
+        ("a-1", True, "a-1"),
+        ("A B", False, "a-b"),
+        ("-a--b-", False, "a-b"),
+        ("Über uns", False, "uber-uns"),
+        ("表", False, None),
+        ("a" * 65, False, "a" * 64),
+        ("", False, None),
+    ],
+)
+def test_names(text: str, good: bool, name: str | None):
+    assert (is_name(text), as_name(text)) == (good, name)
+    assert name is None or is_name(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "tools"),
+    [
+        ("Read", ("Read",)),
+        ("Read  Grep", ("Read", "Grep")),
+        ("Read, Grep,Glob", ("Read", "Grep", "Glob")),
+        ("Bash(git add, b) Read", ("Bash(git add, b)", "Read")),
+        ("Bash(open Read", ("Bash(open Read",)),
+        ("a) b", ("a)", "b")),
+        (" , ", ()),
+    ],
+)
+def test_tools_are_split_outside_parentheses(text: str, tools: tuple[str, ...]):
+    assert split_tools(text) == tools
+
+
+@pytest.mark.parametrize("value", ["Read, Grep", "Read ,Bash(a, b)"])
+def test_the_fix_of_tools_leaves_the_same_tools(value: str):
+    text = f"---\nname: a\ndescription: b\nallowed-tools: {value} # mine\n---\n\nDo it.\n"
+    (found,) = check_text(SourceText(text, "a/SKILL.md")).diagnostics
+    assert found.rule == "tools-without-spaces"
+    fixed = apply_edits(text, found.fix.edits)
+    assert "# mine" in fixed
+    assert check_text(SourceText(fixed, "a/SKILL.md")).diagnostics == ()
+    assert model(fixed)[0].allowed_tools == model(text)[0].allowed_tools
+
+
+def test_broken_links_are_left_to_the_rules_of_every_document():
+    found = check_text(SourceText(FULL, "tidy-tables/SKILL.md")).diagnostics
+    assert {each.code[:2] for each in found} <= {"MD"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(SOUP, SOUP)
+def test_no_text_makes_the_reader_fail(head: str, body: str):
+    for text in (body, f"---\n{head}\n---\n{body}", f"---\nname: x\nallowed-tools: {head}\n---\n{body}"):
+        skill, _ = model(text)
+        facts(skill)
+        assert format_edits(skill, FormatOptions()) == ()
+        assert all(ref.span.of(text) for ref in references(skill))
+        assert all(each.span.of(text)[:1] for each in skill.parameters)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries(
+        {"name": st.text(min_size=1), "description": st.text(min_size=1)},
+        optional={
+            "license": st.text(),
+            "allowed-tools": st.lists(st.sampled_from(["Read", "Bash(a b)", "Grep"]), min_size=1),
+            "metadata": st.dictionaries(st.text(min_size=1), st.text()),
+        },
+    )
+)
+def test_what_is_written_reads_as_the_same_skill(fields: dict[str, Any]):
+    text = write(fields, "Do it.\n")
+    front = read_front(SourceText(text))
+    wanted = {**fields, "allowed-tools": " ".join(fields.get("allowed-tools", ()))}
+    assert front.problems == ()
+    assert {**wanted, **(front.value or {})} == wanted
+    assert text.endswith("---\n\nDo it.\n")

@@ -1,0 +1,92 @@
+"""The benchmarks build: the generated corpus is always the same and as clean as it says, and every table has its rows.
+
+Nothing is timed here; sizes are tiny. Sections that start whole programs or servers are measured, not tested.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import prosa
+from bench import checking, pure, reading
+from bench.__main__ import SECTIONS
+from bench.measure import HEAD, Row
+from bench.mixed_corpus import KINDS, documents, write_corpus
+from bench.peers import find as peers
+from tests.house.tree import ROOT
+
+PAGE = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_corpus_is_the_same_for_the_same_seed():
+    assert list(documents(60, 1)) == list(documents(60, 1))
+    assert list(documents(60, 1)) != list(documents(60, 2))
+
+
+def test_the_corpus_has_every_dialect_many_languages_and_realistic_sizes():
+    made = list(documents(200))
+    sizes = [len(text.encode()) for _, text, _ in made]
+    assert len({path for path, _, _ in made}) == 200
+    assert {path.partition("/")[0] for path, _, _ in made} == {
+        "pages", "series", "records", "site", "chats", "programs", "skills"
+    }  # fmt: skip
+    assert min(sizes) > 1_000 and max(sizes) < 8_000
+    assert sum(not text.isascii() for _, text, _ in made) > 150
+
+
+def test_the_flawed_documents_have_one_finding_each_and_the_others_none(tmp_path: Path):
+    count = len(KINDS) * 60
+    written = write_corpus(tmp_path, count)
+    flawed = {path for path, _, is_flawed in documents(count) if is_flawed}
+    found = Counter(Path(each.path).relative_to(tmp_path).as_posix() for each in prosa.check([tmp_path]))
+    assert found == dict.fromkeys(flawed, 1)
+    assert written.findings == len(flawed) > 10
+
+
+def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
+    monkeypatch.setenv(checking.CORPUS_VARIABLE, str(ROOT / "docs"))
+    monkeypatch.setattr(
+        peers, "find", lambda: dict.fromkeys(("rumdl", "markdownlint-cli2", "mdformat"), peers.Peer("x"))
+    )
+    texts = [row.text() for row in checking.rows(count=20, runs=1)]
+    assert len(texts) == 16
+    assert Counter(text.split(" | ")[2] for text in texts if "| not installed |" in text) == {
+        "rumdl": 8, "markdownlint-cli2": 4, "mdformat": 4
+    }  # fmt: skip
+    assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 8
+
+
+def test_the_rows_of_the_readers_build(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(checking.CORPUS_VARIABLE, str(ROOT / "docs" / "decisions"))
+    rows = list(reading.rows(mixed=20, rounds=1, short=2_000, seconds=0.01))
+    assert len(rows) == 10
+    assert all(row.value > 0 and row.base for row in rows)
+
+
+def test_the_rows_of_the_pure_floors_build(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pure, "calls", lambda work: (work() and 1.0) or 1.0)
+    assert [row.value for row in pure.rows()] == [1.0] * 6
+
+
+def test_a_row_is_a_line_of_the_table():
+    shown = Row("what", 2, "ms", "peer", 4, "≤ 1x").text()
+    assert shown == "| what | 2.00 ms | peer | 4.00 ms | 0.50x | ≤ 1x |"
+    assert shown.count("|") == HEAD.splitlines()[0].count("|")
+
+
+def test_the_page_has_a_table_and_a_command_for_every_section():
+    assert set(re.findall(r"^python -m bench (\w+)", PAGE, re.MULTILINE)) == set(SECTIONS)
+
+
+def test_the_pinned_peers_have_hashes_and_no_address():
+    lock = (peers.HERE / "python.lock").read_text()
+    assert all(f"\n{name}==" in lock for name in (peers.HERE / "python.in").read_text().splitlines() if name[0] != "#")
+    assert not re.search(r"https?:|file:", lock)
+    assert "resolved" not in (peers.HERE / "package-lock.json").read_text()

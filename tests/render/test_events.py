@@ -1,0 +1,84 @@
+"""The lines of `--events jsonl`: `docs/events.md` says what they are, and they are."""
+
+from __future__ import annotations
+
+import json
+import typing
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from prosa.render.events import Numbering, as_json_line, as_line, name_of
+from prosa.runtime import events
+from prosa.runtime.events import Event, RunFailed, RunFinished, RunStarted, Scope, ToolCalled
+from prosa.runtime.usage import Usage
+
+PAGE = Path(__file__).parents[2] / "docs" / "events.md"
+NOW = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
+CLASSES: tuple[type[Event], ...] = typing.get_args(Event)
+
+
+def row(of: type[Event]) -> tuple[str, tuple[str, ...]]:
+    """The name of an event and its own keys."""
+    return name_of(of.__new__(of)), tuple(field.name for field in fields(of) if field.name != "scope")
+
+
+def test_the_page_lists_every_event_and_key():
+    lines = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    table = [
+        (cells[0].strip("| `"), tuple(key.strip("` ") for key in cells[1].split(",")))
+        for cells in lines
+        if len(cells) == 3
+    ]
+    assert table == [row(each) for each in CLASSES]
+
+
+def test_a_line_begins_with_the_keys_that_all_have():
+    line = as_json_line(ToolCalled(Scope("inner", 1, 3, 1), "python", "python", "{}", "c1"), seq=7, time=NOW)
+    assert json.loads(line) == {
+        "seq": 7,
+        "time": "2026-01-02T03:04:05.678Z",
+        "event": "tool-called",
+        "program": "inner",
+        "depth": 1,
+        "scope": 3,
+        "parent": 1,
+        "tool": "python",
+        "kind": "python",
+        "arguments": "{}",
+        "call": "c1",
+    }
+    assert list(json.loads(line))[:7] == ["seq", "time", "event", "program", "depth", "scope", "parent"]
+
+
+def test_the_first_program_has_no_parent():
+    assert "parent" not in json.loads(as_json_line(RunStarted(Scope("p"), "m"), seq=1, time=NOW))
+
+
+def test_a_line_stays_a_line_whatever_it_carries():
+    line = as_json_line(RunFinished(Scope("p"), {"a": "x\ny\u2028z"}, 0.5), seq=1, time=NOW)
+    assert line.count("\n") == 0
+    assert json.loads(line)["output"] == {"a": "x\ny\u2028z"}
+
+
+def test_numbers_have_no_gaps():
+    numbers = Numbering()
+    found = [json.loads(numbers.line(RunFailed(Scope("p"), "e", 0.0), NOW))["seq"] for _ in range(3)]
+    assert found == [1, 2, 3]
+
+
+@pytest.mark.parametrize("of", CLASSES, ids=lambda each: each.__name__)
+def test_every_event_has_a_line_for_people_or_is_for_programs_alone(of: type[Event]):
+    values = {"seconds": 1.0, "wait": 1.0, "usage": Usage(), "tools": (), "problems": ("a\x1b[31m\nb",), "iteration": 1}
+    event = of(Scope("p", 1), **{name: values.get(name, "x") for name in row(of)[1]})
+    line = as_line(event)
+    assert line is None or (line.startswith("  p: ") and line.isprintable())
+    assert (line is None) == (of is events.TextArrived)
+
+
+def test_times_are_told_in_utc():
+    there = datetime(2026, 1, 2, 5, 4, 5, tzinfo=timezone(timedelta(hours=2)))
+    line = as_json_line(RunStarted(Scope("p"), "m"), seq=1, time=there.astimezone(UTC))
+    assert json.loads(line)["time"] == "2026-01-02T03:04:05.000Z"
