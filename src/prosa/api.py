@@ -55,7 +55,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     found = checked.documents[0]
     front = found.front
     model = found.program.model if found.program else None
-    return Document(front.source, found.dialect, front.value, model, checked.of(front.source))
+    return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
 
 
 def check(

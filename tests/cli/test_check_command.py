@@ -210,7 +210,12 @@ def test_show_of_plain_documents_several_and_none(folder: Path):
 
 
 def test_show_as_an_outline(folder: Path):
-    put(folder, good=GOOD.replace("{type: object}", "{type: object, properties: {n: {type: integer}}}", 1))
+    put(
+        folder,
+        good=GOOD.replace("{type: object}", "{type: object, properties: {n: {type: integer}}}", 1).replace(
+            "body", "{{ .n }}"
+        ),
+    )
     assert run("show", "good.md")[1].splitlines() == [
         "good.md: markdownlang program",
         "  name         good",
@@ -218,6 +223,7 @@ def test_show_as_an_outline(folder: Path):
         "  model        (the default)",
         "  input        n: integer, optional",
         '  output       {"type": "object"}',
+        "  uses         .n",
         "  findings     none",
     ]
 

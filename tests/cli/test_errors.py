@@ -75,6 +75,24 @@ def test_help_and_a_closed_pipe_are_no_errors(ending: Exception):
     assert at.err == ""
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        AgreementRequired("Not yet."),
+        InputRefused("/n: not a number"),
+        ProgramRefused([DIAGNOSTIC]),
+        ProviderError("no key", kind="missing", retryable=False),
+        FileProblem(Path("a.md"), "missing", "no such file"),
+        ExceptionGroup("g", [LimitExceeded("deep")]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_words_explain_shows_no_traceback_even_with_debug(error: BaseException):
+    plain, debugged = desk(), desk()
+    assert report(error, plain.console) == report(error, debugged.console, debug=True)
+    assert debugged.err == plain.err
+
+
 def test_an_interrupt_shows_no_traceback_even_with_debug():
     at = desk()
     assert report(KeyboardInterrupt(), at.console, debug=True) == 130

@@ -177,6 +177,13 @@ def test_x9_a_flag_that_makes_no_sense_is_wrong_use(flags: list[str], words: str
     assert words in at.err
 
 
+@pytest.mark.parametrize("command", ["run", "render", "plan"])
+def test_what_is_missing_is_the_file_and_not_the_input(command: str, tmp_path: Path):
+    status, at = prosa(command, environ=user(tmp_path))
+    assert status == 2
+    assert f"error: the following arguments are required: FILE\n  see: prosa {command} --help\n" in at.err
+
+
 def test_x5_with_a_root_an_import_outside_is_not_opened(tmp_path: Path):
     inside = tmp_path / "inside"
     inside.mkdir()

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -31,11 +32,13 @@ print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
-def loaded(argv: list[str], module: str = "main", home: Path = Path("/nonexistent")) -> tuple[int, set[str]]:
-    """The exit status of a command in a fresh process, and all modules it loaded."""
-    environ = {**{name: value for name, value in os.environ.items() if "AGREE" not in name}, "HOME": str(home)}
+def loaded(argv: list[str], module: str = "main", home: Path | None = None) -> tuple[int, set[str]]:
+    """The exit status of a command in a fresh process, and all modules it loaded. The default home is an empty one."""
+    environ = {name: value for name, value in os.environ.items() if "AGREE" not in name}
     code = CODE.format(module=module, argv=argv)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
+    with TemporaryDirectory() as empty:
+        environ["HOME"] = str(home or empty)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environ)
     status, modules = json.loads(done.stderr.splitlines()[-1])
     return status, set(modules)
 

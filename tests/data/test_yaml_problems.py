@@ -185,3 +185,16 @@ def test_the_parser_of_pure_python_reads_the_same(monkeypatch: pytest.MonkeyPatc
     assert pure.node is not None
     assert to_value(pure.node) == to_value(expected.node)
     assert [problem.rule for problem in read_yaml("a: @x").problems] == ["yaml-syntax"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a:\n\t- b\n", "a tab cannot indent YAML"),
+        ("a: b\n\tc: d\n", "a tab cannot indent YAML"),
+        ("a: *.md\n", "`.` cannot follow `*` or `&` here"),
+        ("a: @b\n", "`@` cannot start an unquoted value"),
+    ],
+)
+def test_x1_a_syntax_problem_names_what_it_found(text: str, message: str) -> None:
+    assert [problem.message for problem in read_yaml(text).problems] == [message]

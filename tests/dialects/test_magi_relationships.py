@@ -202,11 +202,20 @@ def test_mw1_any_label_will_do():
     assert facts(model(text))["relationships"][0]["referenced_at"] == [1]
 
 
+@pytest.mark.parametrize("text", ["{rel-type: parent, doc-id: x}", "`{rel-type: parent}`", "{ doc_id : 'x' }"])
+def test_mw2_what_was_meant_as_a_relationship_and_is_no_json_is_reported(text: str):
+    """MW2. Names without quotes too; other footnotes with braces stay ordinary ones."""
+    assert names(HEAD + footnote(text)) == ["relationship-syntax"]
+    assert names(HEAD + footnote("{see: the guide}")) == []
+
+
 def test_ma22_references_and_definitions_belong_together():
     """MA22."""
     assert [each[:2] for each in found(HEAD + f"[^a]: `{PARENT}`\n")] == [("unreferenced-relationship", "info")]
     assert len(references(model(f"[^a]: `{PARENT}`\n"))) == 1
     assert names(HEAD + "And it[^nowhere].\n\n" + footnote(f"`{PARENT}`")) == ["undefined-footnote"]
+    assert [each[:2] for each in found("One[^core-spec].\n")] == [("undefined-footnote", "warning")]
+    assert found("A pattern [^a-z]+ and code `[^x]`.\n") == []
 
 
 def test_interface_facts_of_relationships():

@@ -100,7 +100,7 @@ def test_an_id_of_the_envelope_is_explained():
 
 
 def test_m23_m40_only_the_language_of_a_real_fence_makes_a_script():
-    """M23, M40, MA2, MA3, MW1, X2. Neither a comment, nor an example in a longer fence, nor indented code."""
+    """M23, M40, MA2, MA3, MW1, X2b. Neither a comment, nor an example in a longer fence, nor indented code."""
     text = (
         "<!-- AI-PROCESSOR: blocks marked ```ai-script are for programs\n```ai-script\n{}\n```\n-->\n\n"
         "````markdown\n```ai-script\n{}\n```\n````\n\n"

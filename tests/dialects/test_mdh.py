@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from prosa.dialects.front import read_front
 from prosa.document import Def
 from prosa.source import SourceText
 from tests.dialects.mdh import HEAD, checked, model_of, node, problems_of, reading, rules_of
+from tests.work import is_linear
 
 FULL = """\
 ---
@@ -396,11 +395,4 @@ def test_x2_reading_never_fails_and_every_span_is_what_it_says(text: str):
     ],
 )
 def test_reading_is_linear(unit: str):
-    def seconds(count: int) -> float:
-        text = node("actions:\n" + unit * count)
-        started = time.process_time()
-        problems_of(text)
-        return time.process_time() - started
-
-    small = min(seconds(50) for _ in range(3))
-    assert min(seconds(500) for _ in range(2)) < 40 * small + 0.1
+    assert is_linear(lambda count: problems_of(node("actions:\n" + unit * count)), 50, 1000)

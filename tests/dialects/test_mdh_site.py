@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from prosa.rules.mdh.site import md_urls, sites
 from prosa.rules.subject import Corpus, Facts
 from tests.dialects.mdh import checked, found, node, page, reading
 from tests.rules.literate import MemoryFiles
+from tests.work import is_linear
 
 
 def corpus(documents: dict[str, str], root: str | None = "/project", *, complete: bool = True) -> Corpus:
@@ -306,15 +306,12 @@ def test_a_large_site_is_checked_in_linear_time():
 
     checks = [import_module(rule.module).check_corpus for rule in RULES if rule.scope == "corpus"]
 
-    def seconds(count: int) -> float:
+    def work(count: int) -> None:
         body = "[a](/n1) [b](n2) [c](/none) [[n3]]\n"
         together = corpus({f"n{number}.md": page(f"n{number}", body, ACTION) for number in range(count)})
-        started = time.process_time()
         assert sum(1 for check in checks for _ in check(together)) > count
-        return time.process_time() - started
 
-    small = min(seconds(150) for _ in range(2))
-    assert min(seconds(1500) for _ in range(2)) < 30 * small + 0.3
+    assert is_linear(work, 100, 1500)
 
 
 def test_sites_are_found_once_for_all_rules():

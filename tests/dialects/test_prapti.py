@@ -14,6 +14,7 @@ from prosa.dialects.prapti.write import NewMessage, write
 from prosa.document import parse
 from prosa.rules.engine import check_text
 from prosa.source import SourceText, apply_edits
+from tests.work import is_linear
 
 
 def chat(text):
@@ -160,7 +161,7 @@ def test_p15_pa14_a_command_of_many_lines_ends_at_a_blank_line_or_heading():
     assert messages[1]["config"][0]["value"] == ["a", "b"]
     assert messages[1]["config"][1]["args"] == "x.md\nmore words"
     assert messages[1]["content"] == "Text."
-    assert rules(text) == ["unknown-include"] * 0 + ["empty-configuration-line"]
+    assert rules(text)[-1:] == ["empty-configuration-line"]
 
 
 def test_p15_pa15_roles_compare_without_case_and_keep_their_text():
@@ -168,19 +169,103 @@ def test_p15_pa15_roles_compare_without_case_and_keep_their_text():
     assert shown("### @User:\n### @SYSTEM:\n")["sent"] == [1, 2]
 
 
+def test_p13_pa7_pa14_a_quoted_command_of_many_lines_loses_its_marks_and_ends_at_a_quoted_blank_line():
+    text = '### @user:\n\n> > %% stop = [\n> >   "a",\n>> "b"\n> > ]\n> >\n> > More.\n'
+    message = shown(text)["messages"][1]
+    assert [(each["key"], each["value"], each["line"]) for each in message["config"]] == [("stop", ["a", "b"], 3)]
+    assert message["content"] == "> >\n> > More."
+    action = shown("> %% include x.md\n> more\n>\n> rest\n\n### @user:\n")["messages"][0]["config"][0]
+    assert (action["args"], action["raw"]) == ("x.md\nmore", "include x.md\nmore")
+
+
+def test_p8_nothing_is_said_about_configuration_in_a_disabled_message():
+    assert rules("### //@user:\n\n% n = many\n% =\n%%\n\n### @user:\n") == []
+
+
+def test_pa8_pa9_a_dotted_name_that_begins_nowhere_is_an_unknown_field_and_a_bare_one_a_variable():
+    text = "% respnders.default.n = 1\n% mine = 1\n\n### @user:\n"
+    found = check_text(SourceText(text), dialect="prapti").diagnostics
+    assert [(each.rule, each.severity) for each in found] == [("unknown-field", "error"), ("user-variable", "hint")]
+    assert "responders.default.n" in found[0].notes[0]
+
+
+def test_pa9_a_seed_may_be_any_whole_number():
+    assert rules("% seed = 0\n\n### @user:\n") == []
+    assert rules("% seed = 0.5\n\n### @user:\n") == ["wrong-type"]
+
+
+def test_x7_a_chat_chooses_no_tool():
+    assert rules('% tools = ["python"]\n\n### @user:\n') == ["refused-configuration"]
+
+
+def test_pa1_a_disabled_line_in_code_was_never_executed():
+    assert rules("### @user:\n\n```\n//% n = 1\n```\n") == []
+
+
+def test_pa1_ticks_in_configuration_lines_open_no_code_around_the_next():
+    text = '### @user:\n\n% stop = "`"\n% model = "`"\n'
+    assert [key for key, *_ in keys(text)] == ["stop", "model"]
+
+
+def test_pa10_all_blank_lines_behind_a_removed_line_go_where_one_stood_before_it():
+    text = "### @user:\n\nOne.\n\n% n = 1\n\n\n\n% n = 2\n\nTwo.\n% n = 3\n\nThree.\n"
+    assert shown(text)["messages"][1]["content"] == "One.\n\nTwo.\n\nThree."
+
+
+def test_pa13_a_comment_behind_a_configuration_line_is_no_part_of_it():
+    text = '% n = 2 <!-- two -->\n% include a.md <!-- x --> <!-- y -->\n% stop = "<!-- s -->"\n% model = "m<!--"\n'
+    config = shown(text)["messages"][0]["config"]
+    assert [each["value"] for each in config] == [2, None, "<!-- s -->", "m<!--"]
+    assert config[1]["args"] == "a.md"
+
+
+def test_pa3_an_escaped_heading_is_text():
+    assert roles("### \\@user:\n\n### \\//@user:\n\n\\### @user:\n")[1:] == []
+
+
 @pytest.mark.parametrize(
-    ("heading", "role"),
+    ("heading", "message"),
     [
-        ("### @user", "user"),
-        ("### @user: ###", "user"),
-        ("###   @user/Jean-Luc.2:  ", "user"),
-        ("### //@user:", "user"),
-        ("### @größe/Ä:", "größe"),
-        ("### @_head:", "_head"),
+        ("### @user", ("user", None, False, False)),
+        ("### @user: ###", ("user", None, False, False)),
+        ("###   @user/Jean-Luc.2:  ", ("user", "Jean-Luc.2", False, False)),
+        ("### //@user/A_b", ("user", "A_b", False, True)),
+        ("### @größe/Ä7:", ("größe", "Ä7", False, False)),
+        ("### @_head:", ("_head", None, True, False)),
     ],
 )
-def test_pa2_pa3_pa4_pa16_headings_that_begin_a_message(heading, role):
-    assert roles(f"{heading}\n\nText.\n")[1][0] == role
+def test_pa2_pa3_pa4_pa16_headings_that_begin_a_message(heading, message):
+    assert roles(f"{heading}\n\nText.\n") == [("_head", None, True, False), message]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "permissive", "strict"),
+    [
+        ("### @user\n", "message-heading-colon", "warning", "error"),
+        ("### @user: hi\n", "message-heading-text", "hint", "hint"),
+        ("### @observer:\n", "unknown-role", "warning", "error"),
+        ("### @user:\n%%\n", "empty-configuration-line", "error", "error"),
+        ("### @user:\n% n = 'x'\n", "configuration-literal", "error", "error"),
+        ("### @user:\n% prapti.none = 1\n", "unknown-field", "error", "error"),
+        ("### @user:\n% mine = 1\n", "user-variable", "hint", "hint"),
+        ("### @assistant:\n% mine = 1\n", "configuration-by-assistant", "warning", "error"),
+        ("### @user:\n    % n = 1\n", "configuration-in-code", "hint", "hint"),
+    ],
+)
+def test_pa1_pa2_pa3_pa6_pa8_pa9_pa12_pa14_x4_every_finding_has_its_severity(text, rule, permissive, strict):
+    for mode, severity in ((None, permissive), (True, strict)):
+        (found,) = check_text(SourceText(text), dialect="prapti", strict=mode).diagnostics
+        assert (found.rule, found.severity) == (rule, severity)
+
+
+def test_p8_pa16_a_disabled_message_ends_at_the_next_message_heading_and_at_no_other():
+    text = "### //@user:\n\n% n = 1\n\n### Other\n\n% n = 2\n\n### @_head:\n\n% n = 3\n\n### @user:\n"
+    assert keys(text) == [("n", 3, 11)]
+    assert shown(text)["sent"] == [3]
+
+
+def test_pa12_texts_for_completion_have_roles_of_their_own():
+    assert shown("### @prompt:\n### @Completion:\n### @observer:\n")["sent"] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +294,13 @@ def test_pa6_pw2_in_a_message_of_an_assistant_only_sampling_counts():
     text = '### @assistant:\n\n% temperature = 0.1\n% model = "x"\n% plugins.load openai.chat\n'
     assert keys(text) == [("temperature", 0.1, 3)]
     assert rules(text) == ["configuration-by-assistant"] * 2
+
+
+def test_pa6_what_a_model_wrote_is_nobodys_mistake_even_where_it_is_no_command():
+    text = "### @assistant:\n\nTen\n%\n% = 3\n//% =\n% n = many\nends.\n"
+    found = check_text(SourceText(text), dialect="prapti").diagnostics
+    assert [(each.rule, each.severity) for each in found] == [("configuration-by-assistant", "warning")] * 3
+    assert shown(text)["messages"][1]["content"] == "Ten\nends."
 
 
 def test_x7_a_chat_chooses_no_endpoint_key_plugin_or_permission():
@@ -309,14 +401,27 @@ def test_pa2_the_normal_form_is_stable_and_means_the_same(text):
     assert before["assignments"] == after["assignments"]
 
 
-def test_pw1_work_is_linear_in_hostile_chats():
-    for piece in (
+@pytest.mark.parametrize(
+    "piece",
+    [
         "%% a\n",
         "### @user:\n%% x\n",
         "> " * 50 + "% n = 1\n",
+        "> %% a\n> b\n>\n",
         "%" * 100 + "\n",
         "% a = [" + "[" * 50 + "\n",
-    ):
-        text = piece * 3000
-        model, _ = chat(text)
-        assert len(model.messages) >= 1
+        "% a <!-- b --> <!-- c -->\n",
+        "text\n\n\n\n% n = 1\n\n\n",
+        '% stop = "`"\n',
+        "a `b` c",
+        "### //@user:\n% n = x\n",
+    ],
+)
+def test_pw1_work_is_linear_in_hostile_chats(piece):
+    def work(count):
+        model, _ = chat(piece * count)
+        facts(model)
+        effective(model)
+        format_edits(model, FormatOptions())
+
+    assert is_linear(work, 200, 3000)

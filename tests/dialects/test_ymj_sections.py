@@ -181,7 +181,7 @@ def test_y28_known_specifications(spec: str):
 
 
 def test_spans_are_what_they_claim():
-    """X2: every span of the model, sliced from the source."""
+    """X2b: every span of the model, sliced from the source."""
     text = record(more="ymj_spec: 0.7\n")
     model = read(text)
     assert model.footer is not None

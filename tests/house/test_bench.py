@@ -52,9 +52,6 @@ def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, m
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
     monkeypatch.setenv(checking.CORPUS_VARIABLE, str(ROOT / "docs"))
-    monkeypatch.setattr(
-        peers, "find", lambda: dict.fromkeys(("rumdl", "markdownlint-cli2", "mdformat"), peers.Peer("x"))
-    )
     texts = [row.text() for row in checking.rows(count=20, runs=1)]
     assert len(texts) == 16
     assert Counter(text.split(" | ")[2] for text in texts if "| not installed |" in text) == {

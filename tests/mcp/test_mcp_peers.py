@@ -82,7 +82,7 @@ def test_lw14_l19_la9_the_everything_server_over_http(node, peer, mode, path, tr
         [node, peer("server-everything"), mode], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        assert wait_until(lambda: listens(port), 10)
+        assert wait_until(lambda: listens(port))
         config = ServerConfig("everything", url=f"http://127.0.0.1:{port}{path}", transport=transport)
         assert "echo" in talk(config, everything)
     finally:

@@ -12,7 +12,7 @@ import pytest
 
 from prosa.render.events import Numbering, as_json_line, as_line, name_of
 from prosa.runtime import events
-from prosa.runtime.events import Event, RunFailed, RunFinished, RunStarted, Scope, ToolCalled
+from prosa.runtime.events import Event, ModelAnswered, RunFailed, RunFinished, RunStarted, Scope, ToolCalled
 from prosa.runtime.usage import Usage
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
@@ -55,6 +55,12 @@ def test_a_line_begins_with_the_keys_that_all_have():
 
 def test_the_first_program_has_no_parent():
     assert "parent" not in json.loads(as_json_line(RunStarted(Scope("p"), "m"), seq=1, time=NOW))
+
+
+@pytest.mark.parametrize(("calls", "words"), [(0, "an answer"), (1, "1 tool call"), (2, "2 tool calls")])
+def test_a_person_reads_how_many_tools_were_asked_for(calls: int, words: str):
+    event = ModelAnswered(Scope("p"), 1, Usage(100, 20), "m", "", calls)
+    assert as_line(event) == f"p: iteration 1: {words}, 120 tokens"
 
 
 def test_a_line_stays_a_line_whatever_it_carries():

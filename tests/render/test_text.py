@@ -78,9 +78,9 @@ def test_many_findings_on_one_long_line_are_linear():
     many = [diagnostic(text, at * 3, at * 3 + 2) for at in range(0, 80_000, 40)]
     source = many[0].source
     many = [Diagnostic(each.code, each.rule, each.severity, each.message, source, each.span) for each in many]
-    began = time.perf_counter()
+    began = time.process_time()
     render_text(many)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
 
 
 @settings(max_examples=100, deadline=None)

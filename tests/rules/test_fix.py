@@ -199,4 +199,4 @@ def test_fixing_twice_is_fixing_once(lines: list[str], end: str):
     text = end.join(lines)
     once = new(text, unsafe=True)
     assert new(once, unsafe=True) == once
-    assert end == "\n" or "\n" not in once.replace("\r\n", "")
+    assert "\r\n" not in text or "\n" not in once.replace("\r\n", "")

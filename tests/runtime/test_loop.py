@@ -53,6 +53,11 @@ def test_l13_la8_feedback_is_in_the_next_system_message_and_the_answer_stays(tmp
     assert ran.summary.errors == 1
 
 
+def test_one_answer_that_fails_where_one_is_allowed(tmp_path):
+    ran = run(load(tmp_path, iterations=1), {}, [{"content": "no"}])
+    assert ran.error.message.startswith("validation failed: no valid output after 1 iteration: ")
+
+
 def test_l13_la7_ten_answers_that_fail_end_the_run(tmp_path):
     ran = run(load(tmp_path), {}, [{"content": "no"}] * 11)
     assert isinstance(ran.error, OutputRefused)

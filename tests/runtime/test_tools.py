@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from prosa.runtime.errors import LimitExceeded, RunError, ToolServerError
-from prosa.runtime.events import Scope, ToolsOffered, ignore
+from prosa.runtime.errors import InputRefused, LimitExceeded, RunError, ToolServerError
+from prosa.runtime.events import ModelAnswered, ModelAsked, RunFinished, RunStarted, Scope, ToolsOffered, ignore
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolCall, ToolSpec
 from prosa.runtime.ports import SandboxResult, ServerTool, ToolResult
@@ -159,6 +159,16 @@ def test_l7_l20_l21_lw2_servers_start_their_tools_work_and_they_stop(tmp_path):
     assert servers.log == ["start files", "stop files"]
     assert servers.calls == [("files", "read_file", {"path": "a"})]
     assert ran.requests[1].messages[3].content == "read_file done"
+
+
+def test_l15_a_wrong_input_starts_nothing_and_nothing_is_asked_before_the_tools_are_ready(tmp_path):
+    program, servers = load(tmp_path, text_of(more=SERVERS)), FakeServers()
+    refused = run(program, {"text": 7}, [{"content": {"n": 1}}], servers=servers)
+    assert isinstance(refused.error, InputRefused)
+    assert (servers.log, refused.requests) == ([], [])
+    ran = run(program, {"text": "seven"}, [{"content": {"n": 1}}], servers=servers)
+    assert [type(event) for event in ran.events] == [RunStarted, ToolsOffered, ModelAsked, ModelAnswered, RunFinished]
+    assert servers.log == ["start files", "stop files"]
 
 
 def test_la11_lw2_a_server_that_does_not_start_ends_the_run(tmp_path):

@@ -157,13 +157,13 @@ def test_l4_any_text_is_typed_or_refused(key: str, text: str) -> None:
 
 @pytest.mark.parametrize("key", ["a." * 50_000 + "b", "x" * 100_000, "." * 100_000])
 def test_hostile_keys_take_no_time(key: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for schema in ({}, SCHEMA, {"properties": {"a": {"$ref": "#"}}}):
         try:
             typed_arguments(schema, [(key, "1")])
         except ArgumentProblem as problem:
             assert str(problem)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 def test_l4_the_inputs_in_words() -> None:
@@ -200,6 +200,6 @@ def test_l4_the_inputs_in_words() -> None:
 def test_a_schema_of_alternatives_without_end_is_described() -> None:
     definitions = {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"} for _ in range(50)]} for n in range(30)}
     schema = {"properties": {"x": {"$ref": "#/$defs/a0"}}, "$defs": {**definitions, "a30": {"type": "string"}}}
-    started = time.perf_counter()
+    started = time.process_time()
     assert describe_inputs(schema) == (InputField("x", "string"),)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -72,9 +72,9 @@ def test_l9_a_bad_schema_is_refused_at_its_place(schema: Any, pointer: str, word
 
 @pytest.mark.parametrize("schema", [nested(100_000), nested(63), doubling(12)], ids=["endless", "deep", "doubling"])
 def test_hostile_schemas_take_no_time(schema: Any) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         Schema(schema).problems("x")
     except SchemaError as error:
         assert "levels" in error.message
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -76,9 +76,9 @@ def test_x13_many_defaults_inside_one_another_end() -> None:
     names = [f"p{number}" for number in range(30)]
     node: dict[str, Any] = {"properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
     schema = {"$ref": "#/$defs/node", "$defs": {"node": node, **{name: {"default": {}, **node} for name in names}}}
-    started = time.perf_counter()
+    started = time.process_time()
     assert set(fill_defaults(schema, {})) == set(names)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_x13_endless_values_are_left_alone() -> None:

@@ -110,6 +110,6 @@ def test_l9_near_misses_have_a_suggestion(text: str, suggestion: str) -> None:
 def test_large_schemas_take_no_time(text: str) -> None:
     node = read_yaml(text).node
     assert node is not None
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(check_schema_shape(node)) <= 100
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

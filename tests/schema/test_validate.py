@@ -211,9 +211,9 @@ def test_l9_formats_are_asserted(name: str, good: str, bad: str) -> None:
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(a|a)*b$"])
 def test_x20_plain_patterns_take_linear_time(pattern: str) -> None:
     text = "a" * 100_000 + "!"
-    started = time.perf_counter()
+    started = time.process_time()
     assert not Schema({"pattern": pattern}).valid(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 BACKTRACKING = r"(?=a)(a|aa|a|aa)+(?!a)b$"
@@ -230,10 +230,10 @@ BACKTRACKING = r"(?=a)(a|aa|a|aa)+(?!a)b$"
 )
 def test_x20_exceeding_the_backtracking_limit_is_a_problem_that_says_so(schema: Any) -> None:
     compiled = Schema(schema)
-    started = time.perf_counter()
+    started = time.process_time()
     (problem,) = compiled.problems("a" * 5_000)
     assert not compiled.valid("a" * 5_000)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert problem.keyword == "pattern"
     assert "backtracking" in problem.message
 

@@ -250,11 +250,11 @@ def test_a_byte_order_mark_and_line_ends_change_nothing():
     ids=range(10),
 )
 def test_hostile_settings_end_soon_with_few_problems(text: str):
-    began = time.monotonic()
+    began = time.process_time()
     found, problems = read_project_settings(text)
     assert found == Settings()
     assert 0 < len(problems) <= 51
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @settings(max_examples=60, deadline=None)

@@ -86,11 +86,11 @@ def test_a_column_past_the_end_of_a_line_stays_on_it() -> None:
 def test_one_very_long_line_is_not_quadratic() -> None:
     text = "é" * 300_000
     index = LineIndex(text)
-    started = time.perf_counter()
+    started = time.process_time()
     for offset in range(0, len(text), 30):
         assert index.offset_of_byte(index.byte_offset(offset)) == offset
         assert index.utf16_column(offset) == offset
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_source_text_answers_in_its_own_words() -> None:

@@ -29,7 +29,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document"),
     Command("new", "prosa.cli.new", "write a new document after a template"),
-    Command("explain", "prosa.cli.explain", "print the page of a rule"),
+    Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect"),
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it"),
     Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it"),
     Command("run", "prosa.cli.run", "run a program and print its JSON result"),

@@ -1,7 +1,7 @@
 """The one place where exceptions become words and exit statuses (style 12).
 
 In: whatever a command raised. Out: lines on stderr and 0, 1 or 2 (130 after Ctrl-C, 143 after SIGTERM). Bad input
-never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for anything, because then somebody asked for it.
+never shows a traceback; ``--debug`` or ``PROSA_DEBUG`` shows one for faults of ours and of the system.
 """
 
 from __future__ import annotations
@@ -54,8 +54,6 @@ def wants_debug(argv: Sequence[str], console: Console) -> bool:
 def report(error: BaseException, console: Console, *, debug: bool = False) -> int:
     """Says what happened on stderr and gives the exit status."""
     error = _single(error)
-    if debug and not isinstance(error, KeyboardInterrupt | Stopped | WrongUse):
-        console.err(_traceback(error), end="")
     if isinstance(error, KeyboardInterrupt):
         console.err("interrupted")
         return INTERRUPTED
@@ -66,6 +64,8 @@ def report(error: BaseException, console: Console, *, debug: bool = False) -> in
         if error.usage:
             console.err(error.usage, end="")
         return say(console, error.message, error.hint, status=WRONG_USE)
+    if debug and not _is_explained(error):
+        console.err(_traceback(error), end="")
     return _known(error, console) or _internal(error, console)
 
 
@@ -75,6 +75,14 @@ def say(console: Console, message: str, hint: str = "", *, status: int = FAILED)
     if hint:
         console.err("\n".join(f"  {line}" if line else "" for line in _plain(hint).splitlines()))
     return status
+
+
+def _is_explained(error: BaseException) -> bool:
+    """Whether its own words say all there is to say: the input, the program or a service is at fault, not our code."""
+    from prosa.runtime.errors import RunError
+    from prosa.source import FileProblem
+
+    return isinstance(error, RunError | FileProblem)
 
 
 def _known(error: BaseException, console: Console) -> int:

@@ -49,7 +49,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
     count = sum(len(group.paths) for group in groups)
     if count == 0:
-        raise WrongUse(f"no documents in {', '.join(paths)}", hint="Prosa formats .md, .markdown, .mda and .ymj")
+        raise WrongUse(
+            f"no documents in {', '.join(paths)}",
+            hint="Prosa formats .md, .markdown, .mda and .ymj that git does not ignore",
+        )
     done = [each for group in groups for each in _formatted(group, args)]
     refused = _say_refused(done, console)
     changes = [

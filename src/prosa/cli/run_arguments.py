@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 def add_input(parser: argparse.ArgumentParser) -> None:
     """How an input is given."""
-    parser.add_argument("pairs", nargs="*", metavar="KEY=VALUE", help="one input, typed by the program's input schema")
+    # The default keeps it out of what argparse calls required when FILE is missing.
+    typed = "one input, typed by the program's input schema"
+    parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=typed)
     parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
 
 

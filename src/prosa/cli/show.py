@@ -44,9 +44,7 @@ def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
         group.files.read(path)
     profile = Profile(chosen_dialect(args.dialect), strict=args.strict)
     checked = Checking(profile).check(group, keep=True)
-    shown = {
-        each.real: document_facts(each, checked.of(each.front.source), strict=args.strict) for each in checked.documents
-    }
+    shown = {each.real: document_facts(each, checked.of(each.front.source)) for each in checked.documents}
     return [facts | _url(real, facts, checked) for real, facts in shown.items()]
 
 

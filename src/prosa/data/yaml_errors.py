@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _QUOTE = "Quote the value if this is meant as text."
 
+_TAB = ("a tab cannot indent YAML", "Indent with spaces.")
+
 # libyaml's problem -> (headline, what to do)
 _WORDS: dict[str, tuple[str, str]] = {
     "mapping values are not allowed in this context": (
@@ -51,11 +53,8 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Put the list on the lines after its key.",
     ),
     "block mapping keys are not allowed in this context": ("a `?` key cannot start here", ""),
-    "found a tab character where an indentation space is expected": (
-        "a tab cannot indent YAML",
-        "Indent with spaces.",
-    ),
-    "found a tab character that violates indentation": ("a tab cannot indent YAML", "Indent with spaces."),
+    "found a tab character where an indentation space is expected": _TAB,
+    "found a tab character that violates indentation": _TAB,
     "did not find expected <document start>": (
         "text after the end of the YAML document",
         "Expected nothing more; remove `...` or the text after it.",
@@ -69,7 +68,7 @@ _WORDS: dict[str, tuple[str, str]] = {
         "Expected a comment or the end of the line.",
     ),
     "did not find expected alphabetic or numeric character": (
-        "{found} needs a name",
+        "{found} cannot follow `*` or `&` here",
         "`*` and `&` start a YAML alias or anchor; quote the value if it is text.",
     ),
 }
@@ -88,6 +87,8 @@ def add_syntax_problem(error: YAMLError, text: str, findings: Findings) -> None:
         place, context = context, None
     start, end = _stretch(text, place)
     headline, advice = _WORDS.get(problem, ("YAML cannot be read here: " + problem, ""))
+    if text[start:end] == "\t" and problem.startswith("found character"):  # any other message fits a tab too
+        headline, advice = _TAB
     found = shown(text[start:end]) if start < end else "the end of the text"
     first = None
     if context is not None and context < start:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from prosa.document import Heading
 
 _MESSAGE = re.compile(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
-_MAYBE_MESSAGE = re.compile(r"(?:\A|[\r\n]) {0,3}###[ \t]+\\?(?:@|//)")
-"""What a top-level message heading looks like, and more: code and comments hold such lines too."""
+_MAYBE_MESSAGE = re.compile(r"###[ \t]+\\?(?:@|//)")
+"""What is in every message heading, and in other places too. It begins with plain text: then it is found fastest."""
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
 
 

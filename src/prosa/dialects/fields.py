@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from prosa.data import Entry, Mapping, Node, Scalar, Sequence
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.source import Span
@@ -141,6 +141,22 @@ def read_fields(
 def text_of(entry: Entry | None) -> str | None:
     """The source text of a string field (X1), or None."""
     return entry.value.text if entry is not None and isinstance(entry.value, Scalar) else None
+
+
+def declared_value(mapping: Mapping, table: tuple[Field, ...]) -> dict[str, Value]:
+    """A mapping as plain data. What ``table`` declares as a string is its source text, the rest its value (X1)."""
+    kinds = {field.name: field.kind for field in table}
+    return {entry.key.text: _declared(kinds.get(entry.key.text), entry.value) for entry in mapping}
+
+
+def _declared(kind: Kind | None, node: Node) -> Value:
+    if kind in ("string", "strings") and isinstance(node, Scalar) and node.value is not None:
+        return node.text
+    if kind == "strings" and isinstance(node, Sequence):
+        return [_declared("string", item) for item in node.items]
+    if kind == "string-map" and isinstance(node, Mapping):
+        return {entry.key.text: _declared("string", entry.value) for entry in node}
+    return to_value(node)
 
 
 def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:

@@ -15,6 +15,12 @@ from prosa.source import SourceText, Span
 
 _FIELD = re.compile(r"(?:\r\n|\n|\r)(?:#[^\r\n]*(?:\r\n|\n|\r))?[\w\"'.-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
 
+_BREAK = re.compile(
+    r"(?:[ \t]*+(?>\r\n|\n|\r)){2}(?:[ \t]*+(?:#[^\r\n]*+)?(?>\r\n|\n|\r))*+(?!\S{1,64}[ \t]*:(?:\s|\Z))"
+)
+"""A blank line below the first fence, and no field on the first line that is neither blank nor a comment: where that
+is no YAML either, the fence is a thematic break, as slides begin with."""
+
 _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-tag", "complex-key"})
 """Problems after which the tree may lack fields that the author wrote."""
 
@@ -45,8 +51,8 @@ class FrontReading:
 def read_front(source: SourceText) -> FrontReading:
     """Front matter and body of ``source``."""
     front, problems = split_front_matter(source.text)
+    bom = 1 if source.text.startswith("\ufeff") else 0
     if front is None:
-        bom = 1 if source.text.startswith("\ufeff") else 0
         meant = tuple(problem for problem in problems if _looks_like_fields(source.text, problem.span.end))
         return FrontReading(source, None, bool(meant), Span(bom, bom), Span(bom, len(source.text)), meant)
     if problems:  # too large: nothing of it is read
@@ -54,6 +60,8 @@ def read_front(source: SourceText) -> FrontReading:
     reading = read_yaml(source.slice(front.yaml), offset=front.yaml.start)
     fields, complaint = _as_mapping(reading.node, front.yaml, had_problems=bool(reading.problems))
     complete = not any(problem.rule in _CUT_SHORT for problem in reading.problems)
+    if (fields is None or not complete) and _BREAK.match(source.text, front.open.end):
+        return FrontReading(source, None, False, Span(bom, bom), Span(bom, len(source.text)), ())
     return FrontReading(source, fields, True, front.open, front.body, (*reading.problems, *complaint), complete)
 
 

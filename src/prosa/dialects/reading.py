@@ -10,6 +10,7 @@ The package of a dialect is loaded when the first document needs it. What a pack
     format_edits(model, options) -> (Edit, …)       optional: its normal form
     corpus_facts(model) -> {…}                      optional: plain data for the rules of many documents
     strictness(model) -> bool | None                optional: whether the document asks to be read strictly
+    FRONT                                           optional: the table of its front matter (`dialects.fields`)
     masked(front) -> (Span, …)                      optional: what a Markdown parser must not see
     markdown(front) -> Span                         optional: the part of the body that is Markdown
     after_fix(before, after) -> (Edit, …)           optional: what keeps hashes of the text true after a fix (X22)
@@ -23,11 +24,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from prosa.data import Value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
+from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading
 from prosa.dialects.table import dialect
-from prosa.document import parse
 
 if TYPE_CHECKING:
     from prosa.dialects.formatting import FormatOptions
@@ -45,6 +47,12 @@ class DialectReading:
     document: Document
     model: Any
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def front_matter(self) -> dict[str, Value] | None:
+        """The front matter as plain data, strings as the dialect declares them (X1); None where it is no mapping."""
+        table = getattr(_package(self.name), "FRONT", ())
+        return declared_value(self.front.fields, table) if self.front.fields is not None else None
 
     def references(self) -> tuple[Ref, ...]:
         """What the document points at."""
@@ -97,6 +105,8 @@ def read_as(front: FrontReading, name: DialectName) -> DialectReading:
     package = _package(name)
     masked: tuple[Span, ...] = package.masked(front) if hasattr(package, "masked") else ()
     body: Span = package.markdown(front) if hasattr(package, "markdown") else front.body
+    from prosa.document import parse  # only here: it loads the Markdown parser
+
     document = parse(front.source, body=body, masked=masked)
     if package is None:
         return DialectReading(name, front, document, None)

@@ -1,23 +1,32 @@
-"""CommonMark with places: one parse per document into an immutable tree whose spans are character offsets (X2)."""
+"""CommonMark with places: one parse per document into an immutable tree whose spans are character offsets (X2).
 
-from prosa.document.document import Document
-from prosa.document.fences import fence_texts
-from prosa.document.model import (
-    CodeSpan,
-    Fence,
-    FootnoteDefinition,
-    FootnoteReference,
-    Heading,
-    Html,
-    Image,
-    Link,
-    LinkDefinition,
-    Paragraph,
-    Section,
-    Wikilink,
-)
-from prosa.document.parse import parse
-from prosa.document.references import Def, Ref, link_references
+The parser loads at its first use: a run of a program, and a check that finds everything in its cache, need none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.document.document import Document
+    from prosa.document.fences import fence_texts
+    from prosa.document.model import (
+        CodeSpan,
+        Fence,
+        FootnoteDefinition,
+        FootnoteReference,
+        Heading,
+        Html,
+        Image,
+        Link,
+        LinkDefinition,
+        Paragraph,
+        Section,
+        Wikilink,
+    )
+    from prosa.document.parser import parse
+    from prosa.document.references import Def, Ref, link_references
 
 __all__ = [
     "CodeSpan",
@@ -39,3 +48,18 @@ __all__ = [
     "link_references",
     "parse",
 ]
+
+_PLACES = {
+    "Document": "document",
+    "fence_texts": "fences",
+    "parse": "parser",  # no module is called like a name of this package: importing it would take the name
+    **dict.fromkeys(("Def", "Ref", "link_references"), "references"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loads a name on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{_PLACES.get(name, 'model')}"), name)
+    return found

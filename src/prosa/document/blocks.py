@@ -68,7 +68,9 @@ def _heading(parsed: Parsed, found: FoundHeading) -> Heading:
     span = parsed.block(found.where)
     content = Span(span.start, span.start)
     if found.pieces:
-        content = Span(parsed.place(found.pieces[0][2]["start"]), parsed.place(found.end))
+        start = parsed.place(found.pieces[0][2]["start"])
+        start -= parsed.source.text[span.start : start].endswith("\\")  # the parser drops the mark of an escape
+        content = Span(start, parsed.place(found.end))
     plain = "".join(_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE)
     return Heading(found.level, parsed.source.slice(content), span, content, found.outer is not None, plain)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prosa.document.parse import parse
+from prosa.document.parser import parse
 from prosa.source import SourceText
 
 

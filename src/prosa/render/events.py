@@ -46,8 +46,7 @@ def _sentence(event: Event) -> str | None:
         case events.ModelAsked():
             return f"iteration {event.iteration}: asking the model{' (last, without tools)' if event.final else ''}"
         case events.ModelAnswered():
-            asked = f"{event.tool_calls} tool calls" if event.tool_calls else "an answer"
-            return f"iteration {event.iteration}: {asked}, {event.usage.total_tokens} tokens"
+            return f"iteration {event.iteration}: {_asked(event.tool_calls)}, {event.usage.total_tokens} tokens"
         case events.AttemptFailed():
             return f"attempt {event.attempt} failed: {event.reason}; next in {event.wait:.1f} s"
         case events.ToolCalled():
@@ -67,6 +66,12 @@ def _sentence(event: Event) -> str | None:
             return None
         case _:
             assert_never(event)
+
+
+def _asked(tool_calls: int) -> str:
+    if not tool_calls:
+        return "an answer"
+    return "1 tool call" if tool_calls == 1 else f"{tool_calls} tool calls"
 
 
 def _shown(text: str) -> str:

@@ -16,11 +16,11 @@ def document_facts(
     """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11).
     Front matter that is not a mapping is null."""
     errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
-    mode = document.reading.strictness() if strict is None else strict
+    mode = document.strict if strict is None else strict
     return {
         "path": document.front.source.path,
         "dialect": document.dialect,
-        "front_matter": document.front.value,
+        "front_matter": document.reading.front_matter,
         "diagnostics": [diagnostic_object(each) for each in diagnostics],
         **document.reading.judged_facts(strict=bool(mode), errors=errors),
     }

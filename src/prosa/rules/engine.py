@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """One document that was asked for, as it was read."""
+    """One document that was asked for, as it was read. ``strict`` says how it was checked."""
 
     real: Path
     reading: DialectReading
+    strict: bool = False
 
     @property
     def front(self) -> FrontReading:
@@ -111,7 +112,7 @@ def check_program(
 ) -> Checked:
     """Checks a file as a program, with everything it imports. Raises `FileProblem` when it cannot be read.
 
-    Suppressions count here too: what an author keeps quiet is no reason not to run, unless it stops a run.
+    Suppressions do not count: a program that cannot run does not become able to because a comment says so.
     """
     from prosa.rules.programs import check_programs
 
@@ -182,7 +183,9 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surro
         source = each.source or looker.files.read(Path(each.path))
         diagnostics += _ranked(list(each.problems), each.suppressions, source, profile.policy(real))
     documents = tuple(
-        CheckedDocument(real, analysis.reading) for real, analysis in seen.items() if analysis.reading is not None
+        CheckedDocument(real, analysis.reading, profile.policy(real, analysis.strict).strict)
+        for real, analysis in seen.items()
+        if analysis.reading is not None
     )
     return Checked(documents, closure, ordered(diagnostics), corpus)
 

@@ -26,7 +26,10 @@ def _compiled(glob: str) -> re.Pattern[str]:
         return re.compile(r"(?!)")
     anchored = "/" in glob.rstrip("/")
     body = "".join(_part(token) for token in _TOKEN.findall(glob.removeprefix("./").strip("/")))
-    return re.compile(f"{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?", re.DOTALL)
+    try:
+        return re.compile(f"{'' if anchored else '(?:.*/)?'}{body}(?:/.*)?", re.DOTALL)
+    except re.error:
+        return re.compile(r"(?!)")  # `[z-a]` is no set of characters
 
 
 def _part(token: str) -> str:
@@ -39,6 +42,6 @@ def _part(token: str) -> str:
     if token == "?":  # noqa: S105
         return "[^/]"
     if token.startswith("[") and len(token) > 1:
-        inside = token[1:-1].replace("\\", "\\\\")
+        inside = re.sub(r"[\\\[&|~]", r"\\\g<0>", token[1:-1])
         return f"[^/{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
     return re.escape(token)

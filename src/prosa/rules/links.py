@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from prosa.document import Document
+from prosa.document.cover import Cover
 from prosa.rules.subject import LocalLink
 from prosa.source import Span
 
@@ -21,8 +22,11 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
 _MADE_LATER = re.compile(r"[{}<>|*$`\\]")
 """Signs of placeholders that something fills in before the link is a link."""
 
-_OWN_ANCHOR = re.compile(r"\{:?[^{}\n]*#([\w.:-]+)[^{}\n]*\}")
-"""`# Heading {#anchor}`, as several generators write it."""
+_OWN_ANCHOR = re.compile(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
+"""`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
+
+_SHORTCODE = re.compile(r":[a-z0-9_+-]{1,64}:")
+"""`:rocket:`, an emoji; generators that draw it leave it out of the anchor."""
 
 _LABEL = re.compile(r"\(([\w.:-]+)\)=")
 """`(anchor)=` on a line of its own, as MyST writes it."""
@@ -32,7 +36,8 @@ _ADDS = ("{{#", "{{<", "{%", "```{", ":::", "--8<--", "<!-- include", "![[")
 
 
 def local_links(document: Document) -> tuple[LocalLink, ...]:
-    """Links and images written in place, and link definitions, in document order."""
+    """Links and images written in place, and link definitions, in document order. A link without text, `[](#name)`, is
+    how some authors mark a place; nobody can follow it."""
     return tuple(sorted(_links(document), key=lambda link: link.start))
 
 
@@ -47,21 +52,23 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
 
 def anchors(document: Document) -> frozenset[str]:
     """The fragments that lead somewhere in the document, and `*` where a generator may add to them."""
-    own = _OWN_ANCHOR.findall("\n".join(heading.text for heading in document.headings if "{" in heading.text))
-    labels: list[str] = []
-    if ")=" in document.source.text:  # paragraphs are built only where one can be a label
-        labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))]
-    added = ["*"] if any(mark in document.source.text for mark in _ADDS) else []
-    return document.anchors.union(own, labels, added)
+    text = document.source.text
+    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if "{" in text else []
+    own += [_without_emoji(each.plain) for each in document.headings if ":" in each.plain]
+    labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if ")=" in text else []
+    added = ["*"] if any(mark in text for mark in _ADDS) else []
+    return document.anchors.union(own, labels, added) - {""}
 
 
 def _links(document: Document) -> Iterator[LocalLink]:
-    written = [each for each in (*document.links, *document.images) if each.form == "inline"]
+    written = [each for each in document.links if each.form == "inline" and len(each.text_span) > 0]
+    written += [each for each in document.images if each.form == "inline"]
     places = [(each.destination, each.destination_span or each.span) for each in written]
     places += [(each.destination, each.destination_span or each.span) for each in document.definitions]
+    commented = _commented(document.source.text)
     for destination, span in places:
         found = _local(destination, span, document)
-        if found is not None:
+        if found is not None and span.start not in commented:
             yield found
 
 
@@ -73,6 +80,20 @@ def _local(destination: str, span: Span, document: Document) -> LocalLink | None
     path, _, fragment = destination.partition("#")
     path = path.partition("?")[0]
     return LocalLink(_decoded(path), _decoded(fragment), span.start, span.end)
+
+
+def _without_emoji(heading: str) -> str:
+    return "-".join(_SHORTCODE.sub("", heading).lower().split())
+
+
+def _commented(text: str) -> Cover:
+    """The comments of MDX, `{/* … */}`, which Markdown reads as text."""
+    spans: list[Span] = []
+    start = text.find("{/*")
+    while start >= 0 and (end := text.find("*/}", start)) >= 0:
+        spans.append(Span(start, end + 3))
+        start = text.find("{/*", end)
+    return Cover(spans)
 
 
 def _decoded(text: str) -> str:

@@ -38,7 +38,7 @@ Item: TypeAlias = tuple[Path, Path]
 
 
 class Made(NamedTuple):
-    """An analysis on its way between processes: as the row that is kept under ``key``, or as it is."""
+    """A new analysis: as it is, as the row that is kept under ``key``, or both. Between processes a row is enough."""
 
     key: str | None
     row: str | None
@@ -63,7 +63,8 @@ class Looker:
     """How documents are looked at.
 
     ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.
-    ``progress`` is told how many documents are done.
+    ``progress`` is told how many documents are done. ``rows`` asks for the row of every analysis, for a store or for
+    another process.
     """
 
     files: Files
@@ -74,6 +75,7 @@ class Looker:
     store: Store | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
+    rows: bool = False
 
     def look(self, paths: Sequence[Path]) -> dict[Path, Analysis]:
         """The analysis of every document, by real path, each once."""
@@ -131,10 +133,11 @@ class Looker:
         assert self.workers is not None
         load_everything()
         size = max(1, min(CHUNK, -(-len(items) // (self.workers.count * 2))))
-        alone = replace(self, workers=None, progress=None)
-        jobs = [(alone, items[start : start + size]) for start in range(0, len(items), size)]
+        alone = replace(self, workers=None, progress=None, rows=True)
+        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        jobs = [(alone, [(str(real), str(path)) for real, path in some]) for some in chunks]
         found: list[Analysis] = []
-        for (_, some), made in zip(jobs, self.workers.map(_make, jobs), strict=True):
+        for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
             found += self._taken_in(some, made)
         return found
 
@@ -183,13 +186,14 @@ class Looker:
         real, _ = item
         analysis = analyse(kept, self.hints(real), self.files, self.now)
         key = self._key(real, analysis.digest)
+        lean = replace(analysis, reading=None, source=kept if analysis.problems else None)
         try:
-            row = to_row(analysis)
+            row = to_row(analysis) if self.rows or self.store is not None else None
         except NotPlain:
-            return Made(None, None, replace(analysis, reading=None))
+            return Made(None, None, lean)
         if not analysis.lasting or not analysis.digest:
-            return Made(None, row, None)
-        return Made(f"{key}:{real}" if analysis.depends else key, row, None)
+            return Made(None, row, lean)
+        return Made(f"{key}:{real}" if analysis.depends else key, row, lean)
 
     def _key(self, real: Path, digest: str) -> str:
         """Everything that an analysis rests on but the place of the document: its content, what is known of its
@@ -198,10 +202,11 @@ class Looker:
         return f"{digest}:{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}:{'/'.join(real.parts[-2:])}"
 
 
-def _make(job: tuple[Looker, Sequence[Item]]) -> list[Made]:
-    """The work of one process."""
-    looker, items = job
-    return looker.make(items)
+def _make(job: tuple[Looker, Sequence[tuple[str, str]]]) -> list[Made]:
+    """The work of one process. What has a row goes back as that alone."""
+    looker, names = job
+    made = looker.make([(Path(real), Path(path)) for real, path in names])
+    return [each if each.row is None else each._replace(analysis=None) for each in made]
 
 
 def load_everything() -> None:

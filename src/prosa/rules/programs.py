@@ -14,7 +14,6 @@ from pathlib import Path
 from prosa.diagnostics import Problem
 from prosa.dialects.markdownlang.as_dialect import masked
 from prosa.dialects.reading import DialectReading
-from prosa.document import parse
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.rules.findings import ProgramFindings
 from prosa.rules.subject import ProgramCheck, ProgramSubject
@@ -59,6 +58,8 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
     front = program.front
     if MARK not in front.source.text:
         return ()
+    from prosa.document import parse  # only here: most programs suppress nothing
+
     return find_suppressions(front, parse(front.source, body=front.body, masked=masked(front)))
 
 

@@ -14,12 +14,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from prosa.data import Node, Scalar, Sequence
 from prosa.dialects.front import FrontReading
-from prosa.document import Document
 from prosa.rules.suppression import Suppression
 from prosa.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.document import Document
 
 MARK = "prosa-ignore"
 """The word that makes a comment a suppression."""
@@ -33,7 +36,8 @@ _YAML = re.compile(
 )
 _NAME = re.compile(r"[^\s,]+")
 _LINE_END = re.compile(r"[\r\n]")
-_VISIBLE = re.compile(r"[^\s>]")
+_PASSED_OVER = re.compile(r"(?:[\s>]|<!--.*?-->)*", re.DOTALL)
+"""What may stand between a suppression and its block: blank lines, marks of quotations, further comments."""
 _BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?=[\r\n]|\Z)")
 _CONTAINER_MARKS = " \t>*+-"
 
@@ -121,8 +125,8 @@ def _blocks(document: Document) -> tuple[Span, ...]:
 def _next_block(source: SourceText, comment: Span, blocks: tuple[Span, ...]) -> Span:
     """From the comment to the end of the block that follows; of a block that is not listed, to a blank line."""
     text = source.text
-    following = _VISIBLE.search(text, comment.end)
-    first = following.start() if following else len(text)
+    following = _PASSED_OVER.match(text, comment.end)
+    first = following.end() if following else comment.end
     at = bisect_left(blocks, comment.end, key=lambda span: span.start)
     if at < len(blocks) and blocks[at].start <= _line_end(source, first):
         return Span(comment.start, blocks[at].end)
@@ -136,6 +140,8 @@ def _next_entry(source: SourceText, comment: Span, end: int) -> Span:
     last = comment.end
     for line in _lines_after(source, comment.end, end):
         text = line.of(source.text)
+        if text == "---":
+            break
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         indent = len(text) - len(text.lstrip(" "))

@@ -122,7 +122,8 @@ def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State |
 
 def _exhausted(state: State) -> OutputRefused:
     reason = "; ".join(state.rejected) or "the model never gave an answer"
+    tried = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"
     return OutputRefused(
-        f"validation failed: no valid output after {state.iteration} iterations: {reason}",
+        f"validation failed: no valid output after {tried}: {reason}",
         hint="raise the limit with `limits: {iterations: N}` in the program or with --max-iterations",
     )

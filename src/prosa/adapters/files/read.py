@@ -39,12 +39,15 @@ class RootedFiles:
 
     root: Path | None = None
     max_size: int = MAX_DOCUMENT_BYTES
-    _folders: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """The real paths of folders, asked for once: a corpus has many files in few folders."""
+    _reals: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Real paths, asked for once. A file that becomes a link later is refused when it is opened."""
 
     def __post_init__(self) -> None:
         if self.root is not None:
             object.__setattr__(self, "root", real_path(self.root))
+
+    def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int]]:
+        return RootedFiles, (self.root, self.max_size)
 
     def read(self, path: Path) -> SourceText:
         """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
@@ -68,13 +71,20 @@ class RootedFiles:
         return real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep) or not root
 
     def _real(self, path: Path) -> str:
-        """As `real`; only the last part of a path is looked at each time."""
-        folder, name = os.path.split(path)
+        """As `real`. A folder is resolved once for all files in it: a corpus has many files in few folders."""
+        text = os.fspath(path)
+        real = self._reals.get(text)
+        if real is None:
+            real = self._reals[text] = self._resolved(path, *os.path.split(text))
+        return real
+
+    def _resolved(self, path: Path, folder: str, name: str) -> str:
         if name in ("", os.curdir, os.pardir):
             return os.fspath(real_path(path))
-        if folder not in self._folders:
-            self._folders[folder] = os.fspath(real_path(Path(folder)))
-        real = os.path.join(self._folders[folder], name)
+        key = folder + os.sep  # no path ends so, so folders and files do not meet
+        if key not in self._reals:
+            self._reals[key] = os.fspath(real_path(Path(folder)))
+        real = os.path.join(self._reals[key], name)
         try:
             return os.fspath(real_path(path)) if os.path.islink(real) else real
         except ValueError:

@@ -7,6 +7,7 @@ dies takes nothing along: its share, and what is left, is done here.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ def worker_count() -> int:
     return min(count, MAX_WORKERS)
 
 
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; this one leaves the answer to the process that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Meets `prosa.rules.looking.Workers`. ``count`` processes are started for each `map` and end with it."""
@@ -46,7 +52,8 @@ class Pool:
         context = get_context("fork" if sys.platform == "linux" else None)
         done = 0
         try:
-            with ProcessPoolExecutor(min(self.count, len(jobs)), mp_context=context) as workers:
+            size = min(self.count, len(jobs))
+            with ProcessPoolExecutor(size, mp_context=context, initializer=_ignore_interrupts) as workers:
                 for result in workers.map(function, jobs):
                     yield result
                     done += 1

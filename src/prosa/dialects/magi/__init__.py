@@ -5,12 +5,14 @@ graph, `format_edits` its normal form.
 """
 
 from prosa.dialects.magi.facts import facts
+from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.format import format_edits
 from prosa.dialects.magi.links import definitions, references
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.dialects.magi.read import read
 
 __all__ = [
+    "FRONT",
     "MagiModel",
     "Relationship",
     "Script",

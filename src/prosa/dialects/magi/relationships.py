@@ -21,7 +21,7 @@ from prosa.document import CodeSpan, Document, FootnoteDefinition
 from prosa.source import SourceText, Span
 
 _KNOWN = frozenset(squashed(field.name) for field in RELATIONSHIP)
-_MEANT = re.compile(r"[\"'](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']\s*:", re.IGNORECASE)
+_MEANT = re.compile(r"[\"'{,\s](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']?\s*:", re.IGNORECASE)
 _OBJECT = re.compile(r"\s*\{\s*\"")
 _WHAT = "a relationship"
 

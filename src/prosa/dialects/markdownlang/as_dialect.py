@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prosa.diagnostics import Problem
 from prosa.dialects.front import FrontReading
 from prosa.dialects.markdownlang.facts import facts as program_facts
+from prosa.dialects.markdownlang.fields import PROGRAM as FRONT
 from prosa.dialects.markdownlang.model import ProgramModel
 from prosa.dialects.markdownlang.read import read as read_program
-from prosa.document import Def, Document, Ref
+from prosa.document import Def, Ref
 from prosa.source import Span
 from prosa.template.mask import action_spans
+
+if TYPE_CHECKING:
+    from prosa.document import Document
+
+__all__ = ["FRONT", "definitions", "facts", "masked", "read", "references"]
 
 
 def masked(front: FrontReading) -> tuple[Span, ...]:

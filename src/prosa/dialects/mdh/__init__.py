@@ -6,6 +6,7 @@ file or sends a request.
 
 from prosa.dialects.mdh.corpus import corpus_facts
 from prosa.dialects.mdh.facts import facts
+from prosa.dialects.mdh.fields import NODE as FRONT
 from prosa.dialects.mdh.format import format_edits
 from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel
 from prosa.dialects.mdh.read import read
@@ -14,6 +15,7 @@ from prosa.dialects.mdh.url import md_url
 from prosa.dialects.mdh.write import write
 
 __all__ = [
+    "FRONT",
     "ActionModel",
     "LinkModel",
     "NodeModel",

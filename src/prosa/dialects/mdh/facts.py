@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from prosa.data import Mapping, Scalar, Value, to_value
+from prosa.data import Value
+from prosa.dialects.fields import declared_value
 from prosa.dialects.mdh.fields import ACTION
 from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel
-
-_STRINGS = frozenset(field.name for field in ACTION if field.kind == "string")
 
 
 def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Any]:
@@ -43,13 +42,7 @@ def _link(link: LinkModel, model: NodeModel) -> dict[str, Any]:
 
 def action_value(action: ActionModel) -> dict[str, Value]:
     """An action as plain data; what is declared as a string is its text (X1)."""
-    value = {entry.key.text: _value(entry.key.text, entry.value) for entry in action.node}
+    value = declared_value(action.node, ACTION)
     if action.method and action.verb:
         value["method"] = action.verb
     return value
-
-
-def _value(name: str, node: Mapping | Scalar | Any) -> Value:
-    if name in _STRINGS and isinstance(node, Scalar) and node.value is not None:
-        return node.text
-    return to_value(node)

@@ -14,8 +14,11 @@ from prosa.dialects.prapti.model import ConfigLine
 from prosa.source import Edit, Span
 
 _NAME = re.compile(r"\s*(?P<bang>!?)\s*(?P<name>[\w./\\-]+)")
-_ASSIGNS = re.compile(r"\s*=(?!=)\s*")
+_ASSIGNS = re.compile(_NAME.pattern + r"\s*=(?!=)\s*")
 _VARIABLE = re.compile(r"var\(\s*(?P<name>[\w./\\-]+)\s*\)\Z")
+_MARKS = re.compile(r"(?<=[\r\n])[ \t]{0,3}(?:>[ \t]?)+")
+"""The marks of block quotations in front of the further lines of a `%%` command."""
+
 _SHOWN = 40
 
 
@@ -26,21 +29,30 @@ def read_command(raw: RawLine, text: str) -> tuple[ConfigLine | None, Problem | 
 
 
 def _read(raw: RawLine, text: str) -> tuple[ConfigLine | None, Problem | None]:
-    command = raw.command.of(text)
+    command = _MARKS.sub(_blank, raw.command.of(text)) if raw.quoted else raw.command.of(text)
     if not command.strip():
         return None, Problem("empty-configuration-line", "a configuration line without a command", raw.span, (_WHAT,))
     found = _NAME.match(command)
     if found is None:
         return None, _unreadable(raw, command)
-    assigns = _ASSIGNS.match(command, found.end())
-    if assigns:
-        return _assignment(raw, command, found, assigns.end())
+    if assigns := _ASSIGNS.match(command):
+        return _assignment(raw, command, assigns, text)
     rest = command[found.end() :]
     if rest and not rest[0].isspace():
         return None, _unreadable(raw, command)
     if rest.lstrip().startswith("=="):
         return None, _unreadable(raw, command)
-    return _action(raw, command, found), None
+    return _action(raw, command, found, text), None
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many spaces, so that every offset stays true."""
+    return " " * len(found.group())
+
+
+def _written(raw: RawLine, span: Span, text: str) -> str:
+    """A part of a command as its author means it: without the marks of block quotations."""
+    return (_MARKS.sub("", span.of(text)) if raw.quoted else span.of(text)).strip()
 
 
 _WHAT = "write `% NAME = VALUE` to set a value, or `% COMMAND ARGUMENTS`"
@@ -52,25 +64,28 @@ def _unreadable(raw: RawLine, command: str) -> Problem:
     return Problem("unreadable-configuration-line", message, raw.span, (_WHAT,))
 
 
-def _action(raw: RawLine, command: str, found: re.Match[str]) -> ConfigLine:
-    args = command[found.end() :].strip()
+def _action(raw: RawLine, command: str, found: re.Match[str], text: str) -> ConfigLine:
     start = raw.command.start
     at = start + len(command) - len(command[found.end() :].lstrip())
+    span = Span(at, max(at, start + len(command.rstrip())))
     return ConfigLine(
         kind="action",
-        raw=command.strip(),
+        raw=_written(raw, raw.command, text),
         span=raw.span,
         name_span=Span(start + found.start("name"), start + found.end("name")),
-        value_span=Span(at, at + len(args)),
+        value_span=span,
         name=found["name"],
-        args=args,
+        args=_written(raw, span, text),
         disabled=raw.disabled,
         last_only=bool(found["bang"]),
         quoted=raw.quoted,
     )
 
 
-def _assignment(raw: RawLine, command: str, found: re.Match[str], at: int) -> tuple[ConfigLine | None, Problem | None]:
+def _assignment(
+    raw: RawLine, command: str, found: re.Match[str], text: str
+) -> tuple[ConfigLine | None, Problem | None]:
+    at = found.end()
     right = command[at:].rstrip()
     span = Span(raw.command.start + at, raw.command.start + at + len(right))
     variable = _VARIABLE.match(right)
@@ -79,7 +94,7 @@ def _assignment(raw: RawLine, command: str, found: re.Match[str], at: int) -> tu
         return None, problem
     line = ConfigLine(
         kind="assign",
-        raw=command.strip(),
+        raw=_written(raw, raw.command, text),
         span=raw.span,
         name_span=Span(raw.command.start + found.start("name"), raw.command.start + found.end("name")),
         value_span=span,

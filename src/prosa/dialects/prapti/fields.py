@@ -12,13 +12,15 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.model import ConfigLine
+from prosa.dialects.prapti.trust import refusal
 from prosa.source import Span
 
-Type: TypeAlias = Literal["text", "number", "count", "flag", "texts", "text or texts", "anything"]
+Type: TypeAlias = Literal["text", "number", "integer", "count", "flag", "texts", "text or texts", "anything"]
 
 _WORDS: Mapping[Type, str] = {
     "text": "text in double quotes",
     "number": "a number",
+    "integer": "a whole number",
     "count": "a whole number of at least 1",
     "flag": "true or false",
     "texts": "a list of texts",
@@ -49,8 +51,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vars.stop", "text or texts"),
     Setting("vars.presence_penalty", "number"),
     Setting("vars.frequency_penalty", "number"),
-    Setting("vars.seed", "count"),
-    Setting("vars.tools", "texts"),
+    Setting("vars.seed", "integer"),
 )
 
 ROOTS = ("prapti", "plugins", "responders", "vars")
@@ -75,21 +76,32 @@ def setting_of(key: str) -> Setting | None:
 
 
 def check_settings(assignments: Iterable[ConfigLine]) -> Iterator[Problem]:
-    """Values of another type than the setting has, and names below `prapti` that do not exist (PA8)."""
+    """Values of another type than the setting has, and names in the tree that do not exist (PA8)."""
     for line in assignments:
         key = line.key or ""
         setting = setting_of(key)
         if setting is None:
-            if path_of(key).startswith("prapti."):
+            if is_nowhere(key) and not refusal(line):
                 yield _unknown(key, line.name_span)
         elif line.variable is None and (wanted := wrong_type(setting, line.value)):
             yield Problem("wrong-type", f"`{key}` must be {wanted}", line.value_span)
 
 
+def is_nowhere(key: str) -> bool:
+    """Whether a key is no place in the tree: unknown below `prapti`, or dotted below something that is no root. A bare
+    name is a variable (PA9)."""
+    return path_of(key).startswith("prapti.") or ("." in key and key.split(".")[0] not in ROOTS)
+
+
 def _unknown(key: str, span: Span) -> Problem:
+    root, _, rest = key.partition(".")
     known = [setting.path for setting in SETTINGS if setting.path.startswith("prapti.")]
-    near = nearest(path_of(key), known)
-    note = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
+    near = nearest(key, known)
+    note = f"there are {', '.join(known)}"
+    if root not in ROOTS:
+        near = f"{found}.{rest}" if (found := nearest(root, ROOTS)) else None
+        note = f"a name with a dot begins with one of {', '.join(ROOTS)}"
+    note = f"did you mean `{near}`?" if near else note
     return Problem("unknown-field", f"there is no setting `{key}`", span, (note,), severity=Severity.ERROR)
 
 
@@ -100,7 +112,8 @@ def wrong_type(setting: Setting, value: Value) -> str | None:
     fits: Mapping[Type, bool] = {
         "text": isinstance(value, str),
         "number": number,
-        "count": isinstance(value, int) and not isinstance(value, bool) and value >= 1,
+        "integer": isinstance(value, int) and number,
+        "count": isinstance(value, int) and number and value >= 1,
         "flag": isinstance(value, bool),
         "texts": texts,
         "text or texts": texts or isinstance(value, str),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from prosa.document import Document
+from prosa.document.cover import Cover
 from prosa.source import Span
 
 _LINE = re.compile(r"(?P<indent>[ \t]*)(?P<quote>(?:>[ \t]{0,4})*)(?P<off>//)?(?P<sign>%%?)(?P<command>[^\r\n]*)")
@@ -19,22 +20,26 @@ MAX_INDENT = 3
 """Spaces in front of a configuration line (PA7); more is code, or the continuation of a list."""
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_BLANKS = " \t"
 
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A configuration line before its command is read. ``command`` is the span of what follows the percent signs."""
+    """A configuration line before its command is read. ``command`` is the span of what follows the percent signs, but
+    for comments at its end.
+    """
 
     span: Span
     command: Span
     disabled: bool
     quoted: bool
-    multiline: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The configuration lines of a document; ``opaque`` are those inside code, which are text."""
+    """The configuration lines of a document; ``opaque`` are those inside code, which are text. A disabled line in code
+    is nothing at all.
+    """
 
     config: tuple[RawLine, ...]
     opaque: tuple[Span, ...]
@@ -43,6 +48,8 @@ class Lines:
 def find_lines(document: Document, stops: tuple[int, ...]) -> Lines:
     """All configuration lines of a body. ``stops`` are the offsets at which message headings begin."""
     text = document.source.text
+    comments = {span.end: span.start for span in document.comments}
+    code = _Code(document)
     config: list[RawLine] = []
     opaque: list[Span] = []
     skip_to = 0
@@ -53,17 +60,36 @@ def find_lines(document: Document, stops: tuple[int, ...]) -> Lines:
         at = found.start("sign")
         if document.in_comment(at):
             continue
-        if document.in_code(at):
-            opaque.append(Span(start, end))
+        if code.covers(at, since=skip_to):
+            if not found["off"]:
+                opaque.append(Span(start, end))
             continue
         if len(found["indent"].expandtabs(4)) > MAX_INDENT:
             continue
         at_stop = bisect_right(stops, start)
         limit = stops[at_stop] if at_stop < len(stops) else document.body.end
         line = _raw(found, Span(start, end), text, limit)
-        config.append(line)
+        config.append(replace(line, command=_without_comments(line.command, text, comments)))
         skip_to = line.span.end
     return Lines(tuple(config), tuple(opaque))
+
+
+class _Code:
+    """Where code is. Ticks in a configuration line are its own: they open no code that covers the next one."""
+
+    def __init__(self, document: Document) -> None:
+        self._blocks = Cover((*(fence.span for fence in document.fences), *document.indented_code))
+        self._spans = sorted(each.span for each in document.code_spans)
+
+    def covers(self, offset: int, *, since: int) -> bool:
+        """Whether an offset lies in a block of code, or in a code span that begins at ``since`` or later."""
+        at = bisect_right(self._spans, offset, key=_start) - 1
+        in_span = at >= 0 and since <= self._spans[at].start and offset < self._spans[at].end
+        return in_span or offset in self._blocks
+
+
+def _start(span: Span) -> int:
+    return span.start
 
 
 def _line_spans(text: str, body: Span) -> Iterator[tuple[int, int]]:
@@ -76,21 +102,30 @@ def _line_spans(text: str, body: Span) -> Iterator[tuple[int, int]]:
 
 
 def _raw(found: re.Match[str], line: Span, text: str, limit: int) -> RawLine:
-    multiline = found["sign"] == "%%"
-    end = _block_end(text, line.end, limit) if multiline else line.end
-    command = Span(found.start("command"), end)
-    return RawLine(Span(line.start, end), command, bool(found["off"]), bool(found["quote"]), multiline)
+    quoted = bool(found["quote"])
+    end = _block_end(text, line.end, limit, quoted=quoted) if found["sign"] == "%%" else line.end
+    return RawLine(Span(line.start, end), Span(found.start("command"), end), bool(found["off"]), quoted)
 
 
-def _block_end(text: str, at: int, limit: int) -> int:
-    """The end of the last line before the next blank line or message heading (PA14)."""
+def _without_comments(command: Span, text: str, comments: Mapping[int, int]) -> Span:
+    """A command without the comments at its end: they are sent nowhere (PA13). ``comments`` are starts by end."""
+    end = command.end
+    while (begin := comments.get(end, -1)) >= command.start:
+        end = command.start + len(text[command.start : begin].rstrip(_BLANKS))
+    return Span(command.start, end)
+
+
+def _block_end(text: str, at: int, limit: int, *, quoted: bool) -> int:
+    """The end of the last line before the next blank line or message heading (PA14). In a block quotation a line with
+    nothing but its marks is blank."""
+    blanks = _BLANKS + ">" if quoted else _BLANKS
     while at < limit:
         broken = _LINE_BREAK.match(text, at)
         if broken is None:
             return limit
         ended = _LINE_BREAK.search(text, broken.end(), limit)
         end = ended.start() if ended else limit
-        if broken.end() >= limit or not text[broken.end() : end].strip():
+        if broken.end() >= limit or not text[broken.end() : end].strip(blanks):
             return at
         at = end
     return at

@@ -20,6 +20,9 @@ HEAD_ROLE = "_head"
 PUBLIC_ROLES = ("user", "assistant", "system", "prompt", "completion")
 """Roles that a responder takes (P5, PA12); they compare without regard to case (PA15)."""
 
+MODEL_ROLES = ("assistant", "completion")
+"""Roles whose messages a model writes."""
+
 SAMPLING = ("temperature", "top_p", "max_tokens", "n", "stream")
 """The only assignments that take effect in an assistant's message: a model wrote it (PA6)."""
 
@@ -52,7 +55,8 @@ class ConfigLine:
 class ChatMessage:
     """One message. ``role`` is as written; ``heading`` is the span of its heading line, None for `_head`.
 
-    ``content`` is the text of the message without its configuration lines. ``colon`` says that the heading has one.
+    ``content`` is the text of the message without its configuration lines; ``unread`` are those among them, not
+    disabled, that are no command. ``colon`` says that the heading has one.
     """
 
     role: str
@@ -64,11 +68,17 @@ class ChatMessage:
     content: str
     config: tuple[ConfigLine, ...]
     colon: bool = True
+    unread: tuple[Span, ...] = ()
 
     @property
     def known_role(self) -> str:
         """The role as it is compared."""
         return self.role.lower()
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model wrote the message (PA6)."""
+        return self.known_role in MODEL_ROLES
 
     @property
     def hidden(self) -> bool:
@@ -85,7 +95,7 @@ class ChatMessage:
         if self.disabled:
             return ()
         enabled = (line for line in self.config if not line.disabled)
-        if self.known_role in ("assistant", "completion"):
+        if self.by_model:
             enabled = (line for line in enabled if line.key in SAMPLING)
         return tuple(enabled)
 

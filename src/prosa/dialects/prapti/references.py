@@ -7,7 +7,7 @@ from prosa.dialects.prapti.model import ChatModel, ConfigLine
 from prosa.document import Def, Ref
 from prosa.source import Span
 
-INCLUDES = ("include", "include.code", "prapti.include", "prapti.include.code")
+INCLUDES = ("include", "include.code")
 """The actions that put a file into a message (PA11)."""
 
 

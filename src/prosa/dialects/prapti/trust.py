@@ -48,6 +48,8 @@ def refusal(line: ConfigLine) -> Refusal | None:
         return Refusal(f"a document cannot hold a key: `{line.key}`", "set OPENAI_API_KEY in your environment")
     if last in _PERMISSION:
         return Refusal(f"a document cannot give permissions: `{line.key}`", "if you trust it: prosa trust FILE")
+    if last == "tools":
+        return Refusal(f"a document cannot choose tools: `{line.key}`", "if you trust it: prosa trust FILE")
     return None
 
 

@@ -4,10 +4,11 @@
 """
 
 from prosa.dialects.skill_md.facts import facts
+from prosa.dialects.skill_md.fields import SKILL as FRONT
 from prosa.dialects.skill_md.format import format_edits
 from prosa.dialects.skill_md.model import Parameter, SkillModel
 from prosa.dialects.skill_md.read import read
 from prosa.dialects.skill_md.references import definitions, references
 from prosa.dialects.skill_md.write import write
 
-__all__ = ["Parameter", "SkillModel", "definitions", "facts", "format_edits", "read", "references", "write"]
+__all__ = ["FRONT", "Parameter", "SkillModel", "definitions", "facts", "format_edits", "read", "references", "write"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from prosa.dialects.formatting import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.facts import facts, judged
+from prosa.dialects.ymj.fields import HEADER as FRONT
 from prosa.dialects.ymj.model import Footer, YmjModel
 from prosa.dialects.ymj.read import markdown, read
 from prosa.dialects.ymj.refs import definitions, references
@@ -15,6 +16,7 @@ from prosa.document import parse
 from prosa.source import Edit, SourceText
 
 __all__ = [
+    "FRONT",
     "Footer",
     "YmjModel",
     "after_fix",

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
-from prosa.dialects.fields import text_of
+from prosa.dialects.fields import declared_value, text_of
 from prosa.dialects.front import FrontReading
 from prosa.dialects.ymj.body import legacy_hashes, normalised, sha256_of
 from prosa.dialects.ymj.catalog import HEAD_CHARACTERS, read_catalog
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 FOOTER_KEYS = ("schema", "payload_hash", "index", "ops", "schema_uri", "ai")
 """Any of these shows that a JSON block was meant as a footer."""
-
-_STRINGS = frozenset(field.name for field in HEADER if field.kind == "string")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +138,7 @@ class YmjModel:
         """The header as data, declared strings by their source text (X1). None when it could not be read to its end."""
         if self.header is None or not self.front.complete:
             return None
-        return {entry.key.text: _header_value(entry) for entry in self.header}
+        return declared_value(self.header, HEADER)
 
     @property
     def footer_value(self) -> dict[str, Value] | None:
@@ -165,10 +163,3 @@ def mappings_of(entry: Entry | None) -> tuple[Mapping, ...]:
 def items_of(node: Node | None) -> tuple[Node, ...]:
     """The items of a list; none of anything else."""
     return node.items if isinstance(node, Sequence) else ()
-
-
-def _header_value(entry: Entry) -> Value:
-    node = entry.value
-    if entry.key.text in _STRINGS and isinstance(node, Scalar) and node.value is not None:
-        return node.text
-    return to_value(node)

@@ -14,6 +14,8 @@ _SEPARATOR = re.compile("[\u2028\u2029\u0085]")
 
 def check(subject: Subject) -> Iterator[Problem]:
     """Once, at the first one; the fix writes line feeds for all of them."""
+    if subject.source.text.isascii():
+        return
     found = [Span(*each.span()) for each in _SEPARATOR.finditer(subject.source.text)]
     if not found:
         return

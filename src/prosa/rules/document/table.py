@@ -21,9 +21,9 @@ def _corpus(code: str, name: str, severity: Severity = _E) -> Rule:
     return Rule(code, name, severity, severity, module=module_of("document", name), scope="corpus")
 
 
-def _rule(code: str, name: str, severity: Severity = _E) -> Rule:
+def _rule(code: str, name: str, severity: Severity, strict: Severity | None = None) -> Rule:
     """A rule with a file of its own."""
-    return Rule(code, name, severity, severity, module=module_of("document", name))
+    return Rule(code, name, severity, strict or severity, module=module_of("document", name))
 
 
 RULES: tuple[Rule, ...] = (
@@ -46,7 +46,7 @@ RULES: tuple[Rule, ...] = (
     _rule("MD017", "line-separator", _W),
     _corpus("MD020", "unresolved-link"),
     _corpus("MD021", "unresolved-anchor", _W),
-    _rule("MD022", "undefined-footnote"),
+    _rule("MD022", "undefined-footnote", _W, _E),
     _corpus("MD023", "duplicate-id"),
     _corpus("MD024", "unresolved-wikilink", _W),
     _corpus("MD025", "ambiguous-wikilink", _W),

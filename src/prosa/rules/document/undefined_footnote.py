@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import nearest
+from prosa.document.model import FootnoteReference
 from prosa.rules.subject import Subject
+
+_CLASS = re.compile(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
+"""Labels that are the inside of a pattern, `[^A-Z0-9_]` and `[^\\s]`, and hardly the name of a note."""
+
+_REPEATS = ("+", "{")
+"""What follows a pattern and no footnote."""
 
 
 def check(subject: Subject) -> Iterator[Problem]:
     """At the reference. Without any definition in the document only a number is taken for a footnote: `[^a-z]` in the
-    middle of a sentence is more likely a pattern."""
+    middle of a sentence is more likely a pattern. Footnotes are what MAGI documents are about: there it is one (MA22).
+    """
     undefined = subject.document.undefined_footnotes
     if not undefined:
         return
     defined = tuple(dict.fromkeys(each.label for each in subject.document.footnote_definitions))
+    usual = bool(defined) or subject.dialect == "magi"
     for reference in undefined:
-        if defined or reference.label.isdecimal():
+        if (usual or reference.label.isdecimal()) and not _is_pattern(reference, subject.source.text):
             guess = nearest(reference.label, defined)
             note = f"did you mean `[^{guess}]`?" if guess else f"write `[^{reference.label}]: …` on a line of its own"
             yield Problem(
                 "undefined-footnote", f"footnote `{reference.label}` is nowhere defined", reference.span, (note,)
             )
+
+
+def _is_pattern(reference: FootnoteReference, text: str) -> bool:
+    return bool(_CLASS.fullmatch(reference.label)) or text.startswith(_REPEATS, reference.span.end)

@@ -16,9 +16,14 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """At the destination. Addresses, site paths and placeholders are not looked at (`rules.links`)."""
     lowered: dict[str, str] = {}
     for found in followed(corpus):
-        if found.state == "missing":
+        if found.state == "missing" and not _in_site(corpus, found):
             lowered = lowered or {path.as_posix().lower(): path.as_posix() for path in corpus.entries}
             yield found.source, _problem(found, lowered.get(found.shown.lower()))
+
+
+def _in_site(corpus: Corpus, found: Found) -> bool:
+    """Whether the rules of MDH look at this link: the nodes of a site are known by their URLs."""
+    return corpus.rooted != "guessed" and corpus.entries[found.source].dialect == "mdh"
 
 
 def _problem(found: Found, other_case: str | None) -> Problem:

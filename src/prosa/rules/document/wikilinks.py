@@ -7,12 +7,18 @@ document's own are taken for links only when one of them leads somewhere.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.rules.document.targets import FILE_SUFFIXES
 from prosa.rules.subject import Corpus, Facts, LocalLink
+
+_NAME = re.compile(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
+"""How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern."""
 
 
 class Followed(NamedTuple):
@@ -43,8 +49,24 @@ def _of_document(
     if facts.dialect == "mdh":
         return  # there no wikilink is followed, and `wikilink-in-node` says so (HA22)
     found = [_follow(path, link, exact, loose) for link in facts.wikilinks if link.target]
-    if facts.dialect == "ymj" or any(each.candidates for each in found):
+    if facts.dialect == "ymj":
         yield from found
+        return
+    found = [each if each.candidates else _in_wiki(each, exact, loose) for each in found]
+    if any(each.candidates for each in found):
+        yield from (each for each in found if each.candidates or _is_name(each.link.target))
+
+
+def _in_wiki(found: Followed, exact: dict[str, list[Path]], loose: dict[str, list[Path]]) -> Followed:
+    """Wikis write a hyphen for each blank in the name of a file."""
+    written = found.link._replace(target=found.link.target.replace(" ", "-"))
+    return _follow(found.source, written, exact, loose)._replace(link=found.link, exact=True)
+
+
+def _is_name(target: str) -> bool:
+    """Whether a target may be meant for a document, not for an attachment or no link at all."""
+    suffix = posixpath.splitext(target)[1].lower()
+    return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
 
 
 def _follow(path: Path, link: LocalLink, exact: dict[str, list[Path]], loose: dict[str, list[Path]]) -> Followed:

@@ -23,7 +23,7 @@ def check(subject: Subject) -> Iterator[Problem]:
     """At the fence that ends the front matter too early."""
     model: MagiModel = subject.model
     front = model.front
-    if front.fields is None or front.fields.entries or not front.present or not _has_fields_below(model):
+    if not has_fields_below(model):
         return
     fence = front.source.text.rfind("---", 0, front.body.start)
     edit = Edit(Span(fence, front.body.start), "")
@@ -33,8 +33,11 @@ def check(subject: Subject) -> Iterator[Problem]:
     yield Problem("fields-below-front-matter", message, Span(fence, fence + 3), notes, fix=fix)
 
 
-def _has_fields_below(model: MagiModel) -> bool:
-    text = model.source.text
+def has_fields_below(model: MagiModel) -> bool:
+    """Whether the front matter is empty and the block below it holds fields of MAGI."""
+    front, text = model.front, model.source.text
+    if front.fields is None or front.fields.entries or not front.present:
+        return False
     blank = _BLANK.match(text, model.front.body.start)
     start = blank.end() if blank else model.front.body.start
     close = _CLOSE.search(text, start, start + MAX_FRONT_MATTER_BYTES)

@@ -44,6 +44,8 @@ RULES: tuple[Rule, ...] = (
     _rule("ML021", "undeclared-name", stops="nothing"),
     _rule("ML022", "impossible-name"),
     _rule("ML023", "mangled-tool-name", _W, _W),
+    _rule("ML024", "unused-input", _I, _I),
+    _rule("ML025", "unknown-tool", _W, _W),
     _rule("ML030", "unknown-import"),
     _rule("ML031", "unreadable-import"),
     _rule("ML032", "import-outside-root", _I, _I, stops="run"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.fields import SETTINGS, path_of, setting_of
+from prosa.dialects.prapti.fields import SETTINGS, is_nowhere, path_of, setting_of
 from prosa.dialects.prapti.model import ChatModel
 from prosa.dialects.prapti.trust import refusal
 from prosa.rules.subject import Subject
@@ -18,7 +18,9 @@ def check(subject: Subject) -> Iterator[Problem]:
     used = _used(subject.model)
     for line in subject.model.assignments:
         path = path_of(line.key)
-        if not path.startswith("vars.") or setting_of(line.key) or refusal(line) or path in used:
+        if not path.startswith("vars.") or setting_of(line.key) or path in used:
+            continue
+        if refusal(line) or is_nowhere(line.key):
             continue
         near = nearest(path.removeprefix("vars."), known)
         note = f"did you mean `{near}`?" if near else "nothing reads it until `var(NAME)` does"
