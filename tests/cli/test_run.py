@@ -118,6 +118,13 @@ def test_x17_without_key_and_base_url_there_are_three_ways_on(count: Path, tmp_p
     )
 
 
+def test_l12_a_wrong_input_is_told_before_a_missing_key(count: Path, tmp_path: Path):
+    status, at = prosa("run", count, "--input", "[]", environ=user(tmp_path))
+    assert status == 1
+    assert "the input of " in at.err
+    assert "Three ways on" not in at.err
+
+
 @pytest.mark.parametrize(("answer", "words"), [("y\n", "no local model server"), ("n\n", "Three ways"), ("", "Three")])
 def test_x17_on_a_terminal_a_person_is_asked_for_a_local_server(
     answer: str, words: str, count: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.app.choices import Choices, Surroundings, say_nothing
 from prosa.app.service import Chosen, choose_provider
-from prosa.runtime.errors import SandboxError
+from prosa.runtime.errors import ProviderError, SandboxError
 from prosa.runtime.events import Listener, ignore, tell
 
 if TYPE_CHECKING:
@@ -39,11 +39,16 @@ async def run_program(
     tally: Tally | None = None,
 ) -> RunResult:
     """Runs a loaded program. Raises `RunError`; ``tally`` then still knows what happened (L44)."""
+    from prosa.runtime.accept import accept_input
     from prosa.runtime.execute import execute
     from prosa.runtime.program import with_model
 
     tally = tally or new_tally(program, around.settings)
-    chosen = Chosen(provider) if provider else await choose_provider(choices, around)
+    try:
+        chosen = Chosen(provider) if provider else await choose_provider(choices, around)
+    except ProviderError:
+        accept_input(program, given)  # a wrong input is the nearer mistake, and is told before a missing key
+        raise
     if chosen.model_name is not None:
         tally.program = program = with_model(program, chosen.model_name)
     async with open_world(program, choices, around, tell(tally, listener), chosen.provider) as world:

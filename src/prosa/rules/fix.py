@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from prosa.diagnostics import Applicability, Diagnostic, Severity
-from prosa.rules.kept_hash import with_kept_hash
 from prosa.rules.table import BY_NAME
-from prosa.source import Edit, SourceText, Span, apply_edits
+from prosa.source import Edit, Span, apply_edits
 
 MAX_PASSES = 20
 """Rounds of fixing. Fixes overlap rarely, two or three deep; more rounds mean that two rules contradict each other."""
@@ -78,26 +77,35 @@ class _Work:
     texts: dict[Path, str] = field(default_factory=dict)
     dropped: dict[tuple[str, str, str], Dropped] = field(default_factory=dict)
     counts: Counter[Path] = field(default_factory=Counter)
+    crlf: dict[str, bool] = field(default_factory=dict)
+    """Whether the lines of a document end at CRLF, by the path of its diagnostics; asked of its first text."""
 
     def advance(self) -> bool:
         """One pass; False when there was nothing to fix."""
         chosen = self._choose()
         if not chosen:
             return False
-        proposed = {self.reals[path]: _applied(fixes) for path, fixes in chosen.items()}
+        for path, fixes in chosen.items():
+            self.crlf.setdefault(path, ends_lines_with_crlf(fixes[0].source.text))
+        proposed = {self.reals[path]: self._applied(path, fixes) for path, fixes in chosen.items()}
         after = self._by_path(self.recheck({**self.texts, **proposed}, None))
         before = self._by_path(self.diagnostics)
         good = {path: fixes for path, fixes in chosen.items() if _complaint(fixes, before[path], after[path]) is None}
         for path in chosen.keys() - good.keys():
             good[path] = self._sorted_out(path, chosen[path], before[path])
         changed = {path: fixes for path, fixes in good.items() if fixes}
-        self.texts |= {self.reals[path]: _applied(fixes) for path, fixes in changed.items()}
+        self.texts |= {self.reals[path]: self._applied(path, fixes) for path, fixes in changed.items()}
         self.counts.update({self.reals[path]: len(fixes) for path, fixes in changed.items()})
         if changed != chosen:
             self.diagnostics = tuple(self.recheck(self.texts, None))
         else:
             self.diagnostics = tuple(each for found in after.values() for each in found)
         return bool(changed) or bool(chosen)
+
+    def _applied(self, path: str, fixes: Sequence[Diagnostic]) -> str:
+        """The text after all of these fixes."""
+        edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
+        return apply_edits(fixes[0].source.text, with_line_ends(edits, crlf=self.crlf[path]))
 
     def _by_path(self, diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
         found: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
@@ -133,7 +141,7 @@ class _Work:
     def _tried(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> str | None:
         real = self.reals[path]
         alone = all(BY_NAME[each.rule].scope == "document" for each in fixes)
-        found = self.recheck({**self.texts, real: _applied(fixes)}, (real,) if alone else None)
+        found = self.recheck({**self.texts, real: self._applied(path, fixes)}, (real,) if alone else None)
         return _complaint(fixes, before, [each for each in found if each.path == path])
 
 
@@ -171,24 +179,16 @@ def _is_free(span: Span, taken: Sequence[Span]) -> bool:
     return (before is None or before.end < span.start) and (after is None or span.end < after.start)
 
 
-def _applied(fixes: Sequence[Diagnostic]) -> str:
-    """The text after all of these fixes."""
-    source = fixes[0].source
-    edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
-    return with_kept_hash(source, apply_edits(source.text, with_line_ends(edits, source)))
+def ends_lines_with_crlf(text: str) -> bool:
+    """Whether every line of a text that has an end ends at CRLF."""
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
 
 
-def with_line_ends(edits: Iterable[Edit], source: SourceText) -> list[Edit]:
-    """The edits with the line ends of the text they go into; a text that mixes them keeps what the edits say, and so
-    does an edit of a line end itself."""
-    text = source.text
-    if "\r\n" not in text or text.count("\n") != text.count("\r\n"):
+def with_line_ends(edits: Iterable[Edit], *, crlf: bool) -> list[Edit]:
+    """The edits with the line ends of the text they go into; a text that mixes them keeps what the edits say."""
+    if not crlf:
         return list(edits)
-    return [edit if edit.span.of(text) in ("\r\n", "\r") else _with_crlf(edit) for edit in edits]
-
-
-def _with_crlf(edit: Edit) -> Edit:
-    return Edit(edit.span, "\r\n".join(edit.replacement.replace("\r\n", "\n").split("\n")))
+    return [Edit(edit.span, "\r\n".join(edit.replacement.replace("\r\n", "\n").split("\n"))) for edit in edits]
 
 
 def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> str | None:

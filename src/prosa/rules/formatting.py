@@ -17,7 +17,7 @@ from prosa.dialects.formatting import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import DialectReading, read_as
 from prosa.rules.analysis import Hints
-from prosa.rules.fix import with_line_ends
+from prosa.rules.fix import ends_lines_with_crlf, with_line_ends
 from prosa.rules.table import BY_NAME
 from prosa.source import OverlappingEdits, SourceText, apply_edits
 
@@ -45,10 +45,11 @@ def format_text(source: SourceText, hints: Hints, options: FormatOptions | None 
     if problem is not None:
         return Formatted(None, problem)
     errors = Counter(each.rule for each in _errors(reading))
+    crlf = ends_lines_with_crlf(source.text)
     for _ in range(MAX_ROUNDS):
         edits = reading.format_edits(options)
         try:
-            text = apply_edits(reading.front.source.text, with_line_ends(edits, source))
+            text = apply_edits(reading.front.source.text, with_line_ends(edits, crlf=crlf))
         except OverlappingEdits:
             return Formatted(None, reason="its normal form contradicts itself; please report this")
         if text == reading.front.source.text:
