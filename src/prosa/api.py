@@ -62,7 +62,7 @@ def check(
     paths: str | Path | Iterable[str | Path],
     *,
     dialect: DialectName | None = None,
-    strict: bool = False,
+    strict: bool | None = None,
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     root: str | Path | None = None,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.rules.kept_hash import with_kept_hash
 from prosa.rules.table import BY_NAME
 from prosa.source import Edit, Span, apply_edits
 
@@ -103,9 +104,12 @@ class _Work:
         return bool(changed) or bool(chosen)
 
     def _applied(self, path: str, fixes: Sequence[Diagnostic]) -> str:
-        """The text after all of these fixes."""
+        """The text after all of these fixes, and with the hash of it that it keeps."""
+        source = fixes[0].source
         edits = dict.fromkeys(edit for each in fixes for edit in _edits(each))
-        return apply_edits(fixes[0].source.text, with_line_ends(edits, crlf=self.crlf[path]))
+        return with_kept_hash(
+            source, apply_edits(source.text, with_line_ends(edits, source.text, crlf=self.crlf[path]))
+        )
 
     def _by_path(self, diagnostics: Iterable[Diagnostic]) -> dict[str, list[Diagnostic]]:
         found: dict[str, list[Diagnostic]] = {path: [] for path in self.reals}
@@ -184,11 +188,19 @@ def ends_lines_with_crlf(text: str) -> bool:
     return "\r\n" in text and text.count("\n") == text.count("\r\n")
 
 
-def with_line_ends(edits: Iterable[Edit], *, crlf: bool) -> list[Edit]:
-    """The edits with the line ends of the text they go into; a text that mixes them keeps what the edits say."""
-    if not crlf:
+def with_line_ends(edits: Iterable[Edit], text: str, *, crlf: bool) -> list[Edit]:
+    """The edits with the line ends of the text they go into.
+
+    ``crlf`` says that its author ends lines with CRLF. A text that has other line ends by now keeps what the edits say,
+    and so does an edit of a line end itself.
+    """
+    if not crlf or "\n" in text.replace("\r\n", ""):
         return list(edits)
-    return [Edit(edit.span, "\r\n".join(edit.replacement.replace("\r\n", "\n").split("\n"))) for edit in edits]
+    return [edit if edit.span.of(text) in ("\r\n", "\r") else _with_crlf(edit) for edit in edits]
+
+
+def _with_crlf(edit: Edit) -> Edit:
+    return Edit(edit.span, "\r\n".join(edit.replacement.replace("\r\n", "\n").split("\n")))
 
 
 def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after: Sequence[Diagnostic]) -> str | None:

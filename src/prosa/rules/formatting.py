@@ -49,7 +49,8 @@ def format_text(source: SourceText, hints: Hints, options: FormatOptions | None 
     for _ in range(MAX_ROUNDS):
         edits = reading.format_edits(options)
         try:
-            text = apply_edits(reading.front.source.text, with_line_ends(edits, crlf=crlf))
+            before = reading.front.source.text
+            text = apply_edits(before, with_line_ends(edits, before, crlf=crlf))
         except OverlappingEdits:
             return Formatted(None, reason="its normal form contradicts itself; please report this")
         if text == reading.front.source.text:
