@@ -228,6 +228,15 @@ def test_show_as_an_outline(folder: Path):
     ]
 
 
+def test_show_of_a_folder_shows_what_can_be_read(tmp_path: Path):
+    (tmp_path / "good.md").write_text("# Good\n", encoding="utf-8")
+    (tmp_path / "bad.md").write_bytes(b"\xff\xfe\x00")
+    at = desk()
+    assert main(["show", str(tmp_path), "--format", "jsonl"], at.console) == 1
+    assert [json.loads(line)["path"] for line in at.out.splitlines()] == [str(tmp_path / "good.md")]
+    assert "bad.md" in at.err
+
+
 def test_show_of_a_file_that_cannot_be_read_is_an_error(folder: Path):
     (folder / "bytes.md").write_bytes(b"\xff")
     status, out, err = run("show", "bytes.md")

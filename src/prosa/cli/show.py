@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in
 from prosa.cli.checking import Checking
 from prosa.cli.console import Console
 from prosa.cli.documents import STDIN, Group, gather, read_stdin
+from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.rules.engine import Checked
 from prosa.rules.policy import Profile
+from prosa.source import FileProblem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,22 +29,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0, whatever is wrong in the documents; their findings are part of what is shown."""
+    """0, whatever is wrong in the documents; their findings are part of what is shown. 1 when one cannot be read."""
     stdin = read_stdin(console, args.stdin_filename) if STDIN in args.paths else None
     groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin)
+    unread = [problem for group in groups for problem in _unreadable(group)]
+    if unread and len(unread) == sum(len(group.paths) for group in groups):
+        raise unread[0]
     shown = [facts for group in groups for facts in _facts(group, args)]
     if not shown:
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
     _print(shown, args.format, console)
-    return 0
+    for problem in unread:
+        say(console, str(problem))
+    return int(bool(unread))
+
+
+def _unreadable(group: Group) -> Iterator[FileProblem]:
+    """The documents of a group that cannot be read; the others are shown all the same."""
+    for path in group.paths:
+        try:
+            group.files.read(path)
+        except FileProblem as problem:
+            yield problem
 
 
 def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """The facts of every document of a group. A document that cannot be read ends the command."""
+    """The facts of every document of a group that can be read."""
     from prosa.render.facts import document_facts
 
-    for path in group.paths:
-        group.files.read(path)
     profile = Profile(chosen_dialect(args.dialect), strict=args.strict)
     checked = Checking(profile).check(group, keep=True)
     shown = {each.real: document_facts(each, checked.of(each.front.source)) for each in checked.documents}
