@@ -45,7 +45,7 @@ def _server() -> Iterator[str]:
         script = Path(name) / "script.jsonl"
         script.write_text(json.dumps({"content": ANSWER, "times": 10**9}) + "\n", encoding="utf-8")
         command = [sys.executable, "-m", "tests.model_server.server", "--port", "0", "--script", str(script)]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             yield server.stdout.readline().strip()  # type: ignore[union-attr]
         finally:

@@ -18,7 +18,7 @@ _JS: Final = {
     "&": "\\u0026",
     "=": "\\u003D",
 }
-_JS_SPECIAL: Final = re.compile(r"""[\\'"<>&=\x00-\x1f\x80-\U0010ffff]""")
+_JS_SPECIAL: Final = r"""[\\'"<>&=\x00-\x1f\x80-\U0010ffff]"""
 
 
 def html(text: str) -> str:
@@ -28,7 +28,7 @@ def html(text: str) -> str:
 
 def js(text: str) -> str:
     r"""Go's ``JSEscapeString``: what could end a string or a script, controls and the unprintable as ``\u003C``."""
-    return _JS_SPECIAL.sub(_js_character, text)
+    return re.sub(_JS_SPECIAL, _js_character, text)  # compiled at its first use: few templates need it
 
 
 def urlquery(text: str) -> str:

@@ -8,14 +8,14 @@ from typing import TypeAlias
 from prosa.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Text:
     """Plain text, trim markers applied."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Literal:
     """A constant: number, string, character or boolean."""
 
@@ -23,21 +23,21 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nil:
     """The word ``nil``."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dot:
     """The cursor ``.``."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Field:
     """``.a.b``: names looked up from the cursor."""
 
@@ -45,7 +45,7 @@ class Field:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Variable:
     """``$x.a.b``: a variable (name with its ``$``), then names looked up in it."""
 
@@ -54,7 +54,7 @@ class Variable:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chain:
     """``(pipeline).a.b``: names looked up in the value of another operand."""
 
@@ -63,7 +63,7 @@ class Chain:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Word:
     """The name of a function."""
 
@@ -71,7 +71,7 @@ class Word:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Command:
     """Operands side by side; the first may be a function."""
 
@@ -79,7 +79,7 @@ class Command:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Pipeline:
     """Commands joined by ``|``. ``declares`` are variables set to its value; ``assigns`` says they exist already."""
 
@@ -92,7 +92,7 @@ class Pipeline:
 Operand: TypeAlias = Literal | Nil | Dot | Field | Variable | Chain | Word | Pipeline
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Action:
     """``{{ pipeline }}``."""
 
@@ -100,7 +100,7 @@ class Action:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Arm:
     """A condition and what stands under it: ``if``, ``else if``, ``with``, ``else with``."""
 
@@ -108,7 +108,7 @@ class Arm:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class If:
     """``if`` with its ``else if``: the body of the first arm whose value is true, else ``otherwise``."""
 
@@ -116,7 +116,7 @@ class If:
     otherwise: Body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class With:
     """``with``: like ``if``, and the value is the cursor in the body."""
 
@@ -124,7 +124,7 @@ class With:
     otherwise: Body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Range:
     """``range``: the body once for every element, ``otherwise`` when there is none."""
 
@@ -134,7 +134,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Call:
     """``template "name" pipeline``."""
 
@@ -143,12 +143,12 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Break:
     """``break`` out of the nearest range."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Continue:
     """On to the next element of the nearest range."""
 
@@ -157,7 +157,7 @@ Node: TypeAlias = Text | Action | If | With | Range | Call | Break | Continue
 Body: TypeAlias = tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tree:
     """A parsed template: its own body, and the bodies that ``define`` and ``block`` name."""
 
