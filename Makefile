@@ -55,6 +55,7 @@ lock: $(DEV) ## resolve requirements/*.in and pyproject.toml into the hash locks
 	cd requirements && ../$(UV_LOCK) -o run.lock ../pyproject.toml run.in
 	cd requirements && ../$(UV_LOCK) -o dev.lock ../pyproject.toml run.in dev.in
 	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
+	cd bench/peers && ../../$(UV_LOCK) -o python.lock python.in
 
 build: $(DEV) ## build the wheel and the source distribution into dist/
 	rm -rf dist

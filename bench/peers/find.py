@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_path
+from prosa.adapters.files import cache_dir
 
 HERE = Path(__file__).resolve().parent
 SUFFIXES = ("md", "mda", "ymj")
@@ -37,7 +37,7 @@ class Peer:
 def folder() -> Path:
     """Where peers are installed."""
     named = os.environ.get("PROSA_BENCH_PEERS")
-    return Path(named) if named else user_cache_path("prosa-bench") / "peers"
+    return Path(named) if named else cache_dir(os.environ) / "bench-peers"
 
 
 def install() -> None:

@@ -95,7 +95,7 @@ class Document:
     @cached_property
     def footnote_definitions(self) -> tuple[FootnoteDefinition, ...]:
         """Definitions of footnotes, all that share a label."""
-        return footnotes.definitions(self.parsed, self.code_spans)
+        return footnotes.definitions(self.parsed, self.code_spans) if "[^" in self.source.text else ()
 
     @cached_property
     def code_spans(self) -> tuple[CodeSpan, ...]:
@@ -130,7 +130,8 @@ class Document:
     @cached_property
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
-        return frozenset((*(section.anchor for section in self.sections), *html.ids(self.html))) - {""}
+        written = html.ids(self.html) if html.may_have_ids(self.source.text) else ()
+        return frozenset((*(section.anchor for section in self.sections), *written)) - {""}
 
     def fence_text(self, fence: Fence) -> str:
         """The code of a fence, with the author's line ends."""

@@ -10,6 +10,7 @@ from prosa.document.parsed import Parsed
 from prosa.source import Span
 
 _TAG = re.compile(r"<[A-Za-z][^<>]*>")
+_ANY_ID = re.compile(r"(?:id|name)\s*=", re.IGNORECASE)
 _ID = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
 
 
@@ -22,6 +23,11 @@ def html(parsed: Parsed) -> tuple[Html, ...]:
 def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
     """The comments, from `<!--` to `-->`, also those inside an HTML block; one without an end ends with its block."""
     return tuple(span for each in found for span in _comments_in(parsed.source.text, each))
+
+
+def may_have_ids(text: str) -> bool:
+    """Whether a text can hold an `id` or `name` of HTML at all: a quick look that saves building its HTML."""
+    return "<" in text and _ANY_ID.search(text) is not None
 
 
 def ids(found: Iterable[Html]) -> Iterator[str]:
