@@ -67,7 +67,7 @@ UNSHOWN = {
     *("front-matter-too-large", "unreadable-file", "unreadable-import", "import-cycle", "import-too-deep"),
     *("too-many-imports", "tool-name-collision"),
     "long-skill",
-    *("byte-order-mark-in-record", "costly-selector", "crlf-in-record"),
+    *("byte-order-mark", "byte-order-mark-in-record", "costly-selector", "crlf-in-record", "mixed-line-ends"),
 }
 REST = {"name": "main", "description": "x", "input": "{type: object}", "output": "{type: object}"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prosa.diagnostics import Severity
 from prosa.rules.rule import Rule, Stops, module_of
 
-_E, _W = Severity.ERROR, Severity.WARNING
+_E, _W, _H = Severity.ERROR, Severity.WARNING, Severity.HINT
 
 
 def _read(
@@ -44,6 +44,8 @@ RULES: tuple[Rule, ...] = (
     _read("MD015", "unreadable-file"),
     _rule("MD016", "control-character", _W),
     _rule("MD017", "line-separator", _W),
+    _rule("MD018", "byte-order-mark", _H),
+    _rule("MD019", "mixed-line-ends", _H),
     _corpus("MD020", "unresolved-link"),
     _corpus("MD021", "unresolved-anchor", _W),
     _rule("MD022", "undefined-footnote", _W, _E),
