@@ -9,10 +9,8 @@ from typing import Literal
 from prosa.app.choices import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
-from prosa.settings import PROJECT_FILE, USER_FILE, Settings, merge
+from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
 from prosa.source import SourceText
-
-PYPROJECT_FILE = "pyproject.toml"
 
 
 def settings_for(
@@ -30,7 +28,7 @@ def settings_for(
     if path is None:
         return user or Settings()
     root = find_root(path)
-    project = next((root / name for name in (PROJECT_FILE, PYPROJECT_FILE) if (root / name).is_file()), None)
+    project = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
     return merge(user or Settings(), (_settings_in(project, "project", notice) if project else None) or Settings())
 
 
@@ -42,7 +40,7 @@ def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable
     from prosa.settings.read import read_project_settings, read_user_settings
 
     source = RootedFiles().read(path)
-    if path.name == PYPROJECT_FILE and "tool.prosa" not in source.text:
+    if not is_about_prosa(path.name, source.text):
         return None  # whatever it is, and however long, it is not about us
     if level == "user":
         settings, problems = read_user_settings(source.text)

@@ -8,10 +8,8 @@ from pathlib import Path
 from prosa.adapters.files import RootedFiles
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.settings.model import Settings
-from prosa.settings.table import PROJECT_FILE
+from prosa.settings.table import PROJECT_FILES, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
-
-PYPROJECT = "pyproject.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Project:
 def project_at(root: Path, shown: Path) -> Project:
     """The settings in ``root``: `prosa.toml`, else `[tool.prosa]` of `pyproject.toml`. ``shown`` is how people name the
     folder."""
-    for name in (PROJECT_FILE, PYPROJECT):
+    for name in PROJECT_FILES:
         if (root / name).is_file():
             found = _read(root / name, shown / name)
             if found is not None:
@@ -39,7 +37,7 @@ def _read(path: Path, shown: Path) -> Project | None:
         text = RootedFiles().read(path).text
     except FileProblem as problem:
         return Project(None, (_unreadable(problem, shown),))
-    if path.name == PYPROJECT and "tool.prosa" not in text:
+    if not is_about_prosa(path.name, text):
         return None
     if not text.strip():
         return Project()  # a file that only marks the root

@@ -18,6 +18,16 @@ USER_FILE = "settings.toml"
 PROJECT_FILE = "prosa.toml"
 """In the root of a project; `[tool.prosa]` of a `pyproject.toml` has the same settings."""
 
+PYPROJECT_FILE = "pyproject.toml"
+
+PROJECT_FILES = (PROJECT_FILE, PYPROJECT_FILE)
+"""Where a project's settings are looked for; the first that is there counts."""
+
+
+def is_about_prosa(name: str, text: str) -> bool:
+    """Whether a file of that name holds settings of Prosa at all: a `pyproject.toml` may be about anything else."""
+    return name != PYPROJECT_FILE or "tool.prosa" in text
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:

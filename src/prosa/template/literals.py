@@ -21,26 +21,10 @@ def literal_value(source: str) -> int | float | str:
         return source[1:-1].replace("\r", "")
     if source.startswith('"'):
         return _unescape(source[1:-1], '"').decode("utf-8", "replace")
-    if source.startswith("'"):
-        return _character(source)
     try:
         return parse_number(source)
     except ValueError as error:
         raise LiteralError(str(error)) from None
-
-
-def _character(source: str) -> int:
-    inner = source[1:-1]
-    escape = _ESCAPE.fullmatch(inner)
-    if escape and inner[1] not in "x01234567":
-        text = _unescape(inner, "'").decode("utf-8")
-    elif escape:
-        return _unescape(inner, "'")[0]
-    else:
-        text = inner
-    if len(text) != 1:
-        raise LiteralError(f"{source} is not one character")
-    return ord(text)
 
 
 def _unescape(inner: str, quote: str) -> bytes:
