@@ -1,4 +1,4 @@
-"""`python -m bench [SECTION…] [--corpus PATH] [--install-peers]`: prints the table, one section after another.
+"""`python -m bench [SECTION…] [--corpus PATH] [--large] [--install-peers]`: prints the table, section after section.
 
 Every section runs in a process of its own: what one has loaded must not show in the memory of another.
 """
@@ -21,6 +21,7 @@ SECTIONS = {
     "pure": "bench.pure",
     "check": "bench.checking",
     "read": "bench.reading",
+    "index": "bench.indexing",
 }
 """The module of each section; its `rows` gives the table."""
 
@@ -38,11 +39,14 @@ def main(arguments: list[str]) -> int:
         return 2
     if options.corpus:
         os.environ["PROSA_BENCH_CORPUS"] = options.corpus
+    if options.large:
+        os.environ["PROSA_BENCH_LARGE"] = "1"
     if options.install_peers:
         from bench.peers.find import install
 
         install()
-    print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, medians\n")
+    machine = f"{platform.machine()}, {os.cpu_count()} processors"
+    print(f"Python {platform.python_version()}, {machine}, medians; other work: load {os.getloadavg()[0]:.1f}\n")
     print(HEAD, flush=True)
     return max(_in_a_process(name) for name in options.sections or SECTIONS)
 
@@ -55,7 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures each figure beside its baseline.")
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"any of {', '.join(SECTIONS)} (default: all)")
     parser.add_argument("--corpus", metavar="PATH", help="a folder, or a tar archive, that `check` and `read` measure")
-    parser.add_argument("--install-peers", action="store_true", help="install the pinned checkers to measure against")
+    parser.add_argument("--large", action="store_true", help="let `index` measure 100,000 documents too")
+    parser.add_argument("--install-peers", action="store_true", help="install the pinned programs to measure against")
     parser.add_argument("--rows", choices=SECTIONS, help=argparse.SUPPRESS)
     return parser
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,20 +49,23 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A command, where it keeps what it has found, and whether that is thrown away before each run."""
+    """A command, where it keeps what it has found, whether that is thrown away before each run, and which exit
+    statuses say that it worked."""
 
     command: Sequence[str]
     cache: Path | None = None
     emptied: bool = False
+    fine: Container[int] = FINDINGS
 
     def run(self, folder: Path) -> Process:
-        """Checks the documents in ``folder``."""
+        """Runs it in ``folder``."""
         environ = dict(os.environ)
         if self.cache is not None:
             environ["PROSA_CACHE_DIR"] = str(self.cache)
             if self.emptied:
                 shutil.rmtree(self.cache, ignore_errors=True)
-        return process(self.command, environ, folder=folder, fine=FINDINGS)
+                self.cache.mkdir(mode=0o700, parents=True)
+        return process(self.command, environ, folder=folder, fine=self.fine)
 
 
 def rows(count: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
@@ -104,14 +107,18 @@ def _counted(title: str, folder: Path) -> Corpus:
 
 
 def _measure(corpus: Corpus, found: Mapping[str, peers.Peer], caches: Path, runs: int) -> dict[str, Process]:
-    """Medians of every contender, run in turn."""
+    """Medians of every contender."""
     shutil.rmtree(caches, ignore_errors=True)
-    contenders = {**_own(caches), **_others(corpus, found, caches)}
+    return in_turn({**_own(caches), **_others(corpus, found, caches)}, corpus.folder, runs)
+
+
+def in_turn(contenders: Mapping[str, Contender], folder: Path, runs: int) -> dict[str, Process]:
+    """Medians of every contender in a folder, run in turn; of several runs one more comes first, to warm up."""
     done: dict[str, list[Process]] = {name: [] for name in contenders}
-    for turn in range(runs + 1):
+    for turn in range(0 if runs > 1 else 1, runs + 1):
         for name, each in contenders.items():
             if sum(run.wall for run in done[name]) < PATIENCE:
-                ran = each.run(corpus.folder)
+                ran = each.run(folder)
                 done[name] += [ran] if turn or ran.wall > SLOW else []
     return {name: middle(ran) for name, ran in done.items()}
 

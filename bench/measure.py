@@ -45,10 +45,12 @@ HEAD = "| what | figure | baseline | its figure | ratio | aim |\n|---|--:|---|--
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A finished process: wall clock in milliseconds, peak memory in MiB."""
+    """A finished process: wall clock in milliseconds, peak memory in MiB, and the milliseconds of processors that it
+    and its children used, which other work on the machine changes little."""
 
     wall: float
     memory: float
+    used: float = 0.0
 
 
 def process(
@@ -63,7 +65,7 @@ def process(
     wall = (time.perf_counter() - started) * 1000
     if child.returncode not in fine:
         raise SystemExit(f"{' '.join(command)} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
-    return Process(wall, used.ru_maxrss / 1024)
+    return Process(wall, used.ru_maxrss / 1024, (used.ru_utime + used.ru_stime) * 1000)
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str], runs: int) -> dict[str, Process]:
@@ -78,16 +80,23 @@ def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str
 
 
 def middle(runs: Sequence[Process]) -> Process:
-    """The median time and the highest peak."""
-    return Process(statistics.median(each.wall for each in runs), max(each.memory for each in runs))
+    """The median times and the highest peak."""
+    wall, used = (statistics.median(each) for each in zip(*((each.wall, each.used) for each in runs), strict=True))
+    return Process(wall, max(each.memory for each in runs), used)
 
 
-def calls(work: Callable[[], object], *, seconds: float = 0.5, least: int = 5) -> float:
-    """The median time of one call in microseconds."""
+def calls(
+    work: Callable[[], object], *, seconds: float = 0.5, least: int = 5, before: Callable[[], object] | None = None
+) -> float:
+    """The median time of one call in microseconds. What happens ``before`` each call is not counted."""
+    if before is not None:
+        before()
     work()
     times: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(times) < least:
+        if before is not None:
+            before()
         started = time.perf_counter()
         work()
         times.append(time.perf_counter() - started)

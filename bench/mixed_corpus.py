@@ -1,7 +1,8 @@
 """A corpus of mixed documents, the same for the same count and seed: pages, MAGI documents, YMJ records, MDH nodes,
-chats, programs and skills that point at each other. One document in a hundred of each kind is flawed.
+chats, programs and skills that point at each other. One document in a hundred of each kind is flawed. With ``rare``
+words are as unequal as words are; without, a few sentences' worth of words stand everywhere.
 
-`python -m bench.mixed_corpus FOLDER [COUNT [SEED]]` writes one to look at.
+`python -m bench.mixed_corpus FOLDER [COUNT [SEED [rare]]]` writes one to look at.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Written:
     findings: int
 
 
-def documents(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[str, str, bool]]:
+def documents(count: int = COUNT, seed: int = SEED, *, rare: bool = False) -> Iterator[tuple[str, str, bool]]:
     """Path, text and whether it is flawed, of every document."""
     kinds = [KINDS[at % len(KINDS)] for at in range(count)]
     totals, seen = Counter(kinds), Counter[object]()
@@ -39,13 +40,13 @@ def documents(count: int = COUNT, seed: int = SEED) -> Iterator[tuple[str, str, 
         index = seen[kind]
         seen[kind] += 1
         flawed = index % FLAWED_EVERY == FLAWED_EVERY // 2
-        yield PATHS[kind](index), kind(Place(seed, index, totals[kind], flawed)), flawed
+        yield PATHS[kind](index), kind(Place(seed, index, totals[kind], flawed, rare)), flawed
 
 
-def write_corpus(folder: Path, count: int = COUNT, seed: int = SEED) -> Written:
+def write_corpus(folder: Path, count: int = COUNT, seed: int = SEED, *, rare: bool = False) -> Written:
     """Writes the corpus into ``folder``."""
     size = findings = 0
-    for path, text, flawed in documents(count, seed):
+    for path, text, flawed in documents(count, seed, rare=rare):
         file, data = folder / path, text.encode()
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data)
@@ -55,4 +56,4 @@ def write_corpus(folder: Path, count: int = COUNT, seed: int = SEED) -> Written:
 
 
 if __name__ == "__main__":
-    print(write_corpus(Path(sys.argv[1]), *map(int, sys.argv[2:4])))
+    print(write_corpus(Path(sys.argv[1]), *map(int, sys.argv[2:4]), rare=sys.argv[4:] == ["rare"]))

@@ -17,12 +17,14 @@ from bench.prose import TOPICS, Tongue, paragraph, sentence, title, tongue
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a document stands: the ``index``-th of ``count`` of its kind, so that it can point at others."""
+    """Where a document stands: the ``index``-th of ``count`` of its kind, so that it can point at others. With ``rare``
+    it has words that are not in every document."""
 
     seed: int
     index: int
     count: int
     flawed: bool
+    rare: bool = False
 
     def rng(self) -> Random:
         """The randomness of this document alone."""
@@ -32,11 +34,15 @@ class Place:
         """The index of any document of its kind."""
         return rng.randrange(self.count)
 
+    def tongue(self, rng: Random) -> Tongue:
+        """The language of this document."""
+        return tongue(rng)._replace(rare=self.rare)
+
 
 def plain(place: Place) -> str:
     """A page with links to other pages and to their sections, a footnote, a table, code and a picture."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     head = ""
     if place.index % 2:
         head = f'---\ntitle: "{title(rng, words)}"\nlang: {words.tag}\ntags: [{rng.choice(TOPICS)}, pages]\n---\n\n'
@@ -57,7 +63,7 @@ def plain(place: Place) -> str:
 def magi(place: Place) -> str:
     """A document with all common fields, an ai-script block and two relationships."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     notes = {"link": _relationship(place, rng, "related"), "root": _relationship(place, rng, "extends")}
     flaw = _js({"rel-type": "related", "source-url": "https://example.org/", "rel-desc": "Bare"})
     parts = [
@@ -75,7 +81,7 @@ def magi(place: Place) -> str:
 def ymj(place: Place) -> str:
     """A record in Strict form with its hash, wikilinks to two others and a few directives."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     links = f"See [[{record_stem(place.other(rng))}]] and [[{record_stem(place.other(rng))}|the other one]].\n"
     sections = [_section(rng, words, number) for number in range(1, rng.randint(4, 6))]
     summary = sentence(rng, words)
@@ -104,7 +110,7 @@ def ymj(place: Place) -> str:
 def mdh(place: Place) -> str:
     """A node of a site with a search action, linked to other nodes by id and inline."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     related = place.other(rng)
     lines = [
         f"id: node-{place.index}",
@@ -134,7 +140,7 @@ def mdh(place: Place) -> str:
 def prapti(place: Place) -> str:
     """A chat of a few turns with configuration lines."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     parts = [
         f"% temperature = 0.{rng.randint(1, 9)}\n% max_tokens = {rng.randint(2, 40) * 100}\n",
         f"### @system:\n\n{paragraph(rng, words)}",
@@ -149,7 +155,7 @@ def prapti(place: Place) -> str:
 def program(place: Place) -> str:
     """A program that takes a text and gives findings, and says at length how."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     head = f"""\
 ---
 name: program-{place.index}
@@ -182,7 +188,7 @@ output:
 def skill(place: Place) -> str:
     """An Agent Skill."""
     rng = place.rng()
-    words = tongue(rng)
+    words = place.tongue(rng)
     name = f"another-{place.index}" if place.flawed else skill_name(place.index)
     sections = [_section(rng, words, number) for number in range(1, rng.randint(4, 7))]
     head = f"---\nname: {name}\ndescription: {_js(f'{sentence(rng, words)} Use it for timetables.')}\n---\n"

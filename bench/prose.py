@@ -9,9 +9,12 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
+from bench import rare_words
+
 
 class Tongue(NamedTuple):
-    """A language. ``gap`` stands between words, ``stop`` ends a sentence."""
+    """A language. ``gap`` stands between words, ``stop`` ends a sentence; with ``rare`` sentences and titles have words
+    that are not in every document."""
 
     tag: str
     subjects: tuple[str, ...]
@@ -19,6 +22,7 @@ class Tongue(NamedTuple):
     ends: tuple[str, ...]
     gap: str = " "
     stop: str = "."
+    rare: bool = False
 
 
 TONGUES: tuple[Tongue, ...] = (
@@ -102,13 +106,16 @@ def tongue(rng: Random) -> Tongue:
 
 def sentence(rng: Random, words: Tongue) -> str:
     """One sentence."""
-    parts = (rng.choice(words.subjects), rng.choice(words.verbs), rng.choice(words.ends))
+    parts = [rng.choice(words.subjects), rng.choice(words.verbs), rng.choice(words.ends)]
+    if words.rare:
+        parts[2:] = rare_words.words(rng, words.tag, rng.randint(2, 5))
     return words.gap.join(parts) + words.stop
 
 
 def title(rng: Random, words: Tongue) -> str:
     """A few words for a heading."""
-    return rng.choice(words.subjects)
+    subject = rng.choice(words.subjects)
+    return words.gap.join([subject, *rare_words.words(rng, words.tag, 1)]) if words.rare else subject
 
 
 def paragraph(rng: Random, words: Tongue) -> str:

@@ -1,4 +1,5 @@
-"""The checkers that `prosa check` is measured against, each with its defaults. In: documents. Out: commands.
+"""Where peers are installed, and the checkers that `prosa check` is measured against, each with its defaults. In:
+documents. Out: commands.
 
 Nothing is installed unless asked for. A peer is looked for where `install` puts it, then on PATH; one that is nowhere
 has no command, and the table says so.
@@ -45,8 +46,10 @@ def install() -> None:
     place = folder()
     place.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
-    python = [str(place / "venv" / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "-qq"]
-    subprocess.run([*python, "--require-hashes", "--only-binary=:all:", "-r", str(HERE / "python.lock")], check=True)
+    pip = [str(place / "venv" / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "-qq"]
+    # The lock is complete. Asked for dependencies, pip refuses hashes wherever one is named with an extra.
+    pinned = ["--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(HERE / "python.lock")]
+    subprocess.run([*pip, *pinned], check=True)
     for name in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copy(HERE / name, place / name)
     subprocess.run(["npm", "ci", "--loglevel=error"], check=True, cwd=place, env=os.environ | {"PATH": _path()})

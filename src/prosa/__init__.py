@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prosa import schema, template, testing
-    from prosa.api import Document, arun, check, load, run
+    from prosa.api import Document, achat, arun, arun_scripts, chat, check, load, run, run_scripts
     from prosa.app import RunResult
+    from prosa.app.chat_request import ChatResult
+    from prosa.app.script_results import ScriptResult
+    from prosa.corpus_api import Corpus
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.errors import AgreementRequired, RunError
 
@@ -19,27 +22,41 @@ __version__ = "0.1.0"
 _MODULES = ("schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
+    "ChatResult": "prosa.app.chat_request",
+    "Corpus": "prosa.corpus_api",
     "Diagnostic": "prosa.diagnostics",
     "Document": "prosa.api",
     "RunError": "prosa.runtime.errors",
     "RunResult": "prosa.app",
+    "ScriptResult": "prosa.app.script_results",
+    "achat": "prosa.api",
     "arun": "prosa.api",
+    "arun_scripts": "prosa.api",
+    "chat": "prosa.api",
     "check": "prosa.api",
     "load": "prosa.api",
     "run": "prosa.api",
+    "run_scripts": "prosa.api",
 }
 
 __all__ = [
     "AgreementRequired",
+    "ChatResult",
+    "Corpus",
     "Diagnostic",
     "Document",
     "RunError",
     "RunResult",
+    "ScriptResult",
     "__version__",
+    "achat",
     "arun",
+    "arun_scripts",
+    "chat",
     "check",
     "load",
     "run",
+    "run_scripts",
     "schema",
     "template",
     "testing",

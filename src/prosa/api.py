@@ -1,12 +1,12 @@
-"""The Python interface: `prosa.load`, `check`, `run`, `arun`. A surface like the command line, for programs."""
+"""The Python interface: `prosa.load`, `check`, `run`, `run_scripts`, `chat`. A surface like the command line."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from prosa import app
 from prosa.app import Choices, RunResult, Surroundings
@@ -17,6 +17,14 @@ from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
 from prosa.source import SourceText
+
+if TYPE_CHECKING:
+    from prosa.app.chat_request import ChatResult
+    from prosa.app.script_request import Instructions
+    from prosa.app.script_results import ScriptResult
+    from prosa.dialects.magi.context import ContextMode
+
+T = TypeVar("T")
 
 MAX_PATH = 4096
 """Characters of a path on every system; a longer line is a text."""
@@ -90,13 +98,7 @@ def check(
 
 def run(path_or_program: str | Path | Program, input: Any = None, **options: Any) -> RunResult:  # noqa: A002
     """`arun` for code that is not asynchronous. Raises RuntimeError inside a running event loop: use `arun` there."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(arun(path_or_program, input, **options))
-    raise RuntimeError("prosa.run cannot be called while an event loop is running; await prosa.arun instead")
+    return _now("run", lambda: arun(path_or_program, input, **options))
 
 
 async def arun(
@@ -146,6 +148,131 @@ async def arun(
     check_agreement(environ)
     given = {} if input is None else input
     return await app.run_program(program, given, choices, around, listener=listener, provider=provider)
+
+
+def run_scripts(
+    path_or_text: str | Path, scripts: Instructions | None = None, **options: Any
+) -> tuple[ScriptResult, ...]:
+    """`arun_scripts` for code that is not asynchronous. Raises RuntimeError inside a running event loop."""
+    return _now("run_scripts", lambda: arun_scripts(path_or_text, scripts, **options))
+
+
+async def arun_scripts(
+    path_or_text: str | Path,
+    scripts: Instructions | None = None,
+    *,
+    ids: str | Iterable[str] = (),
+    auto: bool = False,
+    stale: bool = False,
+    text: str | Mapping[str, str] | None = None,
+    context: ContextMode = "document",
+    env: str = "server",
+    tools: Iterable[str] = (),
+    write: bool = False,
+    force: bool = False,
+    jobs: int = 4,
+    model: str | None = None,
+    provider: Provider | str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: Literal["chat", "responses"] | None = None,
+    timeout: float | None = None,
+    retries: int | None = None,
+    root: str | Path | None = None,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[ScriptResult, ...]:
+    """Runs the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
+
+    ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: the path of a JSON file, or the
+    data of one. Run are all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user
+    trusts; of these with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts
+    by id. ``write`` puts results into the document. ``provider`` is a name, or replaces the model service. ``timeout``,
+    ``retries``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
+
+    A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
+    keeps all from running, `prosa.source.FileProblem`, and ValueError for options that contradict each other.
+    """
+    from prosa.app.script_request import choice_of, requested, require_tools
+    from prosa.app.script_results import Means, run_chosen
+
+    path, environ = _path_of(path_or_text), os.environ if environ is None else environ
+    name, own = (provider, None) if isinstance(provider, str) else (None, provider)
+    place = Path(root) if root is not None else None
+    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api)
+    choices = replace(service, retries=retries, wall_clock=timeout, root=place)
+    around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
+    choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
+    file = requested(path or SourceText(str(path_or_text)), scripts, choice, choices, around)
+    means = Means(choices, around, context, require_tools(tools), own, listener, jobs)
+    return await run_chosen(file, choice, means)
+
+
+def chat(path_or_text: str | Path, message: str | None = None, **options: Any) -> ChatResult:
+    """`achat` for code that is not asynchronous. Raises RuntimeError inside a running event loop."""
+    return _now("chat", lambda: achat(path_or_text, message, **options))
+
+
+async def achat(
+    path_or_text: str | Path,
+    message: str | None = None,
+    *,
+    speaker: str | None = None,
+    n: int | None = None,
+    write: bool = False,
+    force: bool = False,
+    tools: Iterable[str] = (),
+    plugins: Iterable[str] = (),
+    config_files: Iterable[str | Path] = (),
+    default_config: bool = True,
+    trusted: bool = False,
+    legacy: bool = False,
+    model: str | None = None,
+    provider: Provider | str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: Literal["chat", "responses"] | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> ChatResult:
+    """Answers the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
+
+    ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
+    the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
+    ``plugins``, ``config_files``, ``trusted`` and ``legacy`` are as the flags of `prosa chat`. ``provider`` is a name,
+    or replaces the model service; ``timeout``, ``retries``, ``listener`` are as in `arun`, for each reply.
+
+    Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` among them for errors in
+    the chat; `prosa.source.FileProblem`; and ValueError for options that contradict each other.
+    """
+    from prosa.app.chat import ChatChoices
+    from prosa.app.chat_request import ChatMeans, take_turn
+
+    path, environ = _path_of(path_or_text), os.environ if environ is None else environ
+    name, own = (provider, None) if isinstance(provider, str) else (None, provider)
+    place = Path(root) if root is not None else None
+    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api)
+    choices = replace(service, iterations=max_iterations, retries=retries, wall_clock=timeout, root=place)
+    around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
+    files = tuple(map(Path, config_files))
+    rights = ChatChoices(files, default_config, tuple(tools), tuple(plugins), trusted, legacy, force, n)
+    means = ChatMeans(choices, around, rights, speaker, own, listener, write)
+    return await take_turn(path or SourceText(str(path_or_text)), message, means)
+
+
+def _now(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs asynchronous work to its end."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    raise RuntimeError(f"prosa.{name} cannot be called while an event loop is running; await prosa.a{name} instead")
 
 
 def _log(text: str) -> None:

@@ -211,6 +211,12 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     result = json.loads(out)
     assert (result["title"], result["share_of_fixes"]) == ("Version 2.4.0", 0.67)
     assert "SCRIPTED" in told and "needs an agreement (`prosa agree`)" in told
+    assert "lighthouse.mda:9:5  Keeping the lighthouse" in told  # a hit of the search
+    assert "inline    Notes of the watch" in told  # a backlink
+    picture = Path(told.partition("open in a browser: ")[2].splitlines()[0])
+    assert "<html" in picture.read_text("utf-8")
+    assert "the result of `duties` is stale" in told and "- Clean it on Mondays." in told
+    assert "### @assistant:\n\n  High water is at 16:40." in told
     assert "answer not accepted: /share_of_fixes" in told
     assert "python answered" in told and "classify-change: finished" in told
     assert "prosa run" in told and "--base-url URL or --model local" in told
@@ -230,7 +236,7 @@ def test_la29_at_a_terminal_the_demo_shows_the_agreement_and_stops_without_it(tm
     status, at = toured("no\nno\nno\n", tmp_path)
     assert (status, at.out) == (1, "")
     assert "markdownlang Trans Rights Agreement" in at.err
-    assert "SCRIPTED" not in at.err
+    assert "$ prosa run release-notes.md" not in at.err
 
 
 def test_la29_at_a_terminal_the_demo_goes_on_after_the_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -78,6 +78,8 @@ def test_a_result_that_cannot_be_delivered_is_a_failure_with_a_summary(
     status, at = ran(count, "--output", tmp_path / "r.json", "--summary")
     assert status == 1
     assert "No space left on device" in summary_in(at.err)["error"]
+    assert f"--output {tmp_path / 'r.json'}: No space left" in at.err
+    assert json.loads(at.out) == {"words": 2} and "printed instead" in at.err
 
 
 # ---- events and progress ----

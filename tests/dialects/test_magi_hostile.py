@@ -35,7 +35,7 @@ def test_any_text_is_read(text: str):
     read, problems = reading(text)
     for problem in problems:
         assert problem.span.end <= len(text)
-    assert facts(read).keys() == {"scripts", "relationships"}
+    assert list(facts(read)) == ["scripts", "relationships", "regions"]
     assert len(references(read)) <= len(read.relationships)
     assert len(definitions(read)) <= 2
     broken = sum(script.node is None for script in read.scripts)
@@ -100,6 +100,11 @@ def hostile(kind: str, size: int) -> str:
         "blank lines": ("\n" * 50 + "```ai-script\n{}\n```\n") * (size // 70),
         "quoted blocks": "> ```ai-script\n> {}\n> ```\n\n" * (size // 25),
         "regions": '<!-- ai-result {"script-id":"a","sha256":"b"} -->\n\n<!-- /ai-result -->\n\n' * (size // 70),
+        "results": (
+            '```ai-script\n{"script-id":"a","prompt":"b"}\n```\n\n'
+            '<!-- ai-result {"script-id":"a","sha256":"b"} -->\n\nText.\n\n<!-- /ai-result -->\n\nText.\n\n'
+        )
+        * (size // 140),
         "markers": "<!-- /ai-result -->\n\n" * (size // 20),
         "braces": "[^a]: {" + "{" * size + "}\n",
         "list items": "---\ntags: [" + "a, " * (size // 3) + "]\n---\n",
@@ -110,7 +115,8 @@ def hostile(kind: str, size: int) -> str:
 
 KINDS = (
     "scripts", "comments on a line", "comments on lines", "open comments", "quotes", "brackets", "footnotes",
-    "relationships", "references", "one label", "blank lines", "quoted blocks", "regions", "markers", "braces",
+    "relationships", "references", "one label", "blank lines", "quoted blocks", "regions", "results", "markers",
+    "braces",
     "list items", "custom fields", "relationship objects",
 )  # fmt: skip
 

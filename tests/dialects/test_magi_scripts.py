@@ -259,7 +259,7 @@ def test_what_a_run_has_written_is_data():
     assert [each.script_id for each in read.scripts] == ["sum", "b"]
     assert [(each.script_id, each.sha256) for each in read.regions] == [("sum", "00")]
     assert read.regions[0].span.of(read.source.text) == region.rstrip("\n")
-    assert names(script() + "\n" + region) == []
+    assert names(script() + "\n" + region) == ["stale-result", "edited-result"]
     assert names(region.replace("<!-- /ai-result -->", "")).count("stray-region-marker") == 1
 
 

@@ -79,3 +79,10 @@ def test_a_store_goes_to_another_process_without_its_connection(tmp_path: Path):
 def test_the_mark_of_the_code_is_stable():
     assert code_mark() == code_mark()
     assert len(code_mark()) == 64
+
+
+def test_a_path_that_is_no_text_is_no_key(tmp_path: Path):
+    """The name of a file may be any bytes; Python has those that are no UTF-8 as halves of surrogate pairs."""
+    store = ResultStore(tmp_path, "1", 5)
+    store.put({"caf\udce9.md": "1", "b": "2"})
+    assert store.get(["caf\udce9.md", "b"]) == {"b": "2"}

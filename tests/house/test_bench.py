@@ -5,6 +5,7 @@ Nothing is timed here; sizes are tiny. Sections that start whole programs or ser
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
@@ -13,11 +14,12 @@ from pathlib import Path
 import pytest
 
 import prosa
-from bench import checking, pure, reading
+from bench import bare_index, checking, indexing, memory, pure, rare_words, reading
 from bench.__main__ import SECTIONS
-from bench.measure import HEAD, Row
+from bench.measure import HEAD, Row, python
 from bench.mixed_corpus import KINDS, documents, write_corpus
 from bench.peers import find as peers
+from bench.prose import TONGUES
 from tests.house.tree import ROOT
 
 PAGE = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
@@ -48,6 +50,26 @@ def test_the_flawed_documents_have_one_finding_each_and_the_others_none(tmp_path
     assert written.findings == len(flawed) > 10
 
 
+def test_with_rare_words_the_corpus_is_as_clean_and_its_words_are_unequal(tmp_path: Path):
+    written = write_corpus(tmp_path, len(KINDS) * 60, rare=True)
+    flawed = {path for path, _, is_flawed in documents(len(KINDS) * 60, rare=True) if is_flawed}
+    found = Counter(Path(each.path).relative_to(tmp_path).as_posix() for each in prosa.check([tmp_path]))
+    assert found == dict.fromkeys(flawed, 1)
+    assert written.findings == len(flawed)
+    texts = [set(re.findall(r"\w+", text)) for _, text, _ in documents(1_000, rare=True)]
+    words = (rare_words.word("en", rank) for rank in (1, 100, 9_999))
+    often, now_and_then, seldom = (sum(word in text for text in texts) for word in words)
+    assert often > 300 > 100 > now_and_then > 10 > seldom
+
+
+def test_words_are_told_apart_and_the_frequent_ones_are_short():
+    made = [rare_words.word("el", rank) for rank in range(1, 10_000)]
+    assert len(set(made)) == len(made)
+    assert len(made[0]) < len(made[-1])
+    assert {len(set(pieces)) for pieces in rare_words.SYLLABLES.values()} == {20}
+    assert set(rare_words.SYLLABLES) == {tongue.tag for tongue in TONGUES}
+
+
 def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
@@ -58,6 +80,41 @@ def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, m
         "rumdl": 8, "markdownlint-cli2": 4, "mdformat": 4
     }  # fmt: skip
     assert sum("docs (" in text for text in texts) == sum("mixed (20 files" in text for text in texts) == 8
+
+
+def test_the_rows_of_an_index_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PROSA_BENCH_PEERS", str(tmp_path / "nowhere"))
+    rows = list(indexing.rows(sizes=(20, 40), runs=1, seconds=0.01))
+    shown = Counter(row.what.partition(",")[0].partition(" (")[0] for row in rows)
+    assert shown["20 documents"] > 20 and shown["40 documents"] == shown["20 documents"] + 1
+    assert {row.baseline.strip() for row in rows if row.base is None} == {
+        "markdown-vault-mcp index", "markdown-vault-mcp reindex", "markdown-vault-mcp search",
+        "networkx, spring_layout", "obsidiantools, links only",
+    }  # fmt: skip
+    assert all(row.value > 0 for row in rows)
+
+
+def test_a_bare_index_holds_every_text(tmp_path: Path):
+    written = write_corpus(tmp_path / "documents", 20)
+    bare_index.build(str(tmp_path / "documents"), tmp_path / "bare.sqlite")
+    connection = bare_index.opened(tmp_path / "bare.sqlite")
+    assert connection.execute("SELECT count(*) FROM page").fetchone() == (written.files,)
+    assert len(connection.execute(bare_index.ASK, ("timetable",)).fetchall()) == 10
+    connection.close()
+
+
+def test_memory_counts_every_process_of_a_command(tmp_path: Path):
+    hold = "import time; held = bytearray(20_000_000); time.sleep(0.3)"
+    twice = f"import subprocess, sys; each = [sys.executable, '-c', {hold!r}]; subprocess.run(each); {hold}"
+    both = f"import subprocess, sys; other = subprocess.Popen([sys.executable, '-c', {hold!r}]); {hold}; other.wait()"
+    one = memory.peak_of_all(python("-c", hold), os.environ, tmp_path)
+    turns = memory.peak_of_all(python("-c", twice), os.environ, tmp_path)
+    at_once = memory.peak_of_all(python("-c", both), os.environ, tmp_path)
+    if sys.platform != "linux":
+        assert one is turns is at_once is None
+        return
+    assert one and turns and at_once and one > 19
+    assert at_once > 1.5 * one > turns
 
 
 def test_the_rows_of_the_readers_build(monkeypatch: pytest.MonkeyPatch):

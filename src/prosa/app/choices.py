@@ -23,6 +23,7 @@ class Choices:
 
     ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
     ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
+    ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     """
 
     model: str | None = None
@@ -31,6 +32,8 @@ class Choices:
     api_key: str | None = field(default=None, repr=False)
     api_key_env: str | None = None
     api: Literal["chat", "responses"] | None = None
+    provider: str | None = None
+    completion: bool = False
     iterations: int | None = None
     wall_clock: float | None = None
     retries: int | None = None

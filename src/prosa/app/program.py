@@ -48,11 +48,11 @@ def load_program(
         checked.closure,
         default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
         model=choices.model_name,
-        base=replace(Limits(), **_set_in(settings)),
-        chosen=_set_in(choices),
+        base=replace(Limits(), **limits_in(settings)),
+        chosen=limits_in(choices),
     )
 
 
-def _set_in(holder: Choices | Settings) -> dict[str, Any]:
+def limits_in(holder: Choices | Settings) -> dict[str, Any]:
     """The limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

@@ -1,6 +1,7 @@
 """Who answers: a script, a local server or a service, as the user chose, and which key goes there (X7, X16, X17).
 
-In: choices, environment and settings. Out: a provider, or the three ways on. No document has a say in it.
+In: choices, environment and settings, and for an ai-script the row of the provider that it names. Out: a provider, or
+the ways on. Beyond that name no document has a say in it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from prosa.app.choices import LOCAL, Choices, Surroundings, say_nothing
 from prosa.runtime.errors import ProviderError
 
 if TYPE_CHECKING:
+    from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.ports import Provider
 
 THREE_WAYS = (
@@ -57,14 +59,16 @@ def settle(choices: Choices, around: Surroundings) -> Choices:
     return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)
 
 
-async def choose_provider(choices: Choices, around: Surroundings) -> Chosen:
-    """The provider the user chose. Raises `ProviderError`, with the three ways on when there is none."""
+async def choose_provider(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> Chosen:
+    """The provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without one."""
     if choices.script is not None:
         from prosa.adapters.providers.scripted import ScriptedProvider
 
         return Chosen(ScriptedProvider(choices.script))
     if choices.is_local:
         return await _local(choices, around)
+    if row is not None and _decides(row, choices):
+        return Chosen(_openai(_of_row(row, around), choices, around))
     service = _service(choices, around)
     if service.is_missing:
         message = "no model to ask: there is no key and no base URL"
@@ -72,19 +76,50 @@ async def choose_provider(choices: Choices, around: Surroundings) -> Chosen:
     return Chosen(_openai(service, choices, around))
 
 
-def service_words(choices: Choices, around: Surroundings) -> str:
+def service_words(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> str:
     """Where model calls go, for a plan. Looks nowhere and never names a key."""
     if choices.script is not None:
         return f"replies scripted in {choices.script}"
     if choices.is_local:
         return "a model server on this machine"
-    service = _service(choices, around)
+    if row is not None and _decides(row, choices):
+        try:
+            service = _of_row(row, around)
+        except ProviderError as error:
+            return f"{error.message}: a run would fail"
+    else:
+        service = _service(choices, around)
     if service.is_missing:
         return "no key and no base URL: a run would fail"
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
     return f"{shown}, {'with' if service.key else 'without'} a key"
+
+
+def _decides(row: ProviderRow, choices: Choices) -> bool:
+    """Whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made it."""
+    return choices.base_url is None and (row.base_url is not None or row.name == LOCAL)
+
+
+def _of_row(row: ProviderRow, around: Surroundings) -> _Service:
+    """Address and key of a provider that a document names. Raises `ProviderError` where the user has not set it up."""
+    from prosa.adapters.providers.key import choose_key
+    from prosa.app.keys import WithStoredKeys
+
+    if row.base_url is None:
+        message = "a model server on this machine is asked only when you say so"
+        hint = "allow it with --model local or --model local:NAME, or set `providers.local.base-url` in your settings"
+        raise ProviderError(message, kind="missing", retryable=False, hint=hint)
+    environ = WithStoredKeys(around.environ)
+    named = next((name for name in row.key_variables if environ.get(name, "").strip()), None)
+    named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
+    if named is None and row.key_variables:
+        message = f"there is no key for the provider `{row.name}`: {' or '.join(row.key_variables)} is not set"
+        hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
+        raise ProviderError(message, kind="missing", retryable=False, hint=hint)
+    key = choose_key(environ, row.base_url, named=named, notice=around.notice) if named else None
+    return _Service(row.base_url, key)
 
 
 async def _local(choices: Choices, around: Surroundings) -> Chosen:
@@ -97,7 +132,7 @@ async def _local(choices: Choices, around: Surroundings) -> Chosen:
 def _openai(service: _Service, choices: Choices, around: Surroundings) -> Provider:
     from prosa.adapters.providers.openai import OpenAIProvider
 
-    api = choices.api or around.settings.api or "chat"
+    api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
     return OpenAIProvider(api_key=service.key, base_url=service.base_url, api=api)
 
 
@@ -105,10 +140,11 @@ def _service(choices: Choices, around: Surroundings) -> _Service:
     """What flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is none."""
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL
     from prosa.adapters.providers.key import URL_VARIABLE, choose_key
+    from prosa.app.keys import WithStoredKeys
 
     settings = around.settings
     base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or settings.base_url
     if choices.api_key:
         return _Service(base_url, choices.api_key)
     named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    return _Service(base_url, choose_key(around.environ, base_url, named=named, notice=around.notice))
+    return _Service(base_url, choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,8 +37,12 @@ async def run_program(
     listener: Listener = ignore,
     provider: Provider | None = None,
     tally: Tally | None = None,
+    numbers: Iterator[int] | None = None,
 ) -> RunResult:
-    """Runs a loaded program. Raises `RunError`; ``tally`` then still knows what happened (L44)."""
+    """Runs a loaded program. Raises `RunError`; ``tally`` then still knows what happened (L44).
+
+    ``provider`` answers in place of the one that the choices name; ``numbers`` number the programs of the run.
+    """
     from prosa.runtime.accept import accept_input
     from prosa.runtime.execute import execute
     from prosa.runtime.program import with_model
@@ -52,7 +56,7 @@ async def run_program(
     if chosen.model_name is not None:
         tally.program = program = with_model(program, chosen.model_name)
     async with open_world(program, choices, around, tell(tally, listener), chosen.provider) as world:
-        output = await execute(program, given, world)
+        output = await execute(program, given, world, numbers=numbers)
     return RunResult(output, tally.summary())
 
 

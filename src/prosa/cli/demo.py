@@ -1,35 +1,27 @@
-"""`prosa demo`: the tour. Shipped programs, real imports, real sandbox, real validation; only the model is scripted.
+"""`prosa demo`: the tour. Shipped documents, real index, real imports, real sandbox; only the model is scripted.
 
-The story goes to stderr, the result of the program to stdout.
+The story goes to stderr, the result of the program at the end to stdout.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from prosa.cli.console import Console
+from prosa.cli.demo_corpus import FOLDER, tour_corpus
 
-FOLDER = Path(__file__).parent.parent / "demo"
 PROGRAM = FOLDER / "release-notes.md"
 REPLIES = FOLDER / "replies.jsonl"
 INPUT = FOLDER / "input.json"
 
-CORPUS = FOLDER / "corpus"
-
 WELCOME = """\
 A tour of Prosa
 ===============
-
-1. Documents in every format that Prosa reads, each with a flaw: a MAGI document, a YMJ record, an MDH node, a Prapti
-   chat, a program, a skill and plain Markdown. They are checked and mended in a copy.
 """
 
 PROGRAMS = f"""\
-2. A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
+4. A program is a Markdown file: JSON Schemas for input and output in front, instructions behind. This one turns commit
    lines into release notes. It imports another program and uses Python in a sandbox:
 
    {PROGRAM}
@@ -58,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Walks through it."""
     console.err(WELCOME)
-    _mended(replace(console, stdout=console.stderr))
+    tour_corpus(console)
     console.err(PROGRAMS)
     status = _agreement(console)
     if status:
@@ -68,20 +60,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
     _ran(console, progress=not args.no_progress)
     console.err(AFTER)
     return 0
-
-
-def _mended(console: Console) -> None:
-    """A corpus of all formats: checked, then mended by the safe fixes."""
-    from prosa.cli.main import main
-
-    with tempfile.TemporaryDirectory(prefix="prosa-demo-") as name:
-        folder = Path(name) / CORPUS.name
-        shutil.copytree(CORPUS, folder)
-        for flags in ((), ("--fix",)):
-            words = ["check", str(folder), *flags]
-            console.err(f"$ prosa {' '.join(words)}")
-            main(words, console)
-            console.err("")
 
 
 def _agreement(console: Console) -> int:

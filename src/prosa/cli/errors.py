@@ -79,14 +79,16 @@ def say(console: Console, message: str, hint: str = "", *, status: int = FAILED)
 
 def _is_explained(error: BaseException) -> bool:
     """Whether its own words say all there is to say: the input, the program or a service is at fault, not our code."""
+    from prosa.corpus.errors import CorpusError
     from prosa.runtime.errors import RunError
     from prosa.source import FileProblem
 
-    return isinstance(error, RunError | FileProblem)
+    return isinstance(error, RunError | FileProblem | CorpusError)
 
 
 def _known(error: BaseException, console: Console) -> int:
     """The status for errors that the product raises on purpose, 0 when this is none of them."""
+    from prosa.corpus.errors import CorpusError
     from prosa.runtime.errors import AgreementRequired, ProgramRefused, RunError
     from prosa.source import FileProblem
 
@@ -96,7 +98,7 @@ def _known(error: BaseException, console: Console) -> int:
         return FAILED
     if isinstance(error, ProgramRefused):
         return _refused(error, console)
-    if isinstance(error, RunError):
+    if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)
     if isinstance(error, FileProblem):
         return say(console, str(error), status=FAILED if error.kind == "changed" else WRONG_USE)

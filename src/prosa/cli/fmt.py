@@ -33,6 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rehash", action="store_true", help="write stored hashes anew that no longer match their text"
     )
+    parser.add_argument(
+        "--sync", action="store_true", help="write the `relationships` of MAGI documents anew from their footnotes"
+    )
     parser.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the documents as this dialect")
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
@@ -88,7 +91,7 @@ def _formatted(group: Group, args: argparse.Namespace) -> Iterator[Done]:
     from prosa.adapters.processes import Pool, worker_count
 
     profile = Profile(chosen_dialect(args.dialect), settings=group.project.settings, root=group.root)
-    options = FormatOptions(rehash=args.rehash)
+    options = FormatOptions(rehash=args.rehash, sync=args.sync)
     work = partial(_format_some, files=group.files, profile=profile, options=options)
     chunks = [group.paths[start : start + CHUNK] for start in range(0, len(group.paths), CHUNK)]
     for some in Pool(args.jobs or worker_count()).map(work, chunks):

@@ -54,8 +54,9 @@ class Parser(argparse.ArgumentParser):
         raise WrongUse(message, hint=self._suggestion(message) or f"see: {self.prog} --help", usage=self.format_usage())
 
     def parse_anywhere(self, argv: Sequence[str]) -> argparse.Namespace:
-        """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works."""
-        return self.parse_intermixed_args(argv)
+        """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
+        ``--``, which argparse would lose on that way, no word is a flag."""
+        return self.parse_args(argv) if "--" in argv else self.parse_intermixed_args(argv)
 
     def has_flag(self, flag: str) -> bool:
         """Whether the command defines this flag itself."""

@@ -8,20 +8,24 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.script_arguments import add_scripts, runs_scripts
 from prosa.cli.surroundings import surroundings
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa plan`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program or .mda document")
     add_input(parser)
     add_model(parser)
     add_limits(parser)
+    add_scripts(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Plans it."""
+    if runs_scripts(args):
+        return _scripts(args, console)
     from prosa import app
     from prosa.cli.run_input import read_input
     from prosa.render.plan import plan_text
@@ -34,4 +38,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
     planned = plan(program, given, has_input=has_input, service=app.service_words(choices, around))
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
+    return 0
+
+
+def _scripts(args: argparse.Namespace, console: Console) -> int:
+    """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
+    from prosa.app.script_plan import planned
+    from prosa.cli.script_loading import planning
+    from prosa.cli.script_refusals import is_trusted
+    from prosa.render.scripts import plan_text
+
+    found = planning(args, console)
+    plan = planned(
+        found.rows, found.choice, found.preparing, found.states, whole=True, trusted=is_trusted(found, console)
+    )
+    console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else plan_text(plan))
     return 0

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import add_input, add_reading, choices_from
+from prosa.cli.script_arguments import add_scripts, runs_scripts
 from prosa.cli.surroundings import surroundings
+
+if TYPE_CHECKING:
+    from prosa.runtime.messages import Message
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa render`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program or .mda document")
     add_input(parser)
     parser.add_argument("--messages", action="store_true", help="the system message too, each under its role")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: a list of role and content")
     add_reading(parser)
+    add_scripts(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Renders it."""
+    if runs_scripts(args):
+        return _scripts(args, console)
     from prosa import app
     from prosa.cli.run_input import read_input
     from prosa.runtime.plan import first_messages
@@ -29,7 +39,26 @@ def run(args: argparse.Namespace, console: Console) -> int:
     choices = choices_from(args)
     program = app.load_program(args.file, choices, surroundings(console, args.file).settings, to_run=False)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
-    messages = first_messages(program, given)
+    return _print(args, first_messages(program, given), console)
+
+
+def _scripts(args: argparse.Namespace, console: Console) -> int:
+    """What one ai-script of a document would be sent (MA11)."""
+    from prosa.cli.script_loading import planning
+    from prosa.runtime.plan import first_messages
+
+    found = planning(args, console)
+    rows = [row for row in found.rows if row.kind not in ("not-chosen", "error")]
+    if len(rows) != 1:
+        names = ", ".join(row.script.address for row in rows)
+        hint = f"one of {names}" if names else f"run: prosa plan {args.file}"
+        raise WrongUse(f"render shows one script, and {len(rows)} are chosen: --script ID", hint=hint)
+    script = rows[0].script
+    job = found.preparing.ready(script, found.choice.text_for(script))
+    return _print(args, first_messages(job.program, job.given), console)
+
+
+def _print(args: argparse.Namespace, messages: Sequence[Message], console: Console) -> int:
     if args.format == "json":
         console.out(json.dumps([{"role": each.role, "content": each.content} for each in messages], ensure_ascii=False))
     elif args.messages:

@@ -1,4 +1,7 @@
-"""`prosa run`: a program and its input in, validated JSON on stdout, everything else on stderr."""
+"""`prosa run`: a program and its input in, validated JSON on stdout, everything else on stderr.
+
+A document with ai-scripts is handed to `run_scripts`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from prosa.cli.console import Console, PipeClosed
 from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
@@ -52,7 +56,9 @@ class Course:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa run`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program; FILE --help lists its inputs")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="the program or .mda document; FILE --help lists its inputs"
+    )
     add_input(parser)
     add_model(parser)
     add_limits(parser)
@@ -61,10 +67,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     parser.add_argument("--stream", action="store_true", help="ask for streaming replies and show how they arrive")
     parser.add_argument("--no-progress", action="store_true", help="no status line")
+    scripts = add_scripts(parser)
+    add_writing(scripts)
+    scripts.add_argument(
+        "--format", dest="form", choices=("text", "jsonl"), default="text", help="jsonl: one JSON object per script"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Runs it."""
+    if runs_scripts(args):
+        from prosa.cli import run_scripts
+
+        return run_scripts.run(args, console)
     job = Job(
         program=args.file,
         choices=choices_from(args),
@@ -84,7 +99,7 @@ def help_for(argv: list[str], console: Console) -> int | None:
     from prosa.cli.program_help import named_program, program_help
 
     named = named_program(argv)
-    if named is None:
+    if named is None or named.suffix == ".mda":
         return None
     console.out(program_help(named, surroundings(console, named)))
     return 0
@@ -101,14 +116,14 @@ def execute(console: Console, job: Job) -> int:
             try:
                 output = _output(console, job, watching, course)
             except BaseException as error:
-                watching.ended(_words(error))
+                watching.ended(words(error))
                 raise
         deliver(console, output, job.output)
     except PipeClosed:
         _report(console, job, course, None)
         raise
     except BaseException as error:
-        _report(console, job, course, _words(error))
+        _report(console, job, course, words(error))
         raise
     _report(console, job, course, None)
     return 0
@@ -121,7 +136,7 @@ def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
     from prosa.cli.run_input import read_input
     from prosa.cli.stopping import run_stoppable
 
-    _require_writable(job.output)
+    require_writable(job.output)
     around = surroundings(console, job.program, watching.notice)
     program = app.load_program(job.program, job.choices, around.settings, warned=_warning(console, watching))
     if job.gate:
@@ -133,8 +148,8 @@ def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
     return run_stoppable(ran).output
 
 
-def _require_writable(output: Path | None) -> None:
-    """Refuses what would only fail once the run has been paid for."""
+def require_writable(output: Path | None) -> None:
+    """Refuses what would only fail once the run has been paid for. Raises `WrongUse`."""
     if output is None:
         return
     folder = output.absolute().parent
@@ -160,13 +175,19 @@ def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] 
 
 
 def deliver(console: Console, value: Any, output: Path | None) -> None:
-    """The result as JSON on stdout, or atomically into a file."""
+    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost."""
     if output is None:
         console.out(as_json(value))
         return
     from prosa.adapters.files import write_output
+    from prosa.runtime.errors import RunError
 
-    write_output(output, f"{as_json(value)}\n")
+    try:
+        write_output(output, f"{as_json(value)}\n")
+    except OSError as error:
+        console.out(as_json(value))
+        message = f"--output {output}: {error.strerror or error}"
+        raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
 
 
 def as_json(value: Any) -> str:
@@ -174,8 +195,8 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _words(error: BaseException) -> str:
-    """Why a run failed, for the summary and the events."""
+def words(error: BaseException) -> str:
+    """Why a run failed, in one line, for the summary and the events."""
     if isinstance(error, KeyboardInterrupt | Stopped):
         return "interrupted"
     text = getattr(error, "message", None) or str(error)

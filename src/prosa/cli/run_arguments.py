@@ -32,13 +32,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Limits; a flag may go beyond what a document may ask for (X9)."""
     group = parser.add_argument_group("limits")
-    group.add_argument("--max-iterations", type=_count, metavar="N", dest="iterations", help="model calls (10)")
+    group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
     group.add_argument("--timeout", type=_seconds, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
     group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
     group.add_argument(
         "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
     )
-    group.add_argument("--concurrency", type=_count, metavar="N", help="tool calls at once (8)")
+    group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
     group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
     add_reading(parser)
@@ -61,7 +61,8 @@ def choices_from(args: argparse.Namespace) -> Choices:
     return Choices(**{name: value for name, value in vars(args).items() if name in known})
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number from 1, as the type of an argument."""
     return _whole(text, at_least=1)
 
 

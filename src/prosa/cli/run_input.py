@@ -29,7 +29,7 @@ def read_input(
     if not isinstance(base, dict):
         raise WrongUse("KEY=VALUE needs an input that is an object, but --input holds something else")
     try:
-        typed = typed_arguments(schema, [_pair(pair) for pair in pairs])
+        typed = typed_arguments(schema, [pair(each) for each in pairs])
     except ArgumentProblem as error:
         raise WrongUse(str(error)) from None
     return _merged(base, typed)
@@ -39,7 +39,7 @@ def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) ->
     """JSON, ``@FILE`` or ``-``. Raises `WrongUse` with the place of the mistake, `FileProblem` for a bad file."""
     from prosa.data import JsonError, parse_json
 
-    where, content = _content(text, console, max_size)
+    where, content = named_content(text, console, max_size)
     try:
         return parse_json(content)
     except JsonError as error:
@@ -57,7 +57,13 @@ def _merged(base: dict[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
     return both
 
 
-def _content(text: str, console: Console, max_size: int) -> tuple[str, str]:
+def content_of(text: str, console: Console, max_size: int | None = None) -> str:
+    """A text that is given as it is, as ``@FILE`` or as ``-``."""
+    return named_content(text, console, max_size or MAX_STDIN_BYTES)[1]
+
+
+def named_content(text: str, console: Console, max_size: int) -> tuple[str, str]:
+    """The same, with what it is called in messages."""
     if text == "-":
         return "standard input", _stdin(console, max_size)
     if text.startswith("@"):
@@ -77,7 +83,8 @@ def _stdin(console: Console, max_size: int) -> str:
         raise WrongUse(f"standard input is not UTF-8: byte {error.start}") from None
 
 
-def _pair(text: str) -> tuple[str, str]:
+def pair(text: str) -> tuple[str, str]:
+    """A ``KEY=VALUE`` in two. Raises `WrongUse`."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise WrongUse(f"expected KEY=VALUE, found {text!r}")

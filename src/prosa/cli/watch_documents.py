@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.errors import say
+from prosa.cli.errors import report
 from prosa.cli.parser import WrongUse
+from prosa.corpus.errors import CorpusError
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.source import FileProblem
 
 INSTALL = 'pip install "prosa[watch]"'
 
@@ -26,12 +28,19 @@ def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[
     """Runs ``once`` now and after every change below the paths named, until Ctrl-C. Gives the last exit status."""
     if "-" in args.paths or args.stdin_filename:
         raise WrongUse("--watch watches files, and standard input is none")
+    return watch_folders(
+        {path if path.is_dir() else path.parent for path in map(Path, args.paths or ["."])}, console, once
+    )
+
+
+def watch_folders(folders: Collection[Path], console: Console, once: Callable[[], int]) -> int:
+    """Runs ``once`` now and after every change of a document below ``folders``, until Ctrl-C. Gives the last exit
+    status. Raises `WrongUse` where the library for that is not installed."""
     try:
         watch = import_module("watchfiles").watch
     except ImportError:
         raise WrongUse("--watch needs a library that is not installed", hint=INSTALL) from None
     status = _shown(console, once)
-    folders = {path if path.is_dir() else path.parent for path in map(Path, args.paths or ["."])}
     try:
         for _ in watch(*folders, watch_filter=_matters, debounce=_QUIET_MILLISECONDS * 4, step=_QUIET_MILLISECONDS):
             if console.color:
@@ -45,8 +54,8 @@ def watch_documents(args: argparse.Namespace, console: Console, once: Callable[[
 def _shown(console: Console, once: Callable[[], int]) -> int:
     try:
         status = once()
-    except WrongUse as wrong:
-        status = say(console, wrong.message, wrong.hint, status=2)
+    except (WrongUse, CorpusError, FileProblem) as error:
+        status = report(error, console)
     console.err("watching for changes; Ctrl-C ends")
     return status
 

@@ -132,6 +132,8 @@ def _before_blank_lines(parsed: Parsed, end: int, known: dict[int, int]) -> int:
 
     ``known`` keeps answers, so that blocks ending in the same blank lines do not read them again.
     """
+    if end in known:
+        return known[end]
     text, answer, at = parsed.source.text, end, end
     while at > parsed.base and text[at - 1] in " \t\r\n>":
         at -= 1

@@ -41,7 +41,7 @@ def _readable(text: str) -> str:
     if "\r" in text:
         text = _LONE_CR.sub("\n", text)
     # Few texts have such a line, and splitting all lines costs more than looking for one.
-    if "#" in text and _TAB_AT_END.search(text):
+    if "#" in text and any(each in text for each in "\t\f\v") and _TAB_AT_END.search(text):
         text = "\n".join(_without_last_tabs(line) if "#" in line else line for line in text.split("\n"))
     return text
 

@@ -25,6 +25,9 @@ RefKind: TypeAlias = Literal["id", "path", "url", "stem"]
 
 DefKind: TypeAlias = Literal["id", "title", "alias"]
 
+MADE_LATER = re.compile(r"[{}<>|*$`\\]")
+"""Signs of placeholders that something fills in before a path or a name is one."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _WEB = re.compile(r"https?://|//", re.IGNORECASE)
 

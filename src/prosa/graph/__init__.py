@@ -1,6 +1,51 @@
-"""Documents together: the import graph of programs, its cycles and its depth."""
+"""Documents together: one typed graph of all references, and the import graph of programs.
 
-from prosa.graph.closure import MAX_PROGRAMS, Closure, LoadedProgram, ResolvedImport, load_closure
-from prosa.graph.cycles import find_cycles
+References of every dialect become edges here and nowhere else: `records.record_of` says what a document is called and
+points at, `resolve.resolve` where a reference leads, `build.build` makes the `Graph`. Files are read by the import
+graph alone, through its port.
 
-__all__ = ["MAX_PROGRAMS", "Closure", "LoadedProgram", "ResolvedImport", "find_cycles", "load_closure"]
+Every name loads on first use: a rule that asks where a link leads needs no reader of programs.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.graph.closure import MAX_PROGRAMS, Closure, LoadedProgram, ResolvedImport, load_closure
+    from prosa.graph.cycles import find_cycles
+    from prosa.graph.graph import Graph
+    from prosa.graph.node import Edge, Node, State
+    from prosa.graph.record import Definition, Record, Reference
+
+__all__ = [
+    "MAX_PROGRAMS",
+    "Closure",
+    "Definition",
+    "Edge",
+    "Graph",
+    "LoadedProgram",
+    "Node",
+    "Record",
+    "Reference",
+    "ResolvedImport",
+    "State",
+    "find_cycles",
+    "load_closure",
+]
+
+_PLACES = {
+    "find_cycles": "cycles",
+    "Graph": "graph",
+    **dict.fromkeys(("Edge", "Node", "State"), "node"),
+    **dict.fromkeys(("Definition", "Record", "Reference"), "record"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loads a name on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{_PLACES.get(name, 'closure')}"), name)
+    return found

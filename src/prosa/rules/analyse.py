@@ -66,7 +66,7 @@ def _alone(reading: DialectReading, program: ProgramModel | None) -> tuple[Probl
 
 
 _LINKS_ONLY = ("plain", "skill_md")
-"""Dialects whose only references are links, which every document's facts have, and whose only names are titles."""
+"""Dialects whose only references are links, which every document's facts have."""
 
 
 def _ruled(subject: Subject) -> Iterator[Problem]:
@@ -93,7 +93,7 @@ def _facts(reading: DialectReading) -> Facts:
         path=reading.front.source.path,
         dialect=reading.name,
         refs=() if reading.name in _LINKS_ONLY else reading.references(),
-        defs=() if reading.name in _LINKS_ONLY else reading.definitions(),
+        defs=reading.definitions(),
         anchors=anchors(document),
         links=local_links(document),
         wikilinks=wikilinks(document),

@@ -13,14 +13,12 @@ from urllib.parse import unquote
 
 from prosa.document import Document
 from prosa.document.cover import Cover
+from prosa.document.references import MADE_LATER
 from prosa.rules.subject import LocalLink
 from prosa.source import Span
 
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
 """A scheme, a path from the root of a site or of a disk, a home folder, an alias of a bundler, a bare query."""
-
-_MADE_LATER = re.compile(r"[{}<>|*$`\\]")
-"""Signs of placeholders that something fills in before the link is a link."""
 
 _OWN_ANCHOR = re.compile(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
 """`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
@@ -46,7 +44,7 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
     return tuple(
         LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
         for link in document.wikilinks
-        if not _MADE_LATER.search(link.target)
+        if not MADE_LATER.search(link.target)
     )
 
 
@@ -73,7 +71,7 @@ def _links(document: Document) -> Iterator[LocalLink]:
 
 
 def _local(destination: str, span: Span, document: Document) -> LocalLink | None:
-    if not destination or _ELSEWHERE.match(destination) or _MADE_LATER.search(destination):
+    if not destination or _ELSEWHERE.match(destination) or MADE_LATER.search(destination):
         return None
     if "{{" in document.source.slice(span):
         return None  # a template action, which the parser saw masked

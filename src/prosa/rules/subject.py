@@ -90,8 +90,8 @@ class LocalLink(NamedTuple):
 class Facts:
     """What other documents may need to know of a document. Plain data: it is cached and sent between processes.
 
-    ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; there are none of plain
-    Markdown, which has links and titles only. ``anchors`` are the fragments that lead somewhere in it; `*` among them
+    ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; plain Markdown has no
+    ``refs`` but its links. ``anchors`` are the fragments that lead somewhere in it; `*` among them
     says that something else may add to them. ``links`` and ``wikilinks`` are what its Markdown points at. ``extra`` is
     what ``corpus_facts`` of the dialect gives.
     """

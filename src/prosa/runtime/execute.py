@@ -14,11 +14,12 @@ from itertools import count
 from typing import Any
 
 from prosa.runtime.accept import accept_input, render_body
+from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools
 from prosa.runtime.loop import Task, run_loop
-from prosa.runtime.output import OutputContract
+from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.runtime.server_pool import ServerPool
@@ -26,10 +27,13 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 
 
-async def execute(program: Program, given: Any, world: World) -> Any:
-    """Runs a program and returns its output. Raises `RunError`; nothing that was started is left running."""
+async def execute(program: Program, given: Any, world: World, *, numbers: Iterator[int] | None = None) -> Any:
+    """Runs a program and returns its output. Raises `RunError`; nothing that was started is left running.
+
+    ``numbers`` number the programs of the run; runs that are told together share them.
+    """
     async with AsyncExitStack() as stack:
-        run = Run(world, ServerPool(world.servers, stack))
+        run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
         return await run.program(program, given, None)
 
 
@@ -63,8 +67,10 @@ class Run:
         return Scope(program.name, caller.depth + 1, number, caller.number)
 
     async def _output(self, program: Program, given: Any, scope: Scope) -> Any:
+        require_allowed(program.parameters)
         data = accept_input(program, given)
-        task = await self._task(program, render_body(program, data), scope)
+        body = "" if program.conversation else render_body(program, data)
+        task = await self._task(program, body, scope)
         return await run_loop(task, self.world)
 
     async def _task(self, program: Program, body: str, scope: Scope) -> Task:
@@ -76,7 +82,7 @@ class Run:
         toolbox = Toolbox(tools, program.limits, self.world.clock, self.world.listener, scope)
         if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
             program = replace(program, preferred="")  # what is withheld is not recommended (LA18)
-        return Task(program, body, OutputContract.of(program.output_schema), toolbox, scope)
+        return Task(program, body, contract_of(program), toolbox, scope)
 
 
 @asynccontextmanager

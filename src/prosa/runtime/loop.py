@@ -12,17 +12,18 @@ from functools import partial
 from typing import Any
 
 from prosa.runtime import prompt
+from prosa.runtime.contract import Contract
 from prosa.runtime.errors import OutputRefused
-from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Scope, TextArrived
+from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.output import Accepted, OutputContract, Rejected
+from prosa.runtime.output import Accepted, Rejected
 from prosa.runtime.program import Program
 from prosa.runtime.retry import with_retries
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 
-NO_TOOLS = "no tools are available any more; answer with the JSON value"
+NO_TOOLS = "no tools are available any more; answer with {wanted}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +32,19 @@ class Task:
 
     program: Program
     body: str
-    contract: OutputContract
+    contract: Contract
     toolbox: Toolbox
     scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What changes: iterations done, the transcript, and why the last answer was not accepted."""
+    """What changes: iterations done, the transcript, why the last answer was not accepted, how many were not."""
 
     iteration: int = 0
     transcript: Transcript = field(default_factory=Transcript)
     rejected: tuple[str, ...] = ()
+    rejections: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,8 @@ async def run_loop(task: Task, world: World) -> Any:
     """Steps until an answer is accepted. Raises `OutputRefused` after the last iteration (L13)."""
     state: State | Done = State()
     while isinstance(state, State):
-        if state.iteration >= task.program.limits.iterations:
-            raise _exhausted(state)
+        if _is_exhausted(task.program, state):
+            raise _exhausted(task.program, state)
         state = await step(task, world, state)
     return state.value
 
@@ -81,6 +83,7 @@ def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
         messages=prompt.messages(program, task.contract, task.body, state.transcript, state.rejected, final=final),
         tools=() if final else task.toolbox.specs,
         output=task.contract.format,
+        parameters=program.parameters,
         program=program.name,
     )
 
@@ -112,18 +115,29 @@ async def _ask(task: Task, world: World, state: State, *, final: bool) -> ModelR
 def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State | Done:
     if reply.finish in ("refusal", "filter"):
         raise OutputRefused(f"the model refused to answer: {reply.refusal or reply.content or 'no reason given'}")
-    verdict = Rejected((NO_TOOLS,), reply.content or "{}") if reply.tool_calls else task.contract.judge(reply)
+    verdict = _no_tools(task.contract, reply) if reply.tool_calls else task.contract.judge(reply)
     if isinstance(verdict, Accepted):
+        if verdict.notice:
+            world.listener(Noticed(task.scope, f"{task.program.name}: {verdict.notice}"))
         return Done(verdict.value)
     world.listener(AnswerRejected(task.scope, state.iteration, verdict.problems))
     transcript = state.transcript.with_rejected(verdict.content)
-    return replace(state, transcript=transcript, rejected=verdict.problems)
+    return replace(state, transcript=transcript, rejected=verdict.problems, rejections=state.rejections + 1)
 
 
-def _exhausted(state: State) -> OutputRefused:
+def _no_tools(contract: Contract, reply: ModelReply) -> Rejected:
+    return Rejected((NO_TOOLS.format(wanted=contract.wanted),), reply.content or "{}")
+
+
+def _is_exhausted(program: Program, state: State) -> bool:
+    most = program.rejections
+    return state.iteration >= program.limits.iterations or (most is not None and state.rejections > most)
+
+
+def _exhausted(program: Program, state: State) -> OutputRefused:
     reason = "; ".join(state.rejected) or "the model never gave an answer"
     tried = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"
-    return OutputRefused(
-        f"validation failed: no valid output after {tried}: {reason}",
-        hint="raise the limit with `limits: {iterations: N}` in the program or with --max-iterations",
-    )
+    hint = "raise the limit with `limits: {iterations: N}` in the program or with --max-iterations"
+    if program.rejections is not None and state.rejections > program.rejections:
+        hint = "`retry-times` in the block says how often the model may correct its answer"
+    return OutputRefused(f"validation failed: no valid output after {tried}: {reason}", hint=hint)

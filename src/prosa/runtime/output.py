@@ -1,4 +1,4 @@
-"""The output contract: what goes over the wire, and whether an answer is accepted (L12, L14, LA4–LA6).
+"""The output contract of JSON: what goes over the wire, and whether an answer is accepted (L12, L14, LA4–LA6).
 
 In: the program's output schema and the text of a reply. Out: the validated value, or the reasons why not. The
 schema as the author wrote it decides; the lowered copy only helps the model.
@@ -6,6 +6,7 @@ schema as the author wrote it decides; the lowered copy only helps the model.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -19,12 +20,19 @@ MAX_PROBLEMS = 20
 
 OUTPUT_NAME = "output"
 
+ANSWER_RULE = (
+    "Answer with one JSON value that satisfies the JSON Schema below, and with nothing else: no prose, no fence."
+)
+WRAP_RULE = 'Put the value into an object under the single key "value": {"value": …}.'
+EMPTY_RULE = "If there is nothing to return, answer {}."
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An answer that satisfies the schema."""
+    """An answer that satisfies the contract; ``notice`` is what a person should know of it."""
 
     value: Any
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,21 @@ class OutputContract:
     def format(self) -> OutputFormat:
         """The format of `ModelRequest`."""
         return OutputFormat(OUTPUT_NAME, self.wire.schema, self.wire.strict)
+
+    @property
+    def rule(self) -> str:
+        """What the model is told about its answer (L11)."""
+        rules = [ANSWER_RULE]
+        if self.wire.wrapped:
+            rules.append(WRAP_RULE)
+        elif self.schema.valid({}):
+            rules.append(EMPTY_RULE)
+        return " ".join(rules) + "\n\n" + json.dumps(self.raw, ensure_ascii=False, indent=2)
+
+    @property
+    def wanted(self) -> str:
+        """The answer in words."""
+        return "the JSON value"
 
     def judge(self, reply: ModelReply) -> Verdict:
         """Accepts or rejects a reply without tool calls. Empty content counts as ``{}`` (LA6)."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from prosa.dialects.markdownlang.names import server_tool_name, tool_name
 from prosa.runtime.accept import accept_input, render_body
+from prosa.runtime.contract import Contract, contract_of
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
 from prosa.runtime.output import OutputContract
@@ -19,6 +20,10 @@ from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import Program, reachable
 from prosa.runtime.prompt import messages
 from prosa.runtime.transcript import Transcript
+from prosa.schema import Lowered
+
+AS_IT_IS = Lowered({}, False, False)
+"""What is sent of a schema where the output is text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,8 @@ def plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan
 
 
 def _plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan:
-    contract = OutputContract.of(program.output_schema)
+    contract = contract_of(program)
+    wire = contract.wire if isinstance(contract, OutputContract) else AS_IT_IS
     return Plan(
         program=program.name,
         file=program.file,
@@ -89,19 +95,19 @@ def _plan(program: Program, given: Any, *, has_input: bool, service: str) -> Pla
         service=service,
         messages=first_messages(program, given, contract) if has_input else (),
         tools=tuple(_tools(program)),
-        output_schema=contract.wire.schema,
-        strict=contract.wire.strict,
-        wrapped=contract.wire.wrapped,
-        lowered=contract.wire.notes,
+        output_schema=wire.schema,
+        strict=wire.strict,
+        wrapped=wire.wrapped,
+        lowered=wire.notes,
         limits=program.limits,
         effects=tuple(_effects(program, service)),
     )
 
 
-def first_messages(program: Program, given: Any, contract: OutputContract | None = None) -> tuple[Message, ...]:
+def first_messages(program: Program, given: Any, contract: Contract | None = None) -> tuple[Message, ...]:
     """The messages of the first iteration, as a run would send them."""
-    contract = contract or OutputContract.of(program.output_schema)
-    body = render_body(program, accept_input(program, given))
+    contract = contract or contract_of(program)
+    body = "" if program.conversation else render_body(program, accept_input(program, given))
     return messages(program, contract, body, Transcript(), (), final=program.limits.iterations == 1)
 
 

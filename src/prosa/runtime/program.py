@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from prosa.runtime.limits import Limits
+from prosa.runtime.messages import Message
 from prosa.runtime.ports import ServerConfig
 
 if TYPE_CHECKING:
     from prosa.template import Template
+
+OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
+"""What an output is: a value that satisfies the output schema, the reply as it is, or the URL of an image (M34)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,11 @@ class Program:
     the line of the file on which the template begins. ``imports`` are the programs
     it may call, each with its own imports (L29). ``input_schema`` and ``output_schema`` are JSON Schemas.
     ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24).
+
+    ``form`` is what the output is; only json uses the output schema. ``instructions`` stand before the description in
+    the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go into
+    every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
+    (M32); None leaves that to the iterations.
     """
 
     name: str
@@ -37,6 +46,16 @@ class Program:
     file: str = ""
     folder: str = "."
     body_line: int = 1
+    form: OutputForm = "json"
+    conversation: tuple[Message, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    instructions: str = ""
+    rejections: int | None = None
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether the model is offered any tool."""
+        return bool(self.python or self.imports or self.servers)
 
 
 def reachable(program: Program) -> tuple[Program, ...]:

@@ -7,11 +7,13 @@ jitter, so that many runs do not come back at once.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.events import AttemptFailed, Listener, Scope
-from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import Clock
+
+Reply = TypeVar("Reply")
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 30.0
@@ -20,14 +22,14 @@ LONGEST_RETRY_AFTER = 120.0
 
 
 async def with_retries(
-    attempt: Callable[[], Awaitable[ModelReply]],
+    attempt: Callable[[], Awaitable[Reply]],
     *,
     retries: int,
     clock: Clock,
     jitter: Callable[[], float],
     listener: Listener,
     scope: Scope,
-) -> ModelReply:
+) -> Reply:
     """The first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
     tried = 0
     while True:

@@ -28,6 +28,14 @@ class GlobSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """What the user set for a provider that documents may name: its address, and the variable with its key (X7)."""
+
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
@@ -39,7 +47,10 @@ class Settings:
     base_url: str | None = None
     api: Literal["chat", "responses"] | None = None
     default_model: str | None = None
+    embedding_model: str | None = None
+    embedding_base_url: str | None = None
     key_variables: Mapping[str, str] = field(default_factory=dict)
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     iterations: int | None = None
     wall_clock: float | None = None
     retries: int | None = None

@@ -16,7 +16,7 @@ from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
 from prosa.settings.kinds import KINDS
-from prosa.settings.model import GlobSettings, Price, Settings
+from prosa.settings.model import GlobSettings, Price, ProviderSettings, Settings
 from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
 
@@ -164,9 +164,19 @@ def _half_prices(values: Mapping[Path, Any]) -> list[tuple[Path, _Wrong]]:
 
 def _user(values: Mapping[Path, Any]) -> Settings:
     """The user's part of the settings."""
-    plain = {_field(path): value for path, value in values.items() if path[0] not in ("endpoints", "prices")}
+    tables = ("endpoints", "prices", "providers")
+    plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
     keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
-    return Settings(**plain, key_variables=keys, prices=_prices(values))
+    return Settings(**plain, key_variables=keys, prices=_prices(values), providers=_providers(values))
+
+
+def _providers(values: Mapping[Path, Any]) -> dict[str, ProviderSettings]:
+    """What is set for each provider, by its name in lower case."""
+    found: dict[str, dict[str, str]] = {}
+    for path, value in values.items():
+        if path[0] == "providers":
+            found.setdefault(path[1].lower(), {})[_field(path)] = value
+    return {name: ProviderSettings(**fields) for name, fields in found.items()}
 
 
 def _field(path: Path) -> str:

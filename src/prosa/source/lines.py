@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import NamedTuple
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -49,7 +50,7 @@ class LineIndex:
     def starts(self) -> tuple[int, ...]:
         """The offset at which each line begins."""
         if self._starts is None:
-            self._starts = (0, *(match.end() for match in _LINE_END.finditer(self.text)))
+            self._starts = _line_starts(self.text)
         return self._starts
 
     @property
@@ -132,6 +133,13 @@ class LineIndex:
         """How far an encoding has come at the beginning of each block."""
         sizes = (length(self.text[start : start + _BLOCK]) for start in range(0, len(self.text), _BLOCK))
         return tuple(accumulate(sizes, initial=0))
+
+
+def _line_starts(text: str) -> tuple[int, ...]:
+    """Where lines begin. Most texts end their lines in one way, and then nothing is done per line but counting."""
+    if "\r" in text:
+        return (0, *(match.end() for match in _LINE_END.finditer(text)))
+    return (0, *map(add, accumulate(map(len, text.split("\n")[:-1])), count(1)))
 
 
 def _utf8(text: str) -> bytes:

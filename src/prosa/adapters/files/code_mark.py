@@ -1,4 +1,4 @@
-"""A mark of everything that the findings of a check rest on besides the documents: this program and its parsers.
+"""A mark of everything that findings and indexes rest on besides the documents: this program and its parsers.
 
 In: nothing. Out: a text that is another one after every change of the code, without reading it.
 """
@@ -15,7 +15,10 @@ from importlib.util import find_spec
 
 import prosa
 
-_FOLDERS = ("data", "diagnostics", "dialects", "document", "graph", "rules", "schema", "source", "template")
+_FOLDERS = (
+    *("adapters/sqlite", "corpus", "data", "diagnostics", "dialects", "document"),
+    *("graph", "rules", "schema", "source", "template"),
+)
 _LIBRARIES = ("pyromark", "yaml", "jsonschema_rs")
 
 

@@ -137,8 +137,10 @@ def read_bytes(path: Path, real: Path | str, max_size: int) -> bytes:
         found = os.fstat(stream.fileno())
         _only_regular(path, found)
         try:
-            # The size is asked again by reading one byte more: some files report 0 and are not.
-            data = b"" if found.st_size > max_size else stream.read(max_size + 1)
+            # The size is asked again by reading one byte more: some files report 0 and are not, others grow.
+            data = b"" if found.st_size > max_size else stream.read(found.st_size + 1)
+            if len(data) > found.st_size:
+                data += stream.read(max_size + 1 - len(data))
         except OSError as error:
             raise _problem(path, error) from None
     if found.st_size > max_size or len(data) > max_size:

@@ -52,13 +52,13 @@ class ResultStore:
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The rows there are."""
         found: dict[str, str] = {}
-        self._safely(lambda store: self._fetch(store, keys, found))
+        self._safely(lambda store: self._fetch(store, [key for key in keys if _is_key(key)], found))
         return found
 
     def put(self, rows: Mapping[str, str]) -> None:
         """Keeps rows. That they cannot be kept is no error."""
-        if rows:
-            self._safely(lambda store: self._keep(store, rows))
+        if kept := {key: text for key, text in rows.items() if _is_key(key)}:
+            self._safely(lambda store: self._keep(store, kept))
 
     def _fetch(self, store: sqlite3.Connection, keys: Sequence[str], found: dict[str, str]) -> None:
         old: list[str] = []
@@ -121,6 +121,15 @@ class ResultStore:
             for statement in filter(str.strip, _TABLES.split(";")):
                 store.execute(statement)
             store.execute("INSERT INTO mark VALUES (?)", (self.version,))
+
+
+def _is_key(text: str) -> bool:
+    """Whether a text can be a key: one with the path of a file whose name is not UTF-8 can not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _make_room(store: sqlite3.Connection) -> None:

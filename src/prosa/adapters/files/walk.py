@@ -1,12 +1,12 @@
 """The documents in a folder, in a fixed order (X5).
 
 In: a folder and the suffixes that count. Out: paths, sorted by name, each real file once. Hidden folders and what git
-ignores are passed over, links to folders are not followed, so a walk ends; a link to a file counts when it stays inside
-the root.
+ignores are passed over, links to folders are not followed, so a walk ends. A link to a file counts when it stays inside
+the root and the walk does not meet the file itself: links come last, so that a document has the path where it lies.
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
-# ruff: noqa: PTH114, PTH118
+# ruff: noqa: PTH113, PTH114, PTH118
 from __future__ import annotations
 
 import os
@@ -52,6 +52,7 @@ class Walk:
             inside = [each for entry in entries if (each := walking.folder(entry, current)) is not None]
             waiting += reversed(inside)
             yield from (path for entry in entries if (path := walking.document(entry, current)) is not None)
+        yield from (path for link in walking.links if (path := walking.linked(link)) is not None)
 
 
 def documents_in(paths: Sequence[Path], suffixes: Sequence[str], files: Files, *, gitignore: bool = True) -> list[Path]:
@@ -82,6 +83,7 @@ class _Walking:
     walk: Walk
     suffixes: tuple[str, ...]
     seen: set[str] = field(default_factory=set)
+    links: list[str] = field(default_factory=list)
 
     def folder(self, entry: os.DirEntry[str], parent: _Folder) -> _Folder | None:
         """The entry as a folder to be listed, or None."""
@@ -96,7 +98,7 @@ class _Walking:
         return _Folder(entry.path, real, parent.depth + 1, ignored)
 
     def document(self, entry: os.DirEntry[str], parent: _Folder) -> Path | None:
-        """The entry as a document that was not seen before, or None."""
+        """The entry as a document that was not seen before, or None. A link is noted for the end."""
         if entry.name.startswith(".") or not entry.name.lower().endswith(self.suffixes):
             return None
         real = os.path.join(parent.real, entry.name)
@@ -104,7 +106,8 @@ class _Walking:
             return None
         try:
             if entry.is_symlink():
-                return self._linked(entry)
+                self.links.append(entry.path)
+                return None
             if not entry.is_file(follow_symlinks=False):
                 return None
         except OSError:
@@ -114,12 +117,12 @@ class _Walking:
         self.seen.add(real)
         return Path(entry.path)
 
-    def _linked(self, entry: os.DirEntry[str]) -> Path | None:
+    def linked(self, link: str) -> Path | None:
         """A link to a file inside the root. One that leads back to itself is taken: reading it says so."""
-        path = Path(entry.path)
-        real = os.path.realpath(path)
+        path = Path(link)
+        real = os.path.realpath(link)
         loops = os.path.islink(real)
-        if not loops and (not entry.is_file() or not self.walk.files.inside_root(path)):
+        if not loops and (not os.path.isfile(link) or not self.walk.files.inside_root(path)):
             return None
         if real in self.seen:
             return None

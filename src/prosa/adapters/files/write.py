@@ -82,7 +82,8 @@ def _existing(path: Path, target: Path) -> os.stat_result | None:
 def _temporary(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """A new file beside the target, gone at the end unless it was moved into place."""
     # 100 of 255 characters leave room for the rest of the name in any encoding.
-    temporary = target.with_name(f".{target.name.encode()[:100].decode(errors='ignore')}.{secrets.token_hex(6)}.tmp")
+    name = os.fsencode(target.name)[:100].decode(errors="ignore")
+    temporary = target.with_name(f".{name}.{secrets.token_hex(6)}.tmp")
     try:
         descriptor = os.open(temporary, _NEW, mode)
     except OSError as error:

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from prosa.adapters.providers import chat, responses
+from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.failures import (
     DEFAULT_BASE_URL,
     THREE_WAYS,
@@ -30,7 +30,7 @@ from prosa.runtime.ports import OnText
 if TYPE_CHECKING:
     from prosa.adapters.providers.transport import Answer, Transport
 
-WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE}
+WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE, "completions": completion.WIRE}
 STREAM_SILENCE = 300.0  # seconds a stream may be silent; models that think first are, for minutes
 DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is complete, to keep the connection
 
@@ -48,7 +48,7 @@ class OpenAIProvider:
         *,
         api_key: str | None,
         base_url: str | None,
-        api: Literal["chat", "responses"] = "chat",
+        api: Literal["chat", "responses", "completions"] = "chat",
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
     ) -> None:

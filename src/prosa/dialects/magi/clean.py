@@ -56,12 +56,23 @@ def clean(model: MagiModel) -> Clean:
     body = model.front.body
     blank = _BLANK_LINES.match(model.source.text, body.start)
     above = Span(body.start, blank.end() if blank else body.start)
-    return left_out(model.source, body, [above, *_without_blocks(model, blocks), *references])
+    return left_out(model.source, body, [above, *without_blocks(model, blocks), *references])
+
+
+def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
+    """What a reader of the body does not see, or should not take for the author's words, in order: blocks,
+    relationships with their references, comments, and managed regions, whose text is a model's (MA11, X19)."""
+    alone = [span for span in model.document.comments if _stands_alone(model, span)]
+    blocks = [*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships), *alone]
+    blocks += [each.span for each in model.regions]
+    references = [span for each in model.relationships for span in each.referenced_at]
+    spans = (*without_blocks(model, blocks), *references, *model.document.comments)
+    return tuple(_merged(span for span in spans if len(span)))
 
 
 def without_scripts(model: MagiModel) -> Clean:
     """The whole document, front matter and relationships included, without its ai-script blocks."""
-    return left_out(model.source, model.source.whole, _without_blocks(model, map(_with_hint, model.scripts)))
+    return left_out(model.source, model.source.whole, without_blocks(model, map(_with_hint, model.scripts)))
 
 
 def left_out(source: SourceText, whole: Span, spans: Iterable[Span]) -> Clean:
@@ -77,6 +88,15 @@ def left_out(source: SourceText, whole: Span, spans: Iterable[Span]) -> Clean:
     return Clean("".join((*kept, source.text[done : whole.end])), tuple(removed))
 
 
+def _stands_alone(model: MagiModel, span: Span) -> bool:
+    """Whether a comment shares its lines with no other text."""
+    lines = model.source.lines
+    first, last = (model.source.position(place).line for place in (span.start, max(span.start, span.end - 1)))
+    end = lines.starts[last] if last < lines.count else len(model.source.text)
+    before = model.source.text[lines.starts[first - 1] : span.start]
+    return not before.strip(_MARKS) and not model.source.text[span.end : end].strip()
+
+
 def _with_hint(script: Script) -> Span:
     return Span(script.hint.start if script.hint else script.fence.span.start, script.fence.span.end)
 
@@ -86,7 +106,7 @@ def _definition(model: MagiModel, relationship: Relationship) -> Span:
     return Span(span.start, max(span.start, span.start + len(model.source.slice(span).rstrip())))
 
 
-def _without_blocks(model: MagiModel, blocks: Iterable[Span]) -> Iterator[Span]:
+def without_blocks(model: MagiModel, blocks: Iterable[Span]) -> Iterator[Span]:
     """What to leave out for these blocks: their lines, with blank lines where these would be too many.
 
     Where a block shares its first line with the mark of a list, the mark stays.

@@ -35,7 +35,7 @@ def read_embedded(pieces: Pieces, rule: str, what: str, *, tolerant: bool) -> Em
         passed = tolerate(pieces.text)
         if passed.comments or passed.commas:
             lenient, reading = passed, _placed(pieces, passed.text)
-    problems = [_renamed(problem, rule, what) for problem in reading.problems]
+    problems = [about(problem, rule, what) for problem in reading.problems]
     node = reading.node
     if node is not None and not isinstance(node, Mapping) and not problems:
         problems.append(Problem(rule, f"{what} must be one JSON object, not {type_name(node)}", node.span))
@@ -56,7 +56,8 @@ def _broken(reading: Reading) -> bool:
     return any(problem.rule in _SYNTAX for problem in reading.problems)
 
 
-def _renamed(problem: Problem, rule: str, what: str) -> Problem:
+def about(problem: Problem, rule: str, what: str) -> Problem:
+    """A problem of the JSON reader in words about ``what``, under the rule of that place."""
     if problem.rule not in ("json-syntax", "json-number"):
         return problem
     return replace(problem, rule=rule, message=f"{what} is not JSON: {problem.message}")

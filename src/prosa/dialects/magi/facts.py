@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
+from prosa.dialects.magi.owners import owners_of
+from prosa.dialects.magi.regions import Region
+from prosa.dialects.magi.states import statuses
 
 
 def facts(model: MagiModel) -> dict[str, Any]:
-    """`scripts` and `relationships`. A script that is no JSON object has null for its id and its data."""
+    """`scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has null for
+    its id and its data."""
     return {
         "scripts": [_script(model, script) for script in model.scripts],
         "relationships": [_relationship(model, each) for each in model.relationships],
+        "regions": [_region(model, each, state) for each, state in _states(model)],
     }
 
 
@@ -32,4 +37,23 @@ def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Any
         "line": relationship.line,
         "data": relationship.data,
         "referenced_at": [model.source.position(span.start).line for span in relationship.referenced_at],
+    }
+
+
+def _states(model: MagiModel) -> list[tuple[Region, str]]:
+    """All regions in order, each with its state: fresh, stale, edited, or orphan where no script goes with it."""
+    owners = owners_of(model)
+    found = [(status.region, str(status.state)) for _, status in statuses(model, owners)]
+    found += [(region, "orphan") for region in (*owners.orphans, *owners.spare)]
+    return sorted(found, key=lambda pair: pair[0].span)
+
+
+def _region(model: MagiModel, region: Region, state: str) -> dict[str, Any]:
+    return {
+        "script-id": region.script_id,
+        "line": model.source.position(region.span.start).line,
+        "end_line": model.source.position(region.span.end - 1).line,
+        "state": state,
+        "model": region.about.model_name,
+        "context": region.about.context,
     }

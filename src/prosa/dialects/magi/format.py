@@ -11,6 +11,7 @@ import re
 from prosa.dialects.formatting import FormatOptions
 from prosa.dialects.magi.front_fields import read_front_fields
 from prosa.dialects.magi.model import MagiModel, Relationship
+from prosa.dialects.magi.sync import sync_edits
 from prosa.source import Edit, SourceText, Span
 
 _RUN = re.compile(r"`+")
@@ -19,18 +20,19 @@ _NORMAL_FIELDS = frozenset({"scalar-for-list", "unusual-date-form"})
 
 
 def format_edits(model: MagiModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits, in no particular order; they do not overlap. MAGI stores no hashes, so the options change nothing."""
-    del options
+    """The edits, in no particular order; they do not overlap. MAGI stores no hashes: ``rehash`` changes nothing."""
+    synced = sync_edits(model) if options.sync else ()
     edits = [
         edit
         for problem in read_front_fields(model.front)[1]
         if problem.rule in _NORMAL_FIELDS and problem.fix is not None
         for edit in problem.fix.edits
+        if not any(edit.span.start < each.span.end and each.span.start < edit.span.end for each in synced)
     ]
     edits += (edit for script in model.scripts for edit in script.pure)
     bare = (each for each in model.relationships if each.form == "bare")
     edits += (edit for each in bare for edit in backtick_edits(model.source, each))
-    return tuple(edits)
+    return (*synced, *edits)
 
 
 def backtick_edits(source: SourceText, relationship: Relationship) -> tuple[Edit, ...]:

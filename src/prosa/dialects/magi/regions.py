@@ -7,16 +7,49 @@ a relationship. A marker without its partner makes no region.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 from prosa.data import JsonError, parse_json
 from prosa.document import Document
 from prosa.source import Span
 
+Form: TypeAlias = Literal["plain", "fenced", "image"]
+"""How a result stands in its region: as Markdown, as the code of one fence, or as the address of one image."""
+
+END = "<!-- /ai-result -->"
+"""The comment behind a result."""
+
+MAX_MARKS = 100
+"""Characters that one result may have escaped, each a number in its marker; a result with more stands in a fence."""
+
 _MARKER = re.compile(r"<!--[ \t]*(?:ai-result[ \t]+(?P<about>\{[^\r\n]*\})|(?P<end>/ai-result))[ \t]*-->")
+_FORMS: Mapping[Any, Form] = {"plain": "plain", "fenced": "fenced", "image": "image"}
+_ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the first marker of a region says.
+
+    ``sha256`` is the hash of everything that produced the result, ``written`` that of what was written, None in a
+    marker that does not say it. ``model_name`` and ``context`` are the model that answered and the context mode of the
+    run. ``escaped`` are the places in the result in front of which a backslash was put; ``closed`` says that a line was
+    added that closes an open fence.
+    """
+
+    script_id: str
+    sha256: str
+    written: str | None = None
+    model_name: str = ""
+    context: str = "document"
+    form: Form = "plain"
+    escaped: tuple[int, ...] = ()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +61,19 @@ class Region:
     sha256: str
     span: Span
     content: Span
+    about: About
+
+    @property
+    def opening(self) -> Span:
+        """The first marker."""
+        return Span(self.span.start, self.content.start)
 
 
 def read_regions(document: Document) -> tuple[tuple[Region, ...], tuple[Span, ...]]:
     """The regions in order, and the markers that belong to none."""
     regions: list[Region] = []
     stray: list[Span] = []
-    opened: tuple[Span, str, str] | None = None
+    opened: tuple[Span, About] | None = None
     for html in document.html:
         match = _MARKER.fullmatch(html.text.strip()) if html.block and html.comment else None
         if match is None:
@@ -44,13 +83,13 @@ def read_regions(document: Document) -> tuple[tuple[Region, ...], tuple[Span, ..
             if about is None or opened is not None:
                 stray.append(html.span)
             else:
-                opened = (html.span, *about)
+                opened = (html.span, about)
         elif opened is None:
             stray.append(html.span)
         else:
-            start, script_id, sha256 = opened
+            start, about = opened
             span = Span(start.start, html.span.end)
-            regions.append(Region(script_id, sha256, span, Span(start.end, html.span.start)))
+            regions.append(Region(about.script_id, about.sha256, span, Span(start.end, html.span.start), about))
             opened = None
     return tuple(regions), tuple(sorted((*stray, *((opened[0],) if opened else ()))))
 
@@ -66,10 +105,57 @@ def inside(regions: Sequence[Region]) -> Callable[[int], bool]:
     return within
 
 
-def _about(text: str) -> tuple[str, str] | None:
+def marker(about: About) -> str:
+    """The first marker of a region: one line that no reader of HTML takes for the end of the comment."""
+    fields: dict[str, Any] = {
+        "script-id": about.script_id,
+        "sha256": about.sha256,
+        "written": about.written,
+        "model": about.model_name,
+        "context": about.context,
+    }
+    if about.form != "plain":
+        fields["form"] = about.form
+    if about.escaped:
+        fields["escaped"] = list(about.escaped)
+    if about.closed:
+        fields["closed"] = True
+    text = _ENDS_COMMENT.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(fields))
+    return f"<!-- ai-result {text} -->"
+
+
+def _about(text: str) -> About | None:
     try:
-        about = parse_json(text)
+        fields = parse_json(text)
     except JsonError:
         return None
-    script_id, sha256 = (about.get("script-id"), about.get("sha256")) if isinstance(about, dict) else (None, None)
-    return (script_id, sha256) if isinstance(script_id, str) and isinstance(sha256, str) else None
+    if not isinstance(fields, dict):
+        return None
+    script_id, sha256 = fields.get("script-id"), fields.get("sha256")
+    if not isinstance(script_id, str) or not isinstance(sha256, str):
+        return None
+    return About(
+        script_id,
+        sha256,
+        written=_text(fields.get("written")),
+        model_name=_text(fields.get("model")) or "",
+        context=_text(fields.get("context")) or "document",
+        form=_form(fields.get("form")),
+        escaped=_places(fields.get("escaped")),
+        closed=fields.get("closed") is True,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _form(value: object) -> Form:
+    return _FORMS.get(value, "plain") if isinstance(value, str) else "plain"
+
+
+def _places(value: object) -> tuple[int, ...]:
+    """Ascending numbers; a list with anything else in it was not written by us."""
+    items = value if isinstance(value, list) and len(value) <= MAX_MARKS else []
+    places = tuple(item for item in items if isinstance(item, int) and not isinstance(item, bool) and item >= 0)
+    return places if len(places) == len(items) and list(places) == sorted(set(places)) else ()

@@ -30,7 +30,7 @@ def read_relationships(
     document: Document, inside_region: Callable[[int], bool]
 ) -> tuple[tuple[Relationship, ...], tuple[Problem, ...]]:
     """The relationships in order. Footnotes inside a managed region are results (X19)."""
-    references = _references(document)
+    references = _references(document, inside_region)
     found: list[Relationship] = []
     problems: list[Problem] = []
     for definition in document.footnote_definitions:
@@ -48,9 +48,12 @@ def label_key(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-def _references(document: Document) -> dict[str, list[Span]]:
+def _references(document: Document, inside_region: Callable[[int], bool]) -> dict[str, list[Span]]:
+    """The author's references by label: what a result refers to is not where the author does (X19)."""
     spans: dict[str, list[Span]] = {}
     for reference in document.footnote_references:
+        if inside_region(reference.span.start):
+            continue
         spans.setdefault(label_key(reference.label), []).append(reference.span)
     return spans
 

@@ -56,8 +56,8 @@ def _script(
     pieces = joined(source, fence.content, _content_start(source, opening_line, fence))
     embedded = read_embedded(pieces, "script-syntax", "an ai-script block", tolerant=True)
     pure, passed = _passed_over(source, fence, pieces, embedded)
-    fields, wrong = _fields(embedded, source)
-    address = _address(fields.text("script-id"), opening_line, seen)
+    fields, wrong = fields_of(embedded, source)
+    address = address_of(fields.text("script-id"), opening_line, seen)
     hint = _hint(source, opening_line, comments)
     script = Script(fence, pieces, embedded.node, fields, opening_line, address, hint, pure)
     return script, (*embedded.problems, *passed, *wrong)
@@ -68,7 +68,8 @@ def _content_start(source: SourceText, opening_line: int, fence: Fence) -> int:
     return min(starts[opening_line] if opening_line < len(starts) else fence.span.end, fence.span.end)
 
 
-def _fields(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Problem, ...]]:
+def fields_of(embedded: Embedded, source: SourceText) -> tuple[Fields, tuple[Problem, ...]]:
+    """The well-formed fields of one script and what is wrong with the others."""
     if embedded.node is None:
         return Fields({}), ()
     named, problems = in_kebab_case(embedded.node, SCRIPT, source)
@@ -126,7 +127,8 @@ def _passed_over(
     return tuple(pure), tuple(problems)
 
 
-def _address(script_id: str | None, line: int, seen: set[str]) -> str:
+def address_of(script_id: str | None, line: int, seen: set[str]) -> str:
+    """How commands name a script (MA9). ``seen`` are the ids that earlier ones have; this one is added."""
     if not script_id:
         return f"@{line}"
     address = f"{script_id}@{line}" if script_id in seen else script_id

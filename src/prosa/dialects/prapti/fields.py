@@ -52,6 +52,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vars.presence_penalty", "number"),
     Setting("vars.frequency_penalty", "number"),
     Setting("vars.seed", "integer"),
+    Setting("vars.provider", "text"),
+    Setting("vars.tools", "texts"),
 )
 
 ROOTS = ("prapti", "plugins", "responders", "vars")

@@ -12,6 +12,8 @@ from prosa.source import Edit, Span
 _MESSAGE = re.compile(r"(?P<off>//\s*)?@(?P<role>[\w.-]+)(?:/(?P<name>[\w.-]+))?\s*(?P<colon>:)?\s*")
 _ALMOST = re.compile(r"(?://\s*)?@[\w.-]+(?:/[^:]*)?:")
 
+_IN_CODE = re.compile(r"(?<=[\r\n])(?P<marks>###)[ \t]+(?P<text>(?://\s*)?@[^\r\n]*?)[ \t]*(?=[\r\n])")
+
 LEVEL = 3
 
 
@@ -27,11 +29,14 @@ class MessageHeading:
     role_span: Span
 
 
-def find_headings(document: Document) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
-    """The message headings in order, and what is to be said about headings that are one or nearly are."""
+def find_headings(
+    document: Document, *, legacy: bool = False
+) -> tuple[tuple[MessageHeading, ...], tuple[Problem, ...]]:
+    """The message headings in order, and what is to be said about headings that are one or nearly are. With ``legacy``
+    lines of code are headings too (PA1)."""
     found: list[MessageHeading] = []
     problems: list[Problem] = []
-    for heading in document.headings:
+    for heading in _with_code(document) if legacy else document.headings:
         if heading.level != LEVEL or heading.nested:
             continue
         message = _message(heading)
@@ -42,6 +47,17 @@ def find_headings(document: Document) -> tuple[tuple[MessageHeading, ...], tuple
         if not message.colon:
             problems.append(_without_colon(message))
     return tuple(found), tuple(problems)
+
+
+def _with_code(document: Document) -> list[Heading]:
+    """All headings, and what would be one of level 3 if it did not stand in a fence."""
+    text = document.source.text
+    found = list(document.headings)
+    for fence in document.fences:
+        for line in _IN_CODE.finditer(text, fence.span.start, fence.span.end):
+            content = Span(*line.span("text"))
+            found.append(Heading(LEVEL, line["text"], Span(line.start("marks"), line.end()), content, nested=False))
+    return sorted(found, key=lambda heading: heading.span.start)
 
 
 def _message(heading: Heading) -> MessageHeading | None:

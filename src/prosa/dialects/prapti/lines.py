@@ -45,8 +45,9 @@ class Lines:
     opaque: tuple[Span, ...]
 
 
-def find_lines(document: Document, stops: tuple[int, ...]) -> Lines:
-    """All configuration lines of a body. ``stops`` are the offsets at which message headings begin."""
+def find_lines(document: Document, stops: tuple[int, ...], *, legacy: bool = False) -> Lines:
+    """All configuration lines of a body, with ``legacy`` those in code too (PA1). ``stops`` are the offsets at which
+    message headings begin."""
     text = document.source.text
     comments = {span.end: span.start for span in document.comments}
     code = _Code(document)
@@ -60,11 +61,11 @@ def find_lines(document: Document, stops: tuple[int, ...]) -> Lines:
         at = found.start("sign")
         if document.in_comment(at):
             continue
-        if code.covers(at, since=skip_to):
+        if not legacy and code.covers(at, since=skip_to):
             if not found["off"]:
                 opaque.append(Span(start, end))
             continue
-        if len(found["indent"].expandtabs(4)) > MAX_INDENT:
+        if len(found["indent"].expandtabs(4)) > MAX_INDENT and not legacy:
             continue
         at_stop = bisect_right(stops, start)
         limit = stops[at_stop] if at_stop < len(stops) else document.body.end

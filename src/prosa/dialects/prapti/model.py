@@ -56,7 +56,8 @@ class ChatMessage:
     """One message. ``role`` is as written; ``heading`` is the span of its heading line, None for `_head`.
 
     ``content`` is the text of the message without its configuration lines; ``unread`` are those among them, not
-    disabled, that are no command. ``colon`` says that the heading has one.
+    disabled, that are no command; ``removed`` are all lines that are no text of it, disabled ones among them. ``colon``
+    says that the heading has one.
     """
 
     role: str
@@ -69,6 +70,7 @@ class ChatMessage:
     config: tuple[ConfigLine, ...]
     colon: bool = True
     unread: tuple[Span, ...] = ()
+    removed: tuple[Span, ...] = ()
 
     @property
     def known_role(self) -> str:

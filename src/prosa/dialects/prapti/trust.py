@@ -49,7 +49,8 @@ def refusal(line: ConfigLine) -> Refusal | None:
     if last in _PERMISSION:
         return Refusal(f"a document cannot give permissions: `{line.key}`", "if you trust it: prosa trust FILE")
     if last == "tools":
-        return Refusal(f"a document cannot choose tools: `{line.key}`", "if you trust it: prosa trust FILE")
+        message = f"a document cannot grant tools: `{line.key}` only chooses among those that you grant"
+        return Refusal(message, "grant them yourself: prosa chat --tool NAME, or if you trust it: prosa trust FILE")
     return None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 
-from prosa.data import Entry, Mapping
+from prosa.data import Entry, Mapping, Value
 from prosa.source import Edit, Span
 
 
@@ -34,14 +34,14 @@ def _run(entries: tuple[Entry, ...], first: int, end: int) -> Span:
     return Span(entries[0].key.span.start, entries[end - 1].span.end)
 
 
-def inserted(text: str, mapping: Mapping, key: str, value: str, *, after: str | None = None) -> Edit:
-    """The edit that adds ``key`` with a string, behind the entry ``after`` or in front of all."""
+def inserted(text: str, mapping: Mapping, key: str, value: Value, *, after: str | None = None) -> Edit:
+    """The edit that adds ``key`` with a value, behind the entry ``after`` or in front of all."""
     entries = mapping.entries
     if not entries:
         start = mapping.span.start + 1
-        return Edit(Span(start, start), f"{json.dumps(key)}: {json.dumps(value)}")
+        return Edit(Span(start, start), f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     colon = text[entries[0].key.span.end : entries[0].value.span.start]
-    written = json.dumps(key) + _on_one_line(colon) + json.dumps(value)
+    written = json.dumps(key) + _on_one_line(colon) + json.dumps(value, ensure_ascii=False)
     gap = _gap(text, mapping)
     previous = mapping.entry(after) if after else None
     if previous is None:
@@ -50,9 +50,9 @@ def inserted(text: str, mapping: Mapping, key: str, value: str, *, after: str | 
     return Edit(Span(previous.span.end, previous.span.end), f",{gap}{written}")
 
 
-def replaced(entry: Entry, value: str) -> Edit:
-    """The edit that puts a string in place of a value."""
-    return Edit(entry.value.span, json.dumps(value))
+def replaced(entry: Entry, value: Value) -> Edit:
+    """The edit that puts another value in place of a value."""
+    return Edit(entry.value.span, json.dumps(value, ensure_ascii=False))
 
 
 def _gap(text: str, mapping: Mapping) -> str:

@@ -16,8 +16,7 @@ MAX_NAMED = 3
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """At the link. A document in the same folder is meant before all others."""
     for each in followed_wikilinks(corpus):
-        near = [path for path in each.candidates if path.parent == each.source.parent]
-        if len(each.candidates) > 1 and len(near) != 1:
+        if len(each.candidates) > 1:
             named = ", ".join(corpus.entries[path].path for path in each.candidates[:MAX_NAMED])
             more = ", …" if len(each.candidates) > MAX_NAMED else ""
             message = f"`{each.link.target}` may be any of {named}{more}"

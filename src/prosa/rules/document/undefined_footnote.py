@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.document.model import FootnoteReference
 from prosa.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.regions import Region
 
 _CLASS = re.compile(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
 """Labels that are the inside of a pattern, `[^A-Z0-9_]` and `[^\\s]`, and hardly the name of a note."""
@@ -21,7 +26,7 @@ def check(subject: Subject) -> Iterator[Problem]:
     """At the reference. Without any definition in the document only a number is taken for a footnote: `[^a-z]` in the
     middle of a sentence is more likely a pattern. Footnotes are what MAGI documents are about: there it is one (MA22).
     """
-    undefined = subject.document.undefined_footnotes
+    undefined = [each for each in subject.document.undefined_footnotes if not _is_result(subject, each)]
     if not undefined:
         return
     defined = tuple(dict.fromkeys(each.label for each in subject.document.footnote_definitions))
@@ -33,6 +38,19 @@ def check(subject: Subject) -> Iterator[Problem]:
             yield Problem(
                 "undefined-footnote", f"footnote `{reference.label}` is nowhere defined", reference.span, (note,)
             )
+
+
+def _is_result(subject: Subject, reference: FootnoteReference) -> bool:
+    """Whether it stands in what a run has written, where definitions are escaped (X19)."""
+    if subject.dialect != "magi":
+        return False
+    regions = subject.model.regions
+    at = bisect_right(regions, reference.span.start, key=_start) - 1
+    return at >= 0 and reference.span.start in regions[at].span
+
+
+def _start(region: Region) -> int:
+    return region.span.start
 
 
 def _is_pattern(reference: FootnoteReference, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""`unresolved-wikilink`: `[[name]]`, and no document has this file name (YA21)."""
+"""`unresolved-wikilink`: `[[name]]`, and no document is called so (YA21)."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.magi.model import MagiModel
+from prosa.dialects.magi.regions import inside
 from prosa.dialects.magi.scripts import LANGUAGE
 from prosa.rules.subject import Subject
 from prosa.source import Edit, Span
@@ -14,10 +15,13 @@ _LONGEST = 16
 
 
 def check(subject: Subject) -> Iterator[Problem]:
-    """At the word."""
+    """At the word. In a result that was written into the document it is meant to be none (X19)."""
     model: MagiModel = subject.model
+    within = inside(model.regions)
     for fence in model.document.fences:
         word = fence.language
+        if within(fence.span.start):
+            continue
         if word == LANGUAGE or len(word) > _LONGEST or _letters(word) != _letters(LANGUAGE):
             continue
         start = model.source.text.find(word, fence.span.start + len(fence.open_fence), fence.span.end)

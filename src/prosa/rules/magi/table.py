@@ -1,4 +1,4 @@
-"""The rows of MAGI documents: `MG00` front matter, `MG02` and `MG03` ai-script blocks, `MG04` relationships."""
+"""The rows of MAGI documents: `MG00` front matter, `MG02` and `MG03` scripts and results, `MG04` relationships."""
 
 from __future__ import annotations
 
@@ -40,6 +40,9 @@ RULES: tuple[Rule, ...] = (
     _rule("MG029", "unclosed-script", _W, _E),
     _rule("MG030", "misspelt-script-fence", _W, _W),
     _rule("MG031", "stray-region-marker", _W, _W),
+    _rule("MG032", "stale-result", _W, _W),
+    _rule("MG033", "edited-result", _I, _I),
+    _rule("MG034", "orphan-result", _W, _W),
     _read("MG040", "relationship-syntax", _E, _E),
     _rule("MG041", "bare-relationship", _W, _E),
     _rule("MG042", "text-beside-relationship", _W, _E),
@@ -49,4 +52,5 @@ RULES: tuple[Rule, ...] = (
     _rule("MG046", "duplicate-relationship", _W, _E),
     _rule("MG047", "unreferenced-relationship", _I, _I),
     _rule("MG048", "unknown-doc-id", _W, _E, "corpus"),
+    _rule("MG049", "stale-relationship-summary", _W, _W),
 )

@@ -1,11 +1,7 @@
 """Sites: the nodes of a corpus, grouped, with the URL of every document (HA2).
 
-In: a corpus. Out: `Site`s. A node belongs to a site when
-
-1. the root of the corpus (X5) was given, a node lies directly in it, or no node is an `index.md`: then that root is the
-   root of the one site; else
-2. an `index.md` that is a node lies in its folder or above it: the highest such folder is the root of its site. So a
-   site may live inside a repository, and several beside one another.
+In: a corpus. Out: `Site`s, as the graph finds them (`graph.sites`). What the rules need beyond the graph is here: pages
+in the order of the corpus, the first of several at one URL, what a mistyped URL may mean, and the files that are there.
 
 A document alone, in a folder that nobody chose as a root, is no site: it has no URL, and nobody knows what is around
 it.
@@ -17,15 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from posixpath import commonpath
 
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.url import md_url, names_of, origin_of, resolve
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.mdh.url import md_url, names_of, resolve
+from prosa.graph.sites import INDEX_NAMES, Sites, below
 from prosa.rules.mdh.leads import Leads
 from prosa.rules.subject import Corpus, Facts
 from prosa.source import Files, Span
-
-_INDEX = frozenset(("index.md", "index.markdown"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +50,12 @@ class Page:
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """One site below ``root``. ``pages`` are its documents in the order of the corpus."""
+    """One site below ``root``. ``pages`` are its documents in the order of the corpus; ``origins`` are the addresses
+    that are this site: those of a `canonical_url` whose path is the node's own URL."""
 
     root: Path
     pages: tuple[Page, ...]
+    origins: frozenset[str]
     files: Files
 
     @cached_property
@@ -80,14 +77,6 @@ class Site:
             if canonical := page.facts.extra.get("canonical", ""):
                 found.setdefault(resolve(page.url, canonical).path, page)
         return found
-
-    @cached_property
-    def origins(self) -> frozenset[str]:
-        """The origins that are this site: those of a `canonical_url` whose path is the node's own URL."""
-        canonical = ((page, str(page.facts.extra.get("canonical", ""))) for page in self.nodes)
-        return frozenset(
-            origin_of(url) for page, url in canonical if url and resolve("/", url).path in names_of(page.name)
-        ) - {""}
 
     @cached_property
     def leads(self) -> Leads:
@@ -125,14 +114,18 @@ class Site:
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
     """The sites of a corpus, in the order of their first documents; found once for all rules that ask."""
-    roots = _roots(corpus)
-    grouped: dict[Path, list[Page]] = {}
-    for real, facts in corpus.entries.items():
-        root = roots.get(real.parent)
-        if root is not None and real.suffix.lower() in DOCUMENT_SUFFIXES:
-            name = real.relative_to(root).as_posix()
+    top = _top(corpus)
+    known = _sites(corpus, top)
+    grouped: dict[str, list[Page]] = {}
+    for real, facts in corpus.entries.items() if known.roots else ():
+        path = real.as_posix()
+        root = known.root_of(path[len(top) :]) if path.startswith(top) else None
+        if root is not None:
+            name = below(root, path[len(top) :])
             grouped.setdefault(root, []).append(Page(real, facts, name, md_url(name)))
-    return tuple(Site(root, tuple(pages), corpus.files) for root, pages in grouped.items())
+    return tuple(
+        Site(Path(top, root), tuple(pages), known.origins_of(root), corpus.files) for root, pages in grouped.items()
+    )
 
 
 def neighbours(corpus: Corpus) -> Iterator[tuple[Page, ...]]:
@@ -156,32 +149,27 @@ def span_of(pair: tuple[int, int]) -> Span:
     return Span(*pair)
 
 
-def _roots(corpus: Corpus) -> Mapping[Path, Path]:
-    """The root of the site of every folder that has one."""
-    nodes = [real for real, facts in corpus.entries.items() if facts.dialect == "mdh"]
-    top = _top(corpus) if nodes and corpus.rooted != "guessed" else None
-    index_folders = {real.parent for real in nodes if real.name.lower() in _INDEX}
-    alone = corpus.root is None and len(corpus.entries) < 2 and not index_folders
-    if top is None or alone:
-        return {}
-    whole = corpus.rooted == "given" or not index_folders or any(real.parent == top for real in nodes)
-    found: dict[Path, Path] = {}
-    for folder in dict.fromkeys(real.parent for real in corpus.entries):
-        root = top if whole else _highest(folder, top, index_folders)
-        if root is not None and folder.is_relative_to(root):
-            found[folder] = root
-    return found
+def _sites(corpus: Corpus, top: str) -> Sites:
+    """The sites as the graph sees them, with paths below ``top``. A document alone in a folder that nobody chose as a
+    root is none."""
+    nodes = {real.as_posix(): facts for real, facts in corpus.entries.items() if facts.dialect == "mdh"}
+    if corpus.rooted == "guessed" or not nodes:
+        return Sites()
+    if corpus.root is None and len(corpus.entries) < 2 and not INDEX_NAMES.intersection(map(_name, nodes)):
+        return Sites()
+    inside = {path[len(top) :]: facts for path, facts in nodes.items() if path.startswith(top)}
+    canonical = ((path, str(facts.extra.get("canonical", ""))) for path, facts in inside.items())
+    return Sites.of(((path, "mdh") for path in inside), canonical, given=corpus.rooted == "given")
 
 
-def _top(corpus: Corpus) -> Path | None:
-    """The root of the corpus, or the folder that holds all of its documents where it has none."""
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].lower()
+
+
+def _top(corpus: Corpus) -> str:
+    """The root of the corpus, or the folder that holds all of its documents where it has none; with its slash."""
     if corpus.root is not None:
-        return corpus.files.real(corpus.root)
-    folders = [real.parent for real in corpus.entries]
-    above = (folders[0], *folders[0].parents) if folders else ()
-    return next((each for each in above if all(folder.is_relative_to(each) for folder in folders)), None)
-
-
-def _highest(folder: Path, top: Path, index_folders: set[Path]) -> Path | None:
-    above = [each for each in (folder, *folder.parents) if each.is_relative_to(top) and each in index_folders]
-    return above[-1] if above else None
+        top = corpus.files.real(corpus.root).as_posix()
+    else:
+        top = commonpath([real.parent.as_posix() for real in corpus.entries] or ["/"])
+    return top if top.endswith("/") else f"{top}/"

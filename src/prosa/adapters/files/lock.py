@@ -1,0 +1,85 @@
+"""One at a time: a lock on a file by its real path, held by a process and gone with it, however it ends.
+
+In: the path, and a private folder for locks. The lock is a file of its own, because an editor may replace the file that
+is locked. Where no lock can be made there is none: it guards against mistakes, not against enemies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.adapters.files.read import real_path
+
+FOLDER = "locks"
+
+_BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+class Locked(Exception):
+    """Another process holds the lock."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: another process is at work on it")
+        self.path = path
+
+
+@contextlib.contextmanager
+def only_one(path: Path, folder: Path) -> Iterator[None]:
+    """Holds the lock of ``path`` for the length of a block; ``folder`` is private (`places.cache_dir`). Raises
+    `Locked` at once where another process holds it."""
+    name = hashlib.sha256(os.fsencode(real_path(path))).hexdigest()
+    file = folder / FOLDER / f"{name}.lock"
+    descriptor: int | None = None
+    try:
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = _locked(file)
+    except OSError as error:
+        if error.errno in _BUSY:
+            raise Locked(path) from None
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            with contextlib.suppress(OSError):
+                file.unlink()  # while it is held: whoever opened it meanwhile sees that it is gone, and makes a new one
+            os.close(descriptor)
+
+
+def _locked(file: Path) -> int:
+    """The open lock. Raises `OSError`, of the busy kind where another process holds it."""
+    while True:
+        descriptor = os.open(file, _OPEN, 0o600)
+        try:
+            _lock(descriptor)
+            if _is_same(file, descriptor):
+                return descriptor
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_same(file: Path, descriptor: int) -> bool:
+    """Whether the file is still the one that was opened."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,157 @@
+"""Which documents the user trusts (X7): a file in the user's configuration folder, outside every tree.
+
+In: documents that the user named. Out: whether a document, by its real path and the hash of its content, is one of
+them. Any edit ends the trust. A record that others may write is refused: whoever writes it decides what runs here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
+from prosa.adapters.files.walk import documents_in
+from prosa.adapters.files.write import FileChanged, replace_file
+from prosa.data import JsonError, parse_json
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem
+
+FILE_NAME = "trust.json"
+
+MAX_RECORD_BYTES = 16 * 1024 * 1024
+"""The record of some 80,000 documents; longer is no record of ours."""
+
+MAX_DOCUMENTS = 20_000
+"""Documents of a folder that are trusted at once; who means more names the folders in it."""
+
+MAX_TRUSTED_BYTES = 100 * 1024 * 1024
+"""Bytes of a document that can be trusted: ten times what is read without `--max-size`."""
+
+ATTEMPTS = 5
+"""How often a record that another command changes meanwhile is written again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """A trusted document. ``digest`` is the SHA-256 of its bytes when it was trusted."""
+
+    path: Path
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrustStore:
+    """The record in ``config_dir`` (`places.config_dir`). Every method reads it anew; all raise `RunError` for a record
+    that is not the user's own or cannot be understood."""
+
+    config_dir: Path
+
+    @property
+    def path(self) -> Path:
+        """Where the record is."""
+        return self.config_dir / FILE_NAME
+
+    def trusts(self, path: Path, digest: str) -> bool:
+        """Whether the user trusts the document at ``path`` with exactly this content."""
+        return bool(digest) and self._load()[0].get(str(real_path(path))) == digest
+
+    def knows(self, path: Path) -> bool:
+        """Whether the user has trusted this document with whatever content."""
+        return str(real_path(path)) in self._load()[0]
+
+    def add(self, path: Path) -> tuple[Trusted, ...]:
+        """Trusts a document, or every document below a folder, as it is now; gives them. Raises `FileProblem`."""
+        found = _documents(path)
+        self._change(lambda known: {**known, **{str(each.path): each.digest for each in found}})
+        return found
+
+    def renew(self, path: Path, digest: str) -> None:
+        """Trusts the document with another content, which the caller wrote itself."""
+        self._change(lambda known: {**known, str(real_path(path)): digest})
+
+    def remove(self, path: Path) -> tuple[Trusted, ...]:
+        """Trusts a document, or everything below a folder, no more, whether or not it is still there; gives them."""
+        real = real_path(path)
+        gone = tuple(each for each in self.listed() if each.path == real or each.path.is_relative_to(real))
+        names = {str(each.path) for each in gone}
+        if names:
+            self._change(lambda known: {name: digest for name, digest in known.items() if name not in names})
+        return gone
+
+    def listed(self) -> tuple[Trusted, ...]:
+        """Every trusted document, by path."""
+        return tuple(Trusted(Path(name), digest) for name, digest in sorted(self._load()[0].items()))
+
+    def _change(self, change: Any) -> None:
+        self.config_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for _ in range(ATTEMPTS):
+            known, digest = self._load()
+            text = json.dumps({"version": 1, "documents": change(known)}, ensure_ascii=False, indent=1)
+            with contextlib.suppress(FileChanged):
+                replace_file(self.path, f"{text}\n", expect_digest=digest, private=True)
+                return
+        raise RunError(f"{self.path}: other commands keep changing it; nothing was stored")
+
+    def _load(self) -> tuple[Mapping[str, str], str]:
+        """The digests by real path, and the digest of the record itself; both empty where there is none."""
+        from hashlib import sha256
+
+        try:
+            data = read_bytes(self.path, self.path, MAX_RECORD_BYTES)
+            text = decode(self.path, data)
+        except FileProblem as problem:
+            if problem.kind == "missing":
+                return {}, ""
+            raise RunError(f"the record of trusted documents: {problem}", hint=_ANEW) from None
+        require_own(self.path)
+        return _entries(text, self.path), sha256(data).hexdigest()
+
+
+def require_own(path: Path, *, secret: bool = False) -> None:
+    """Raises `RunError` for a file of somebody else, or one that others may write, or with ``secret`` read."""
+    if sys.platform == "win32":
+        return  # rights there are lists, inherited from the profile folder, which is private
+    found = path.stat()
+    if found.st_uid not in (os.geteuid(), 0):
+        raise RunError(f"{path} belongs to another user and is not used")
+    others = stat.S_IRWXG | stat.S_IRWXO if secret else stat.S_IWGRP | stat.S_IWOTH
+    if found.st_mode & others:
+        what = "read" if secret else "written"
+        raise RunError(f"{path} may be {what} by others and is not used", hint=f"run: chmod 600 {path}")
+
+
+_ANEW = "remove it and trust your documents again: prosa trust PATH"
+
+
+def _entries(text: str, path: Path) -> Mapping[str, str]:
+    try:
+        value = parse_json(text)
+    except JsonError:
+        value = None
+    found = value.get("documents") if isinstance(value, dict) else None
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise RunError(f"{path} is no record of trusted documents", hint=_ANEW)
+    return found
+
+
+def _documents(path: Path) -> tuple[Trusted, ...]:
+    if not path.is_dir():
+        return (_trusted(path),)
+    found: Iterable[Path | FileProblem] = documents_in([path], DOCUMENT_SUFFIXES, RootedFiles(path))
+    paths = [each for each in found if isinstance(each, Path)]
+    if len(paths) > MAX_DOCUMENTS:
+        raise RunError(f"{path} has more than {MAX_DOCUMENTS:,} documents", hint="name the folders in it")
+    return tuple(map(_trusted, paths))
+
+
+def _trusted(path: Path) -> Trusted:
+    real = real_path(path)
+    return Trusted(real, RootedFiles().digest(path, MAX_TRUSTED_BYTES))

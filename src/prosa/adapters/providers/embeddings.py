@@ -1,0 +1,110 @@
+"""Embeddings of a service that speaks the OpenAI wire format: `POST /embeddings`.
+
+In: texts. Out: one vector for each, in order. One attempt for each batch, never retried inside (X9). Nothing is sent
+but the texts and the name of the model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from prosa.adapters.providers.failures import (
+    DEFAULT_BASE_URL,
+    Endpoint,
+    ExchangeProblem,
+    StatusProblem,
+    error_from_exchange,
+    error_from_status,
+)
+from prosa.adapters.providers.wire import decode, encode
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.transport import Transport
+
+PATH = "/embeddings"
+TIMEOUT = 120.0
+MAX_DIMENSION = 16_384
+
+
+class OpenAIEmbedder:
+    """Meets `prosa.corpus.embedding.Embedder`: ``model_name`` at ``base_url`` (None: OpenAI's own address)."""
+
+    def __init__(self, *, model_name: str, api_key: str | None, base_url: str | None, timeout: float = TIMEOUT) -> None:
+        self._endpoint = Endpoint((base_url or DEFAULT_BASE_URL).strip().rstrip("/"), (api_key or "").strip() or None)
+        self._model_name = model_name
+        self._timeout = timeout
+        self._transport: Transport | None = None
+
+    @property
+    def model_name(self) -> str:
+        """The name that is asked for and recorded."""
+        return self._model_name
+
+    @property
+    def is_remote(self) -> bool:
+        """A service may be anywhere."""
+        return True
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector for each text. Raises `prosa.runtime.errors.ProviderError`, which says whether to try again."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._exchange(texts)
+        except ExchangeProblem as problem:
+            raise error_from_exchange(problem, self._endpoint) from None
+        except StatusProblem as problem:
+            raise error_from_status(problem, self._endpoint, self._model_name) from None
+        except TimeoutError:
+            late = ExchangeProblem(f"did not finish within {self._timeout:g} s", kind="timeout", retryable=True)
+            raise error_from_exchange(late, self._endpoint) from None
+
+    async def aclose(self) -> None:
+        """Releases connections. Safe to call twice."""
+        transport, self._transport = self._transport, None
+        if transport is not None and transport.loop is asyncio.get_running_loop():
+            await transport.aclose()
+
+    async def _exchange(self, texts: Sequence[str]) -> list[list[float]]:
+        body = encode({"model": self._model_name, "input": list(texts), "encoding_format": "float"})
+        async with self._connected().post(PATH, body, silence=self._timeout) as answer:
+            data = b"".join([chunk async for chunk in answer.chunks])
+        if "html" in answer.content_type or data.lstrip()[:1] == b"<":
+            raise ExchangeProblem(
+                "sent a web page instead of vectors", hint="check the base URL: it usually ends in /v1"
+            )
+        return read_vectors(decode(data), len(texts))
+
+    def _connected(self) -> Transport:
+        if self._transport is None or self._transport.loop is not asyncio.get_running_loop():
+            from prosa.adapters.providers.transport import Transport
+
+            self._transport = Transport(self._endpoint, timeout=self._timeout)
+        return self._transport
+
+
+def read_vectors(answer: Mapping[str, Any], count: int) -> list[list[float]]:
+    """The vectors of an answer in the order of the texts. Raises `ExchangeProblem` for anything else."""
+    data = answer.get("data")
+    if not isinstance(data, list) or len(data) != count:
+        raise ExchangeProblem(f"did not send {count} vectors")
+    placed: dict[int, list[float]] = {}
+    for at, item in enumerate(data):
+        index = item.get("index", at) if isinstance(item, Mapping) else None
+        vector = _vector(item.get("embedding")) if isinstance(item, Mapping) else None
+        if not isinstance(index, int) or vector is None:
+            raise ExchangeProblem("sent something that is no vector of numbers")
+        placed[index] = vector
+    if sorted(placed) != list(range(count)) or len({len(vector) for vector in placed.values()}) > 1:
+        raise ExchangeProblem("sent vectors that do not belong to the texts")
+    return [placed[at] for at in range(count)]
+
+
+def _vector(value: Any) -> list[float] | None:
+    if not isinstance(value, list) or not 0 < len(value) <= MAX_DIMENSION:
+        return None
+    if not all(isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each) for each in value):
+        return None
+    return [float(each) for each in value]

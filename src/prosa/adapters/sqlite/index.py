@@ -1,0 +1,125 @@
+"""The index of a corpus: opened, brought up to date, and asked.
+
+In: a path in the private folder of indexes. Out: `Index`. What it answers was true of the documents when it was last
+refreshed; a broken file is made anew by the refresh that meets it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from prosa.adapters.sqlite import edges, finding, opening, place
+from prosa.adapters.sqlite.reading import Reading
+from prosa.adapters.sqlite.refresh import refresh, refresh_some, writing_to
+from prosa.adapters.sqlite.writing import meta
+from prosa.corpus.found import Refreshed, Scan
+from prosa.data.surrogates import has_surrogate
+from prosa.graph.graph import Graph
+from prosa.graph.node import Edge, Node
+
+
+@dataclass(slots=True)
+class Index:
+    """One index. Several threads may use it, one at a time. ``wait`` are the seconds to wait for another writer."""
+
+    path: Path
+    wait: float = opening.WAIT_SECONDS
+    _writer: sqlite3.Connection | None = field(default=None, repr=False)
+    _reader: sqlite3.Connection | None = field(default=None, repr=False)
+    _inode: int = field(default=0, repr=False)
+    _healed: str = field(default="", repr=False)
+
+    def close(self) -> None:
+        """Closes what is open. The index can be used again."""
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                connection.close()
+        self._reader = self._writer = None
+
+    def connection(self) -> sqlite3.Connection:
+        """A connection that only reads, and never waits for a writer. Raises `IndexProblem`."""
+        if self._reader is None:
+            self.writer()
+            self._reader = opening.open_reader(self.path)
+        return self._reader
+
+    def writer(self) -> sqlite3.Connection:
+        """The connection that may write. Raises `IndexProblem`."""
+        if self._writer is None:
+            self._writer, healed = opening.open_index(self.path, wait=self.wait)
+            self._inode, self._healed = place.inode_of(self.path), self._healed or healed
+        return self._writer
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, for what is not read from documents: vectors that were computed."""
+        with writing_to(self.writer()):
+            yield self.writer()
+
+    def refresh(self, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
+        """Makes it hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A broken
+        file is made anew. Raises `IndexProblem`."""
+        return self._healing(lambda: refresh(self.writer(), scan, reading, anew=anew))
+
+    def refresh_some(self, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
+        """Brings single documents up to date; ``gone`` are paths of documents that are no more. Raises `StaleIndex`
+        where only a whole refresh helps, and `IndexProblem`."""
+        return self._healing(lambda: refresh_some(self.writer(), scan, gone, reading))
+
+    def _healing(self, work: Callable[[], Refreshed]) -> Refreshed:
+        """Does the work, once more on a new index where the file turns out to be broken."""
+        try:
+            report = work()
+        except opening.DAMAGE as error:
+            self.discard(error)
+            report = work()
+        healed, self._healed = self._healed, ""
+        return replace(report, healed=healed)
+
+    def discard(self, error: Exception) -> None:
+        """Removes the file after an error that says it is broken, so that it is made anew. Raises `IndexProblem` for
+        one that means something else: the file is locked, the disk is full."""
+        self.close()
+        problem = opening.unusable(error, self.path)
+        if problem is not None:
+            raise problem from None
+        self._healed = opening.complaint_of(error)
+        opening.replace(self.path, self._inode)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no refresh has ever filled it: then it says nothing about the documents. Raises `IndexProblem`."""
+        return not meta(self.writer(), "mark")
+
+    def documents(self) -> list[Node]:
+        """All documents, by path."""
+        return edges.nodes(self.connection())
+
+    def graph(self) -> Graph:
+        """All nodes and edges."""
+        return Graph.of(edges.nodes(self.connection()), edges.all_edges(self.connection()))
+
+    def node_at(self, path: str) -> Node | None:
+        """The document at a path."""
+        return None if has_surrogate(path) else edges.node_at(self.connection(), path)
+
+    def node(self, name: str) -> Node | None:
+        """The document that people call ``name``: its path, its id, its file name with or without suffix, or the
+        beginning of one of these. None where no document is called so, or several are."""
+        return finding.find_node(self.connection(), name)
+
+    def near(self, name: str) -> list[str]:
+        """The paths of documents that may be meant by a name that leads to none, the likeliest first."""
+        return finding.near_misses(self.connection(), name)
+
+    def edges_from(self, path: str) -> list[Edge]:
+        """What a document points at, in the order written."""
+        return edges.edges_from(self.connection(), path)
+
+    def edges_to(self, path: str) -> list[Edge]:
+        """What points at a document, and leads to it alone (Y22)."""
+        return edges.edges_to(self.connection(), path)

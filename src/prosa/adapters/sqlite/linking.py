@@ -1,0 +1,165 @@
+"""Keys and edges: which document each reference leads to, for all documents or for those that a change touches.
+
+In: records, or the numbers of documents that changed. Out: rows of `key`, `edge` and `lookup`. `graph` says what a key
+is and where a reference looks; here it is only remembered, so that a reference is looked at again exactly when a key
+that it asks for has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from prosa.adapters.sqlite.names import KnownNames, Numbered, StoredNames
+from prosa.adapters.sqlite.packing import Row
+from prosa.dialects.magi.rel_types import normal_rel
+from prosa.graph.keys import keys_of, tiers_of
+from prosa.graph.names import Key, Names
+from prosa.graph.record import Definition, Record, Reference
+from prosa.graph.settle import Resolution, settle
+from prosa.graph.sites import Sites
+
+BATCH = 500
+"""Documents whose edges are written in one go."""
+
+
+def link_all(connection: sqlite3.Connection, records: Sequence[Iterable[tuple[int, Record]]], sites: Sites) -> None:
+    """Writes the keys and edges of all documents; there are none yet. ``records`` are looked at twice."""
+    rows = [(Numbered(number, record.path), keys_of(record, sites)) for some in records for number, record in some]
+    rows.sort(key=lambda row: row[0].path)
+    names = KnownNames.of(rows)
+    _write_keys(connection, rows)
+    last = 0
+    for some in records:
+        last = _write_edges(connection, some, sites, names, last)
+
+
+def _write_keys(connection: sqlite3.Connection, rows: Iterable[tuple[Numbered, Sequence[Key]]]) -> None:
+    keys = sorted((*key, document.id) for document, some in rows for key in some)
+    connection.executemany("INSERT INTO key VALUES (?, ?, ?)", keys)
+
+
+def _write_edges(
+    connection: sqlite3.Connection,
+    records: Iterable[tuple[int, Record]],
+    sites: Sites,
+    names: Names[Numbered],
+    last: int,
+) -> int:
+    """The edges of some documents, with numbers from ``last`` + 1 on; gives the last number."""
+    edges: list[Row] = []
+    lookups: list[Row] = []
+    for number, record in records:
+        for at, reference in enumerate(record.references):
+            last += 1
+            tiers = tiers_of(record, reference, sites)
+            lookups += [(*key, last) for key in dict.fromkeys(key for tier in tiers for key in tier.keys)]
+            edges.append((last, number, at, *_edge(reference, settle(record, reference, tiers, names))))
+    connection.executemany(_EDGE, edges)
+    connection.executemany("INSERT INTO lookup VALUES (?, ?, ?)", sorted(lookups))
+    return last
+
+
+_EDGE = f"INSERT INTO edge VALUES (?{', ?' * 16})"  # noqa: S608 - only question marks
+
+
+def _edge(reference: Reference, found: Resolution[Numbered]) -> Row:
+    """The columns of an edge from `origin` on."""
+    rel = reference.rel.strip() if reference.rel else ""
+    return (
+        *(reference.origin, reference.target, reference.kind, normal_rel(rel) if rel else None, reference.strength),
+        *(reference.bidirectional, reference.fragment, reference.start, reference.end, reference.line),
+        *_where(found),
+    )
+
+
+def _where(found: Resolution[Numbered]) -> Row:
+    """`state`, `target_document`, `exact` and `candidates`."""
+    if found.state == "resolved":
+        return found.state, found.targets[0].id, found.exact, None
+    candidates = [each.id for each in found.targets]
+    return found.state, None, found.exact, json.dumps(candidates) if candidates else None
+
+
+def link_some(
+    connection: sqlite3.Connection,
+    records: Sequence[tuple[int, Record]],
+    before: Iterable[tuple[Key, int]],
+    sites: Sites,
+) -> None:
+    """Writes the keys and edges of documents that were added or changed, and follows again every reference elsewhere
+    that asks for a key which they, or documents that were removed, have gained or lost. ``before`` are the keys that
+    all of these had, with the number of the document."""
+    rows = [(Numbered(number, record.path), keys_of(record, sites)) for number, record in records]
+    _write_keys(connection, rows)
+    names = StoredNames(connection)
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM edge").fetchone()
+    _write_edges(connection, records, sites, names, last)
+    after = {(key, document.id) for document, keys in rows for key in keys}
+    touched = sorted({key for key, _ in after ^ set(before)})
+    _follow_again(connection, touched, {number for number, _ in records}, sites, names)
+
+
+def _follow_again(
+    connection: sqlite3.Connection, keys: Iterable[Key], done: set[int], sites: Sites, names: Names[Numbered]
+) -> None:
+    edges = {
+        edge
+        for key in keys
+        for (edge,) in connection.execute("SELECT edge FROM lookup WHERE space = ? AND name = ?", key)
+    }
+    for edge in sorted(edges):
+        row = connection.execute(_WRITTEN_EDGE, (edge,)).fetchone()
+        if row is not None and row[0] not in done:
+            record, reference = Record(row[1], row[2]), _reference(row[3:])
+            found = settle(record, reference, tiers_of(record, reference, sites), names)
+            connection.execute(_SET_EDGE, (*_where(found), edge))
+
+
+_WRITTEN_EDGE = """SELECT d.id, d.path, d.dialect, e.origin, e.target, e.kind, e.start, e."end", e.line, e.rel,
+  e.strength, e.bidirectional, e.fragment FROM edge e JOIN document d ON d.id = e.document WHERE e.id = ?"""
+
+_SET_EDGE = "UPDATE edge SET state = ?, target_document = ?, exact = ?, candidates = ? WHERE id = ?"
+
+
+def _reference(row: Sequence[Any]) -> Reference:
+    return Reference(*row)
+
+
+def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
+    """The records of all documents, as they were written: enough to link them anew."""
+    definitions = _by_document(
+        connection, 'SELECT document, kind, name, start, "end", line FROM definition ORDER BY rowid'
+    )
+    references = _by_document(
+        connection,
+        'SELECT document, origin, target, kind, start, "end", line, rel, strength, bidirectional, fragment'
+        " FROM edge ORDER BY document, seq",
+    )
+    rows = connection.execute("SELECT id, path, dialect, title, type, canonical, actions FROM document ORDER BY id")
+    for number, path, dialect, title, kind, canonical, actions in rows:
+        yield (
+            number,
+            Record(
+                *(path, dialect, title, kind),
+                tuple(Definition(*each) for each in definitions.get(number, ())),
+                tuple(_reference(each) for each in references.get(number, ())),
+                tuple(json.loads(canonical)),
+                tuple(json.loads(actions)),
+            ),
+        )
+
+
+def _by_document(connection: sqlite3.Connection, question: str) -> dict[int, list[Row]]:
+    found: dict[int, list[Row]] = {}
+    for number, *rest in connection.execute(question):
+        found.setdefault(number, []).append(tuple(rest))
+    return found
+
+
+def unlink_all(connection: sqlite3.Connection) -> None:
+    """Removes all keys and edges."""
+    for table in ("lookup", "edge", "key"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours

@@ -1,0 +1,147 @@
+"""Opening an index: made if absent, migrated, and made anew where it is broken (X10).
+
+In: its path. Out: a connection to a file that is an index of this version, and what was wrong with the one before.
+Broken is a file that SQLite cannot read, one that something else wrote, and one of a schema that this version does not
+know. A file that is only locked is never touched.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import NamedTuple
+
+from prosa.adapters.sqlite import place
+from prosa.adapters.sqlite.lock import held
+from prosa.adapters.sqlite.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, migrate
+from prosa.corpus.errors import IndexProblem
+
+WAIT_SECONDS = 60.0
+"""How long to wait for another process that writes. It builds the same index, so waiting saves the work; a build of
+100,000 documents takes about this long."""
+
+CACHE_KIB = 32 * 1024
+"""What a connection keeps in memory of the file, at most."""
+
+_TABLES = frozenset(
+    ("document", "definition", "key", "edge", "lookup", "section", "metadata", "embedding", "vector", "meta")
+)
+
+
+LOG_BYTES = 64 * 1024 * 1024
+"""How large the log of writes may stay after a build, whose log is as large as the index."""
+
+LOG_PAGES = 4_000
+"""Pages of 4 KiB in the log after which it is worked into the index: some hundred updates of one document."""
+
+DAMAGE = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
+"""What reading a broken file may raise: SQLite notices most, what it does not is no text, no number or no JSON."""
+
+
+class Opened(NamedTuple):
+    """A connection that may write. ``healed`` says what was wrong with the file that was there."""
+
+    connection: sqlite3.Connection
+    healed: str = ""
+
+
+def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
+    """Opens the index for reading and writing. Raises `IndexProblem`."""
+    complaint = ""
+    for _ in range(3):
+        inode = place.inode_of(path)
+        try:
+            with held(path, alone=False):
+                return Opened(_opened(path, wait), complaint)
+        except DAMAGE as error:
+            complaint = complaint or complaint_of(error)
+        replace(path, inode)
+    raise IndexProblem(f"the index {path} {complaint} and cannot be made anew", hint="remove the file")
+
+
+def replace(path: Path, inode: int) -> None:
+    """Removes a broken index, unless another process has put a new one in its place since it had this number."""
+    with held(path, alone=True):
+        if place.inode_of(path) == inode:
+            place.remove(path)
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write. Raises `sqlite3.Error`."""
+    connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    return connection
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that the file is broken, not that somebody asked it something wrong."""
+    name = getattr(error, "sqlite_errorname", "")
+    text = str(error)
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or text.startswith("Could not decode to UTF-8")
+
+
+def unusable(error: Exception, path: Path) -> IndexProblem | None:
+    """The words for an error that making the index anew does not heal; None for one that it does."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        hint = "try again, or use --no-refresh to ask what the index holds now"
+        return IndexProblem(f"another process is writing the index {path}", hint=hint)
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")):
+        hint = "PROSA_CACHE_DIR names another place"
+        return IndexProblem(f"the index {path} cannot be written: {error}", hint=hint)
+    return None
+
+
+def _opened(path: Path, wait: float) -> sqlite3.Connection:
+    """Raises `sqlite3.DatabaseError` for a file that is broken, and `IndexProblem` for one that cannot be used."""
+    place.make_private(path)
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        _check(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        migrate(connection)
+    except sqlite3.Error as error:
+        connection.close()
+        problem = unusable(error, path)
+        if problem is not None:
+            raise problem from None
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Whether the file is an index or empty. Raises `sqlite3.DatabaseError`."""
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    (made_by,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if not names and not made_by:
+        return
+    if made_by != APPLICATION_ID:
+        raise sqlite3.DatabaseError("was written by something else")
+    if version > SCHEMA_VERSION:
+        raise sqlite3.DatabaseError("was written by a newer Prosa")
+    if version == SCHEMA_VERSION and not names >= TABLES:
+        raise sqlite3.DatabaseError("lacks some of its tables")
+
+
+def complaint_of(error: Exception) -> str:
+    """What was wrong, in words that finish "the index …"."""
+    name = getattr(error, "sqlite_errorname", None)
+    if isinstance(error, sqlite3.Error) and name is None:
+        return str(error)
+    known = {"SQLITE_NOTADB": "was no database", "SQLITE_CORRUPT": "was damaged"}
+    return known.get((name or "").partition("_VTAB")[0], f"could not be read ({error})")
+
+
+def read_only_uri(path: Path) -> str:
+    """The address under which SQLite opens a file to be read and nothing else."""
+    return f"{path.absolute().as_uri()}?mode=ro"

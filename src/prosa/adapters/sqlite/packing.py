@@ -1,0 +1,148 @@
+"""Documents as the rows of the index, made in whatever process reads them.
+
+In: `Files` and the documents that may have changed. Out: `Packed`, tuples in the order of the columns. A document that
+cannot be read, or whose content is what the index knows, is named and no more. References are kept apart as bytes:
+where they lead is known only when all documents are (`adapters.sqlite.linking`).
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from prosa.corpus.extracted import Extracted
+from prosa.corpus.found import Found
+from prosa.corpus.sections import is_cjk
+from prosa.graph.build import own_id
+from prosa.graph.record import Definition, Record, Reference
+from prosa.source import FileProblem, Files, SourceText
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+class Item(NamedTuple):
+    """A document to be read. ``id`` is its number in the index, ``digest`` what its content was, or an empty text."""
+
+    id: int
+    found: Found
+    digest: str = ""
+
+
+@dataclass(slots=True)
+class Packed:
+    """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
+    program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
+    reason. ``nodes`` are the MDH nodes among the documents, by path and canonical URLs; ``lenders`` says whether there
+    are meta files (MA18)."""
+
+    documents: list[Row] = field(default_factory=list)
+    definitions: list[Row] = field(default_factory=list)
+    fields: list[Row] = field(default_factory=list)
+    sections: list[Row] = field(default_factory=list)
+    embeddings: list[Row] = field(default_factory=list)
+    records: bytes = b""
+    nodes: list[tuple[str, str]] = field(default_factory=list)
+    lenders: bool = False
+    same: list[Item] = field(default_factory=list)
+    refused: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+
+def pack(job: tuple[Files, Sequence[Item]]) -> Packed:
+    """The rows of documents."""
+    from prosa.corpus.extract import extract_all
+
+    files, items = job
+    packed = Packed()
+    read = [(item, source) for item in items if (source := _read(files, item, packed)) is not None]
+    sources: list[Any] = [(source, item.found.path, item.found.hint or None) for item, source in read]
+    records: list[Row] = []
+    for (item, _), extracted in zip(read, extract_all(sources), strict=True):
+        _add(extracted, item, packed)
+        records.append((item.id, *_parts(extracted.record)))
+    packed.records = pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
+    return packed
+
+
+def pack_apart(job: tuple[Files, Sequence[Item]]) -> Packed:
+    """`pack` in a process that does nothing else: a document leaves little to collect, so nothing looks for it."""
+    gc.disable()
+    return pack(job)
+
+
+def unpack_records(data: bytes) -> Iterator[tuple[int, Record]]:
+    """The number and the record of every document, as `pack` wrote them."""
+    for number, path, dialect, title, kind, definitions, references, *rest in pickle.loads(data):  # noqa: S301 - ours
+        made = (tuple(map(Definition._make, definitions)), tuple(map(Reference._make, references)))
+        yield number, Record(path, dialect, title, kind, *made, *rest)
+
+
+def _parts(record: Record) -> Row:
+    """A record as tuples, which are packed and unpacked faster."""
+    definitions, references = (tuple(map(tuple, each)) for each in (record.definitions, record.references))
+    names = (record.path, record.dialect, record.title, record.type)
+    return *names, definitions, references, record.canonical, record.actions
+
+
+def load_readers() -> None:
+    """Loads here what reads documents, so that forked processes have it."""
+    import prosa.corpus.extract
+    import prosa.dialects.magi
+    import prosa.dialects.markdownlang.as_dialect
+    import prosa.dialects.mdh
+    import prosa.dialects.plain
+    import prosa.dialects.prapti
+    import prosa.dialects.skill_md
+    import prosa.dialects.ymj  # noqa: F401
+
+
+def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
+    """The text of a document that has to be read; of every other one it is noted why not."""
+    try:
+        source = files.read(item.found.place)
+    except FileProblem as problem:
+        packed.refused.append((item.id, str(problem.path), problem.kind, problem.reason))
+        return None
+    if item.digest and source.digest == item.digest:
+        packed.same.append(item)
+        return None
+    return source
+
+
+def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
+    number, found, record = item.id, item.found, extracted.record
+    packed.documents.append(
+        (
+            *(number, found.path, extracted.digest, *found.stamp, found.hint),
+            *(record.dialect, own_id(record), found.path, record.title, record.type, ""),
+            *extracted.facets,
+            *(extracted.words, extracted.lines, _json(record.canonical), _json(record.actions)),
+            None if extracted.globs is None else _json(extracted.globs),
+        )
+    )
+    if record.dialect == "mdh":
+        packed.nodes.append((record.path, _json(record.canonical)))
+    packed.lenders |= extracted.globs is not None
+    packed.definitions += [(number, *each) for each in record.definitions]
+    packed.fields += [(number, *each, None) for each in extracted.fields]
+    names, tags = _names(record), " ".join(extracted.tags)
+    named_cjk = is_cjk(names) or is_cjk(tags)
+    packed.sections += [
+        (number, each.number, each.level, names, each.heading, tags, *each[3:-1], each.cjk or named_cjk)
+        for each in extracted.sections
+    ]
+    if extracted.carried is not None:
+        model, dimension, vector, sha256, fresh = extracted.carried
+        packed.embeddings.append((number, None, model, dimension, vector, sha256, fresh, "footer"))
+
+
+def _names(record: Record) -> str:
+    """What a document is called, for the full text: its title and its other names (HA22)."""
+    return "\n".join(dict.fromkeys((record.title, *(each.name for each in record.definitions if each.kind == "alias"))))
+
+
+def _json(texts: Sequence[str]) -> str:
+    return json.dumps(texts, ensure_ascii=False)

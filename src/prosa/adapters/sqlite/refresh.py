@@ -1,0 +1,93 @@
+"""Bringing the index up to date: what changed is read, what is gone is removed, what is linked to either is followed
+again. Everything is one transaction, so a reader sees the index before or after, and a process that is killed leaves
+it as it was.
+
+In: a connection, the documents as they lie there, a way to read them. Out: `Refreshed`. A document that cannot be read,
+or that vanishes meanwhile, never ends a refresh.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from prosa.adapters.sqlite import writing
+from prosa.adapters.sqlite.reading import Known, Reading
+from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+
+
+class StaleIndex(Exception):
+    """The index was made by another version of Prosa: only a whole refresh helps."""
+
+
+def refresh(connection: sqlite3.Connection, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
+    """Makes the index hold the documents of ``scan`` and no others; with ``anew`` all are read again.
+
+    Raises `sqlite3.Error`.
+    """
+    if not anew and (same := _unchanged(connection, scan, reading)) is not None:
+        return same
+    from prosa.adapters.sqlite.update import Update  # only here: it loads the readers of documents
+
+    with writing_to(connection):
+        if anew or writing.meta(connection, "mark") != reading.mark:
+            writing.remove_all(connection)
+        known = known_documents(connection)
+        gone = known.keys() - {each.path for each in scan.documents}
+        changed = [each for each in scan.documents if not is_known(each, known)]
+        return Update(connection, reading, known).run(changed, gone, scan)
+
+
+def refresh_some(connection: sqlite3.Connection, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
+    """Brings single documents up to date: those of ``scan``, and those at the paths ``gone``, which are no more.
+
+    ``unchanged`` counts those that were looked at only. Raises `StaleIndex`, `sqlite3.Error`.
+    """
+    from prosa.adapters.sqlite.update import Update
+
+    with writing_to(connection):
+        if writing.meta(connection, "mark") != reading.mark:
+            raise StaleIndex
+        known = known_documents(connection, [*(each.path for each in scan.documents), *gone])
+        changed = [each for each in scan.documents if not is_known(each, known)]
+        return Update(connection, reading, known).run(changed, [path for path in gone if path in known], scan)
+
+
+@contextmanager
+def writing_to(connection: sqlite3.Connection) -> Iterator[None]:
+    """One transaction that writes. It begins when no other process writes."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def known_documents(connection: sqlite3.Connection, paths: Sequence[str] | None = None) -> dict[str, Known]:
+    """The documents of the index by path, all or some."""
+    columns = "SELECT path, id, size, mtime_ns, ctime_ns, inode, digest, hint FROM document"
+    if paths is None:
+        rows = connection.execute(columns).fetchall()
+    else:
+        rows = [row for path in paths for row in connection.execute(f"{columns} WHERE path = ?", (path,))]
+    return {path: Known(number, Stamp(*stamp), digest, hint) for path, number, *stamp, digest, hint in rows}
+
+
+def is_known(found: Found, known: Mapping[str, Known]) -> bool:
+    """Whether a document looks as it did when it was read."""
+    before = known.get(found.path)
+    return before is not None and before.stamp == found.stamp and before.hint == found.hint
+
+
+def _unchanged(connection: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed | None:
+    """The report where nothing is to be done, which needs no lock."""
+    if writing.meta(connection, "mark") != reading.mark or writing.meta(connection, "given") != str(reading.given):
+        return None
+    known = known_documents(connection)
+    if len(known) != len(scan.documents) or not all(is_known(each, known) for each in scan.documents):
+        return None
+    return Refreshed(unchanged=len(known), unreadable=scan.problems)

@@ -1,0 +1,148 @@
+"""Why a query is not answered, in words: what is wrong, where it stands, and what would be answered.
+
+In: the text of a query and what SQLite said. Out: `QueryRefused`.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import NamedTuple
+
+from prosa.adapters.sqlite.views import FULL_TEXT, NAMES, VIEWS
+from prosa.corpus.errors import QueryRefused
+from prosa.diagnostics.nearest import nearest
+from prosa.source import LineIndex
+
+MAX_QUERY = 100_000
+"""Characters of a query."""
+
+MAX_EXCERPT = 100
+"""Characters of a line that is shown."""
+
+HINT = f"a query is one SELECT over {', '.join((*NAMES, FULL_TEXT))}; docs/corpus.md describes their columns"
+
+_NEAR = re.compile(r'near "(.*)": syntax error', re.DOTALL)
+_MISSING = re.compile(r"no such (table|column|function): (.+)", re.DOTALL)
+
+_READS = "a query only reads the index"
+
+_WORDS: dict[int, str] = {
+    sqlite3.SQLITE_ATTACH: "ATTACH would open another file",
+    sqlite3.SQLITE_DETACH: "DETACH is not allowed",
+    sqlite3.SQLITE_PRAGMA: "PRAGMA is not allowed",
+    sqlite3.SQLITE_TRANSACTION: "a query needs no transaction",
+    sqlite3.SQLITE_SAVEPOINT: "a query needs no transaction",
+}
+"""What was denied; everything else would write."""
+
+
+class Denied(NamedTuple):
+    """What an authoriser was asked: the number of an action and its first two arguments."""
+
+    action: int
+    first: str
+    second: str
+
+
+def check_text(query: str) -> None:
+    """Raises `QueryRefused` for a text that is no query at all."""
+    if not query.strip():
+        raise QueryRefused("the query is empty", hint=HINT)
+    if len(query) > MAX_QUERY:
+        raise QueryRefused(f"the query has more than {MAX_QUERY:,} characters", hint=HINT)
+    if "\0" in query or any("\ud800" <= char <= "\udfff" for char in query):
+        raise QueryRefused("the query holds characters that are no text", hint=HINT)
+
+
+def too_slow(seconds: float) -> QueryRefused:
+    """The words for a query that took too long."""
+    return QueryRefused(f"the query took longer than {seconds:g} s", hint="ask for less, or give it time: --timeout")
+
+
+def refusal(
+    error: sqlite3.Error | sqlite3.Warning, query: str, denied: Denied | None, connection: sqlite3.Connection
+) -> Exception:
+    """The words for what SQLite said; the error itself where the file is broken."""
+    text = str(error)
+    if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
+        return error
+    if denied is not None:
+        return _denied(denied)
+    if match := _NEAR.fullmatch(text):
+        return _at(query, _place(query, match[1], connection), f"the query is wrong near `{match[1]}`")
+    if match := _MISSING.fullmatch(text):
+        return _missing(match[1], match[2], query)
+    return QueryRefused(_plain(text), hint=HINT)
+
+
+def _plain(text: str) -> str:
+    if text == "incomplete input":
+        return "the query ends too early"
+    if text.startswith("You can only execute one statement"):
+        return "there is more than one statement"
+    if "bindings supplied" in text:
+        return "`?` and names with `:`, `@` or `$` stand for values that are not given: write the values"
+    if text.startswith("cannot modify"):
+        return _READS
+    if text == "string or blob too big":
+        return "a value is too large"
+    return f"the query cannot be answered: {text}"
+
+
+def _denied(denied: Denied) -> QueryRefused:
+    if denied.action == sqlite3.SQLITE_READ:
+        return _missing("table", denied.first, "")
+    if denied.action == sqlite3.SQLITE_FUNCTION:
+        return QueryRefused(f"the function {denied.second} is not allowed: {_READS}", hint=HINT)
+    return QueryRefused(_WORDS.get(denied.action, _READS), hint=HINT)
+
+
+def _missing(what: str, name: str, query: str) -> QueryRefused:
+    """An unknown name, with the nearest one."""
+    if name.startswith("sqlite_"):
+        return QueryRefused("a query reads the views, not what they are made of", hint=HINT)
+    near: str | None = None
+    last = name.rpartition(".")[2]
+    if what == "table":
+        near = nearest(last, (*NAMES, FULL_TEXT))
+    elif what == "column":
+        asked = [view for view in VIEWS if view.name in query.lower()] or list(VIEWS)
+        columns = list(dict.fromkeys(column for view in asked for column, _ in view.columns))
+        near = nearest(last, columns)
+        if near is None and len(asked) == 1:
+            hint = f"{asked[0].name} has {', '.join(columns)}"
+            return _at(query, _found(query, name), f"there is no column `{name}`", hint)
+    hint = f"did you mean {near}?" if near else HINT
+    return _at(query, _found(query, name), f"there is no {what} `{name}`", hint)
+
+
+def _found(query: str, name: str) -> int:
+    """Where a name first stands by itself."""
+    match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", query)
+    return match.start() if match else -1
+
+
+def _place(query: str, token: str, connection: sqlite3.Connection) -> int:
+    """Where a token stands that SQLite stumbled over: the first place at which it stumbles when nothing follows."""
+    at = query.find(token)
+    while at >= 0:
+        try:
+            connection.execute(f"EXPLAIN {query[: at + len(token)]}")
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if _NEAR.fullmatch(str(error)):
+                return at
+        at = query.find(token, at + 1)
+    return -1
+
+
+def _at(query: str, offset: int, message: str, hint: str = HINT) -> QueryRefused:
+    """The message with its place, and the line it stands in."""
+    if offset < 0:
+        return QueryRefused(message, hint=hint)
+    lines = LineIndex(query)
+    line, column = lines.position(offset)
+    start = max(0, column - 1 - MAX_EXCERPT // 2)
+    shown = lines.line_text(line)[start : start + MAX_EXCERPT]
+    excerpt = f"{shown}\n{' ' * (column - 1 - start)}^"
+    return QueryRefused(f"line {line}, column {column}: {message}", hint=f"{excerpt}\n{hint}")

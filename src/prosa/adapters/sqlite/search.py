@@ -1,0 +1,179 @@
+"""The search in the index: a question → hits, best first (`prosa search`).
+
+In: an open index and a `Search`. Out: `Hit`s. A query never fails; a `where` that cannot be read raises `WhereError`.
+Nothing is written, and no file is opened: what is shown stands in the index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from prosa.adapters.sqlite.search_filter import bindable, filter_condition
+from prosa.adapters.sqlite.search_hits import BATCH, Found, hits_of
+from prosa.adapters.sqlite.search_match import WEIGHTS, match_query
+from prosa.adapters.sqlite.search_sets import excluded_sections, scored_sections
+from prosa.corpus.query import Query, Term, parse_query
+from prosa.corpus.search import MAX_LIMIT, Hit, Search
+from prosa.corpus.where import Condition
+from prosa.corpus.where.compile import sql_functions
+from prosa.corpus.words import words
+from prosa.rules.globs import glob_matches
+
+if TYPE_CHECKING:
+    from prosa.adapters.sqlite.index import Index
+
+_EVERYTHING = Condition("1")
+
+_MATCHED = """SELECT f.rowid, d.id, d.path, -f.rank FROM section_text AS f
+  JOIN section AS s ON s.id = f.rowid JOIN document AS d ON d.id = s.document
+  WHERE section_text MATCH ? AND f.rank MATCH ? AND"""
+_UNRANKED = """SELECT f.rowid, d.id, d.path, ? FROM section_text AS f
+  JOIN section AS s ON s.id = f.rowid JOIN document AS d ON d.id = s.document
+  WHERE section_text MATCH ? AND"""
+_LISTED = "SELECT s.id, d.id, d.path, 0.0 FROM document AS d JOIN section AS s ON s.document = d.id WHERE"
+
+MAX_TIES = 200
+"""Equally good sections that are looked at beyond the last hit, so that the order does not depend on the history of the
+index."""
+
+
+COMMON = 20_000
+"""Sections from which on words are not ranked that most sections hold: BM25 gives all of these the same, nearly zero,
+and takes a microsecond for each."""
+
+
+def search(index: Index, asked: Search) -> list[Hit]:
+    """The hits, best first, of equals by path. Raises `WhereError`; `sqlite3.Error` for an index that is damaged."""
+    return search_in(index.connection(), asked)
+
+
+def search_in(connection: sqlite3.Connection, asked: Search) -> list[Hit]:
+    """`search` over a connection to an index."""
+    query = parse_query(asked.text)
+    if query.is_empty and asked.text.strip():
+        return []  # a text without a word: it is in no document, rather than in all
+    prepare(connection)
+    return hits_of(connection, query, ranked_sections(connection, query, asked), sections=asked.sections)
+
+
+def ranked_sections(connection: sqlite3.Connection, query: Query, asked: Search) -> list[Found]:
+    """The sections that answer a query, as many as asked for. The connection is prepared."""
+    condition = filter_condition(asked, connection) or _EVERYTHING
+    ties = 0 if query.is_empty else MAX_TIES
+    return _best(_ranked(connection, query, condition), asked, ties)
+
+
+def allowed_documents(
+    connection: sqlite3.Connection, condition: Condition | None, path_glob: str, documents: Iterable[int]
+) -> Iterator[int]:
+    """Those of some documents that pass the filters, in their order. The connection is prepared."""
+    if condition is None and not path_glob:
+        yield from documents
+        return
+    wanted = condition or _EVERYTHING
+    numbers = list(documents)
+    for start in range(0, len(numbers), BATCH):
+        batch = numbers[start : start + BATCH]
+        some = f"d.id IN ({', '.join('?' * len(batch))})"
+        statement = f"SELECT d.id, d.path FROM document AS d WHERE {some} AND {wanted.sql}"  # noqa: S608 - parameters
+        paths = dict(connection.execute(statement, (*batch, *bindable(*wanted.parameters))).fetchall())
+        yield from (each for each in batch if each in paths and (not path_glob or glob_matches(path_glob, paths[each])))
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Makes the functions of conditions known to a connection."""
+    for name, (function, arguments) in sql_functions().items():
+        connection.create_function(name, arguments, function, deterministic=True)
+
+
+class _Ranked(NamedTuple):
+    """A section that answers, with its document."""
+
+    section: int
+    document: int
+    path: str
+    score: float
+
+
+def _ranked(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
+    """All sections that answer, best first."""
+    if query.is_empty:
+        return _listed(connection, condition)
+    if query.clauses and not any(term.is_cjk for term in (*query.terms, *query.excluded)):
+        return _matched(connection, query, condition)
+    return _from_sets(connection, query, condition)
+
+
+def _matched(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
+    """What full text finds and ranks in one statement."""
+    if _tells_nothing(connection, query):
+        yield from _unranked(connection, query, condition)
+        return
+    statement = f"{_MATCHED} {condition.sql} ORDER BY f.rank"
+    values = (match_query(query), f"bm25({WEIGHTS})", *condition.parameters)
+    yield from map(_Ranked._make, connection.execute(statement, bindable(*values)))
+
+
+def _unranked(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
+    """What full text finds: first where the words stand in the title, else in no order of their own."""
+    for score, column in ((2e-6, "{title} : "), (1e-6, "")):
+        values = (score, match_query(query, column), *condition.parameters)
+        yield from map(_Ranked._make, connection.execute(f"{_UNRANKED} {condition.sql}", bindable(*values)))
+
+
+def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
+    """Whether most sections hold every word that is looked for, and they are many."""
+    least = min(max(spread(connection, term) for term in clause) for clause in query.clauses)
+    if least <= COMMON:
+        return False
+    (total,) = connection.execute("SELECT count(*) FROM section_text_docsize").fetchone()
+    return bool(least > total / 2)
+
+
+def spread(connection: sqlite3.Connection, term: Term) -> int:
+    """The number of sections that hold a single word; 0 for what is not one."""
+    found = [word.text for word in words(term.text)]
+    if len(found) != 1 or term.field or term.prefix:
+        return 0
+    row = connection.execute("SELECT doc FROM section_word WHERE term = ?", (found[0],)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _listed(connection: sqlite3.Connection, condition: Condition) -> Iterator[_Ranked]:
+    """Without a query: the sections of all documents that pass, by path."""
+    statement = f"{_LISTED} {condition.sql} ORDER BY d.path, s.number"
+    return map(_Ranked._make, connection.execute(statement, bindable(*condition.parameters)))
+
+
+def _from_sets(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
+    """What needs several lookups: words that are found as pieces of text, and queries that only exclude."""
+    scores = scored_sections(connection, query)
+    if scores is None:
+        excluded = excluded_sections(connection, query)
+        yield from (each for each in _listed(connection, condition) if each.section not in excluded)
+        return
+    best = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    for start in range(0, len(best), BATCH):
+        batch = best[start : start + BATCH]
+        statement = f"{_LISTED} s.id IN ({', '.join('?' * len(batch))}) AND {condition.sql}"
+        rows = connection.execute(statement, (*(id_ for id_, _ in batch), *bindable(*condition.parameters)))
+        ranked = (_Ranked(section, document, path, scores[section]) for section, document, path, _ in rows)
+        yield from sorted(ranked, key=lambda each: (-each.score, each.section))
+
+
+def _best(ranked: Iterator[_Ranked], asked: Search, ties: int) -> list[Found]:
+    """The first hits of a ranking, of equals by path: one for each document, or every section."""
+    limit = max(0, min(asked.limit, MAX_LIMIT))
+    best: dict[int, _Ranked] = {}
+    last = 0.0
+    for each in ranked:
+        if len(best) >= limit and (each.score != last or len(best) >= limit + ties):
+            break
+        key = each.section if asked.sections else each.document
+        if key not in best and (not asked.path_glob or glob_matches(asked.path_glob, each.path)):
+            best[key] = each
+            last = each.score
+    ordered = sorted(best.values(), key=lambda each: (-each.score, each.path))
+    return [Found(each.section, each.document, each.score) for each in ordered[:limit]]

@@ -1,0 +1,75 @@
+"""The filters of a search → one condition in SQL on documents. Every value is a parameter.
+
+In: a `Search`. Out: a `Condition` on the table `document`, named `d` in the statement around it. Paths are matched by
+the caller: SQL has no globs that know folders.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+
+from prosa.corpus.facets import iso_moment
+from prosa.corpus.search import Search
+from prosa.corpus.where import Condition, compile_where, parse_where
+from prosa.corpus.where.compile import join
+
+_DATE = "coalesce(d.updated, d.published)"
+_LAST = "\U0010ffff"
+
+
+MANY = 300
+"""Documents that a lookup finds, from which on it is better to ask for each document in turn: a list of the first hits
+needs few of them."""
+
+
+def filter_condition(search: Search, connection: sqlite3.Connection | None = None) -> Condition | None:
+    """The condition, None where every document is meant. ``connection`` lets it be fitted to the size of each lookup.
+    Raises `WhereError` for a `where` that cannot be read."""
+
+    def wide(lookup: Condition) -> bool:
+        return connection is not None and _finds_many(connection, lookup)
+
+    conditions = list(_conditions(search, wide))
+    return join("and", conditions) if conditions else None
+
+
+def _finds_many(connection: sqlite3.Connection, lookup: Condition) -> bool:
+    statement = f"SELECT count(*) FROM ({lookup.sql} LIMIT {MANY})"  # noqa: S608 - values are parameters
+    (count,) = connection.execute(statement, bindable(*lookup.parameters)).fetchone()
+    return int(count) >= MANY
+
+
+def bindable(*values: str | float) -> tuple[str | float, ...]:
+    """Values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes `?`."""
+    return tuple(each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values)
+
+
+def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[Condition]:
+    if search.below:
+        folder = f"{search.below.rstrip('/')}/"
+        yield Condition("(d.path = ? OR (d.path > ? AND d.path < ?))", (search.below, folder, folder + _LAST))
+    if search.dialects:
+        yield Condition(f"d.dialect IN ({_marks(search.dialects)})", search.dialects)
+    if search.kinds:
+        same = f"COLLATE NOCASE IN ({_marks(search.kinds)})"
+        yield Condition(f"(d.kind {same} OR d.type {same})", (*search.kinds, *search.kinds))
+    for tag in search.tags:
+        yield Condition("d.id IN (SELECT document FROM metadata WHERE key = 'tag' AND text = ?)", (tag.lstrip("#"),))
+    for rel in search.rels:
+        lookup = Condition("SELECT document FROM edge WHERE rel = ?", (rel,))
+        each = "EXISTS (SELECT 1 FROM edge WHERE rel = ? AND document = d.id)"
+        yield Condition(each if wide(lookup) else f"d.id IN ({lookup.sql})", (rel,))
+    if search.since:
+        yield Condition(f"{_DATE} >= ?", (iso_moment(search.since) or search.since,))
+    if search.until:
+        yield Condition(f"{_DATE} < ?", ((iso_moment(search.until) or search.until) + _LAST,))
+    if search.current:
+        # A day has expired when it has ended: compared are only as many characters as the document gives (MA20).
+        yield Condition("(d.expired IS NULL OR d.expired >= substr(?, 1, length(d.expired)))", (search.current,))
+    if search.where.strip():
+        yield compile_where(parse_where(search.where), "d.id", wide)
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))

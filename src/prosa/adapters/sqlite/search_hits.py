@@ -1,0 +1,216 @@
+"""Sections that were found → hits with place and snippet.
+
+In: ids of sections with scores. Out: `Hit`s in the same order. What matched is asked of the full-text index itself, so
+that marks never disagree with it; pieces of text are looked for in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from prosa.adapters.sqlite.search_match import match_any
+from prosa.corpus.occurrences import occurrences
+from prosa.corpus.query import Query, Term
+from prosa.corpus.search import Hit
+from prosa.corpus.snippet import MAX_MARKS, Mark, snippet
+from prosa.corpus.words import fold
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_FIRST_PRIVATE, _LAST_PRIVATE = 0xE000, 0xF8FF
+LONG = 100_000
+"""Characters of a text from which on its matches are counted before FTS5 is asked for their places."""
+
+MAX_COPIED = 500_000_000
+"""Characters that FTS5 may copy for the places in one text: a tenth of a second."""
+
+BATCH = 500
+"""Ids in one statement; SQLite takes some thousands of parameters."""
+
+
+class Found(NamedTuple):
+    """A section by its id, with its document and its score."""
+
+    section: int
+    document: int
+    score: float
+
+
+class _Section(NamedTuple):
+    id: int
+    document: int
+    level: int
+    heading: str
+    anchor: str
+    line: int
+    text: str
+    path: str
+    node: str
+    title: str
+    dialect: str
+
+
+_SELECT = (
+    "SELECT s.id, s.document, s.level, s.heading, s.anchor, s.line, s.text, d.path, d.node, d.title, d.dialect"
+    " FROM section AS s JOIN document AS d ON d.id = s.document WHERE "
+)
+
+_HIGHLIGHT = """SELECT highlight(section_text, 1, ?, ?), highlight(section_text, 3, ?, ?) FROM section_text
+  WHERE section_text MATCH ? AND rowid = ?"""
+
+
+def hits_of(
+    connection: sqlite3.Connection, query: Query, found: Sequence[Found], *, sections: bool = False
+) -> list[Hit]:
+    """The hits. A document that is found by its title or tags alone is shown from its beginning; with ``sections``
+    every section as it was found."""
+    rows = {each.id: each for each in _rows(connection, [each.section for each in found])}
+    found = [each for each in found if each.section in rows]
+    matched = _matched(connection, query, rows.values())
+    elsewhere = [each.document for each in found if each.section not in matched and not sections]
+    begins = {each.document: each for each in _beginnings(connection, elsewhere)}
+    return [
+        _hit(begins.get(each.document, rows[each.section]), each.score, matched.get(each.section, ())) for each in found
+    ]
+
+
+def _hit(row: _Section, score: float, marks: Sequence[Mark]) -> Hit:
+    shown = snippet(row.text, marks, heading=row.level > 0)
+    line, column = _position(row.text, shown.at)
+    return Hit(
+        path=row.path,
+        node=row.node,
+        title=row.title,
+        heading=row.heading,
+        anchor=row.anchor,
+        line=row.line + line,
+        column=column,
+        end_line=row.line + len(_LINE_END.findall(row.text)),
+        score=score,
+        snippet=shown.text,
+        marks=shown.marks,
+        dialect=row.dialect,
+    )
+
+
+def _position(text: str, offset: int) -> tuple[int, int]:
+    """Lines in front of an offset, and its column counted from 1."""
+    count, start = 0, 0
+    for match in _LINE_END.finditer(text, 0, offset):
+        count, start = count + 1, match.end()
+    return count, offset - start + 1
+
+
+def _rows(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[_Section]:
+    for some in _batches(ids):
+        yield from map(_Section._make, connection.execute(f"{_SELECT} s.id IN ({_holes(some)})", some))
+
+
+def _beginnings(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[_Section]:
+    """The first section of each document."""
+    first = "s.number = (SELECT min(number) FROM section WHERE document = s.document)"
+    for some in _batches(documents):
+        statement = f"{_SELECT} s.document IN ({_holes(some)}) AND {first}"
+        yield from map(_Section._make, connection.execute(statement, some))
+
+
+def _matched(connection: sqlite3.Connection, query: Query, rows: Iterable[_Section]) -> dict[int, tuple[Mark, ...]]:
+    """The sections that match by their text or their headings, with what matched in the text: offsets, in order,
+    apart."""
+    texts = {row.id: (row.heading, row.text) for row in rows}
+    found: dict[int, list[Mark]] = {}
+    plain = [term for term in query.terms if not term.is_cjk]
+    pieces = [term for term in query.terms if term.is_cjk]
+    if plain:
+        for id_, marks in _highlights(connection, plain, texts):
+            found.setdefault(id_, []).extend(marks)
+    if pieces:
+        in_heading, in_text = (_pattern(pieces, field) for field in ("heading", "text"))
+        for id_, (heading, text) in texts.items():
+            marks = [match.span() for match in in_text.finditer(text)]
+            if marks or in_heading.search(heading):
+                found.setdefault(id_, []).extend(marks)
+    return {id_: _apart(marks)[:MAX_MARKS] for id_, marks in found.items()}
+
+
+def _highlights(
+    connection: sqlite3.Connection, terms: Sequence[Term], texts: dict[int, tuple[str, str]]
+) -> Iterator[tuple[int, list[Mark]]]:
+    """What FTS5 itself matched, told by two characters that none of the texts holds; nothing of a section that matches
+    in other columns alone."""
+    signs = _unused(text for both in texts.values() for text in both)
+    if signs is None:
+        return
+    match = match_any(terms)
+    for id_, (heading, text) in texts.items():
+        if _is_laborious(text, terms):
+            marks = list(islice(occurrences(text, terms, "text"), MAX_MARKS))
+            if marks or any(occurrences(heading, terms, "heading")):
+                yield id_, marks
+            continue
+        row = connection.execute(_HIGHLIGHT, (*signs, *signs, match, id_)).fetchone()
+        if row is not None and (signs[0] in row[0] or signs[0] in row[1]):
+            yield id_, list(_between(row[1], *signs))
+
+
+def _is_laborious(text: str, terms: Sequence[Term]) -> bool:
+    """Whether FTS5 would copy too much: it copies the text for every place. Most texts are far too short for that."""
+    if len(text) < LONG:
+        return False
+    if not text.isascii():
+        return True
+    lower = text.lower()
+    return sum(lower.count(fold(term.text)) for term in terms) * len(text) > MAX_COPIED
+
+
+def _between(marked: str, opens: str, closes: str) -> Iterator[Mark]:
+    """The places between the signs, as offsets in the text without them."""
+    removed = 0
+    at = marked.find(opens)
+    while at >= 0:
+        end = marked.find(closes, at)
+        if end < 0:
+            return
+        yield at - removed, end - removed - 1
+        removed += 2
+        at = marked.find(opens, end)
+
+
+def _unused(texts: Iterable[str]) -> tuple[str, str] | None:
+    """Two characters of the private area that stand in none of the texts; they are almost never in one."""
+    held = set[str]()
+    for text in texts:
+        if not text.isascii():
+            held.update(text)
+    free = (chr(code) for code in range(_FIRST_PRIVATE, _LAST_PRIVATE + 1) if chr(code) not in held)
+    opens, closes = next(free, ""), next(free, "")
+    return (opens, closes) if closes else None
+
+
+def _pattern(terms: Sequence[Term], field: str) -> re.Pattern[str]:
+    """Any of the terms that are looked for in a column; nothing at all where there is none."""
+    wanted = {term.text for term in terms if term.field in (None, field)}
+    longest = sorted(wanted, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest)) or r"(?!)", re.IGNORECASE)
+
+
+def _apart(marks: Sequence[Mark]) -> tuple[Mark, ...]:
+    """In order, those that touch or overlap joined."""
+    joined: list[Mark] = []
+    for start, end in sorted(marks):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[start : start + BATCH] for start in range(0, len(ids), BATCH))
+
+
+def _holes(values: Sequence[int]) -> str:
+    return ", ".join("?" * len(values))

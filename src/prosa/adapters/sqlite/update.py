@@ -1,0 +1,209 @@
+"""One change of the index, inside its transaction: documents leave, documents are read, and what is linked to either
+is followed again.
+
+In: the documents that may have changed, and the paths of those that are gone. Out: `Refreshed`. Little change is
+worked in place; a new index, or one that changed for the most part, is linked anew in memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from prosa.adapters.sqlite import lending, linking, naming, writing
+from prosa.adapters.sqlite.forgetting import Before
+from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
+from prosa.adapters.sqlite.reading import Known, Reading
+from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.graph.build import own_id
+from prosa.graph.record import Record
+from prosa.graph.sites import Sites
+from prosa.source import FileProblem
+
+CHUNK = 200
+"""Documents that a process reads in one go: enough to outweigh the handing over, few enough to share out evenly."""
+
+ENOUGH = 120
+"""Documents that are worth a second process; below that, starting one takes longer than the work."""
+
+MOSTLY = 1_000
+"""Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
+each name."""
+
+RACY_NS = 2_000_000_000
+"""A file that changed this little before it was looked at may change again without looking different: file systems
+count time in steps, the coarsest in two seconds. Such a file is read again the next time."""
+
+UNSURE = -1
+"""The time of a file that has to be read again."""
+
+
+@dataclass
+class Update:
+    """One change. ``known`` are the documents of the index that it may touch, by path. ``written`` are the documents
+    that were read and are in the index now, ``lost`` those that cannot be read; ``nodes`` are the MDH nodes among
+    the former, ``lenders`` says whether there are meta files."""
+
+    connection: sqlite3.Connection
+    reading: Reading
+    known: Mapping[str, Known]
+    before: Before = field(default_factory=Before)
+    written: list[int] = field(default_factory=list)
+    lost: dict[int, FileProblem] = field(default_factory=dict)
+    spooled: list[_Spooled] = field(default_factory=list)
+    nodes: set[tuple[str, str]] = field(default_factory=set)
+    lenders: bool = False
+
+    def run(self, changed: Sequence[Found], gone: Collection[str], scan: Scan) -> Refreshed:
+        """Does it: reads ``changed``, forgets the documents at the paths ``gone``."""
+        started = self.connection.execute("SELECT 1 FROM document LIMIT 1").fetchone() is None
+        self.before.forget(self.connection, [self.known[path].id for path in gone])
+        many = len(changed) >= ENOUGH
+        with _uncollected(wanted=many), writing.in_bulk(self.connection, wanted=started and many):
+            self._read(self._items(changed, scan.at_ns))
+            self._link(started=started)
+        notes = (("mark", self.reading.mark), ("given", str(self.reading.given)), ("at_ns", str(scan.at_ns)))
+        for name, value in notes:
+            writing.set_meta(self.connection, name, value)
+        added = sum(number not in self._old for number in self.written)
+        return Refreshed(
+            added=added,
+            changed=len(self.written) - added,
+            removed=len(gone) + sum(number in self._old for number in self.lost),
+            unchanged=len(scan.documents) - len(self.written) - len(self.lost),
+            unreadable=(*scan.problems, *(each for each in self.lost.values() if each.kind != "missing")),
+        )
+
+    @cached_property
+    def _old(self) -> frozenset[int]:
+        return frozenset(each.id for each in self.known.values())
+
+    def _items(self, documents: Sequence[Found], at_ns: int) -> list[Item]:
+        (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
+        last = max(last, max(self._old, default=0))  # the number of a document that just left is not given anew
+        items: list[Item] = []
+        for found in documents:
+            known = self.known.get(found.path)
+            last += known is None
+            digest = known.digest if known is not None and known.hint == found.hint else ""
+            number = last if known is None else known.id
+            items.append(Item(number, found._replace(stamp=_sure(found.stamp, at_ns)), digest))
+        return items
+
+    def _read(self, items: Sequence[Item]) -> None:
+        done = 0
+        for some, packed in self._packed(items):
+            self._take_in(packed)
+            done += len(some)
+            if self.reading.progress is not None:
+                self.reading.progress(done, len(items))
+
+    def _packed(self, items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Packed]]:
+        """What is in documents, read here or by other processes."""
+        files, workers = self.reading.files, self.reading.workers
+        many = workers is not None and workers.count > 1 and len(items) >= ENOUGH
+        size = max(1, min(CHUNK, -(-len(items) // (workers.count * 2)))) if workers is not None and many else CHUNK
+        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        jobs = [(files, some) for some in chunks]
+        if workers is None or not many:
+            yield from zip(chunks, map(pack, jobs), strict=True)
+            return
+        load_readers()
+        yield from zip(chunks, workers.map(pack_apart, jobs), strict=True)
+
+    def _take_in(self, packed: Packed) -> None:
+        """Writes what was read in one go."""
+        self.lost |= {number: FileProblem(Path(path), kind, why) for number, path, kind, why in packed.refused}
+        numbers = [row[0] for row in packed.documents]
+        leaving = [*numbers, *(number for number, *_ in packed.refused)]
+        self.before.forget(self.connection, [number for number in leaving if number in self._old])
+        writing.add(self.connection, packed)
+        writing.restamp(self.connection, packed.same)
+        self.written += numbers
+        self.nodes.update(packed.nodes)
+        self.lenders |= packed.lenders
+        self.spooled.append(_Spooled(packed.records))
+
+    def _link(self, *, started: bool) -> None:
+        """Finds out where references lead: all of them, or those that the change touches."""
+        changed = bool(self.before.numbers or self.written)
+        sites = naming.kept_sites(self.connection)
+        if sites is None or self._moves_sites():
+            found = naming.find_sites(self.connection, given=self.reading.given)
+            started, sites = started or found != sites, found
+        elif not changed:
+            return
+        if started or len(self.written) > MOSTLY:
+            linking.link_all(self.connection, [*self._kept(), *self.spooled], sites)
+            naming.name_all(self.connection)
+            naming.keep_sites(self.connection, sites)
+            lending.lend_all(self.connection)
+            return
+        records = [each for some in self.spooled for each in some]
+        linking.link_some(self.connection, records, self.before.keys, sites)
+        self._name(records, sites)
+
+    def _kept(self) -> Iterator[list[tuple[int, Record]]]:
+        """The records of documents that did not change; their keys and edges are removed."""
+        written = set(self.written)
+        if len(written) < self._count():
+            yield [each for each in linking.stored_records(self.connection) if each[0] not in written]
+            linking.unlink_all(self.connection)
+
+    def _count(self) -> int:
+        (count,) = self.connection.execute("SELECT count(*) FROM document").fetchone()
+        return int(count)
+
+    def _moves_sites(self) -> bool:
+        """Whether the sites may be others than before."""
+        other_root = writing.meta(self.connection, "given") != str(self.reading.given)
+        return other_root or self.before.nodes != self.nodes
+
+    def _name(self, records: Sequence[tuple[int, Record]], sites: Sites) -> None:
+        """Ids, URLs and lent metadata after a small change."""
+        names = self.before.names.union(*({own_id(record), record.path} for _, record in records))
+        naming.name_some(self.connection, self.written, names)
+        naming.url_some(self.connection, self.written, sites)
+        if self.before.lenders or self.lenders:
+            lending.lend_all(self.connection)
+        else:
+            lending.lend_some(self.connection, self.written)
+
+
+@contextmanager
+def _uncollected(*, wanted: bool) -> Iterator[None]:
+    """Rows of many documents come and go without cycles: looking for some again and again takes a tenth of the time."""
+    wanted = wanted and gc.isenabled()
+    if wanted:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if wanted:
+            gc.enable()
+
+
+@dataclass(frozen=True, slots=True)
+class _Spooled:
+    """Records as bytes: those of a large corpus are needed twice, and take a tenth of the memory meanwhile."""
+
+    data: bytes
+
+    def __iter__(self) -> Iterator[tuple[int, Record]]:
+        return unpack_records(self.data)
+
+
+def _sure(stamp: Stamp, at_ns: int) -> Stamp:
+    """The stamp to be remembered: one that matches nothing where the file is younger than the look at it can tell.
+
+    Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
+    the time of its content has to do.
+    """
+    latest = max(stamp.mtime_ns, stamp.ctime_ns) if sys.platform == "win32" else stamp.ctime_ns
+    return stamp._replace(mtime_ns=UNSURE) if latest > at_ns - RACY_NS else stamp

@@ -1,0 +1,96 @@
+"""Rows into the index and out of it. In: what `packing` made. Out: nothing. The caller holds the one transaction.
+
+Full-text tables follow the sections: they are filled from them, and a section leaves them before it is removed.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.adapters.sqlite.packing import Item, Packed, Row
+
+_DOCUMENT = f"INSERT INTO document VALUES (?{', ?' * 25})"  # noqa: S608 - only question marks
+_SECTION = f"INSERT INTO section VALUES (NULL{', ?' * 12})"  # noqa: S608 - only question marks
+
+_INDEX_TEXT = """INSERT INTO section_text (rowid, title, heading, tags, text)
+  SELECT id, title, heading, tags, text FROM section WHERE id > ?"""
+_INDEX_CJK = """INSERT INTO section_cjk (rowid, text, title, heading, tags)
+  SELECT id, text, title, heading, tags FROM section WHERE id > ? AND cjk"""
+_FORGET_TEXT = """INSERT INTO section_text (section_text, rowid, title, heading, tags, text)
+  SELECT 'delete', id, title, heading, tags, text FROM section WHERE document = ?"""
+_FORGET_CJK = """INSERT INTO section_cjk (section_cjk, rowid, text, title, heading, tags)
+  SELECT 'delete', id, text, title, heading, tags FROM section WHERE document = ? AND cjk"""
+
+_OF_DOCUMENTS = ("definition", "key", "metadata", "section", "embedding", "edge")
+"""Tables with a column `document`, in which a document leaves rows."""
+
+_FULL_TEXT = ("section_text", "section_cjk")
+
+
+def add(connection: sqlite3.Connection, packed: Packed) -> None:
+    """Writes documents that are not in the index: everything but keys and edges."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM section").fetchone()
+    connection.executemany(_DOCUMENT, packed.documents)
+    connection.executemany("INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?)", packed.definitions)
+    connection.executemany("INSERT INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", packed.fields)
+    connection.executemany(_SECTION, packed.sections)
+    connection.executemany("INSERT INTO embedding VALUES (?, ?, ?, ?, ?, ?, ?, ?)", packed.embeddings)
+    connection.execute(_INDEX_TEXT, (last,))
+    connection.execute(_INDEX_CJK, (last,))
+
+
+def remove(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
+    """Removes documents and everything that stands in them."""
+    numbers = [(number,) for number in documents]
+    connection.executemany(_FORGET_TEXT, numbers)
+    connection.executemany(_FORGET_CJK, numbers)
+    connection.executemany("DELETE FROM lookup WHERE edge IN (SELECT id FROM edge WHERE document = ?)", numbers)
+    for table in _OF_DOCUMENTS:
+        connection.executemany(f"DELETE FROM {table} WHERE document = ?", numbers)  # noqa: S608 - names of ours
+    connection.executemany("DELETE FROM document WHERE id = ?", numbers)
+
+
+def remove_all(connection: sqlite3.Connection) -> None:
+    """Empties the index."""
+    for table in _FULL_TEXT:
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - names of ours
+    for table in ("lookup", *_OF_DOCUMENTS, "document", "meta"):
+        connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names of ours
+
+
+@contextmanager
+def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
+    """Many documents go into an empty index: what orders its rows is made once, at the end. Documents themselves stay
+    in order meanwhile: ids and sites are asked for."""
+    if not wanted:
+        yield
+        return
+    indexes = connection.execute(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql <> '' AND tbl_name <> 'document'"
+    ).fetchall()
+    for name, _ in indexes:
+        connection.execute(f"DROP INDEX {name}")
+    yield
+    for _, statement in indexes:
+        connection.execute(statement)
+
+
+def restamp(connection: sqlite3.Connection, items: Iterable[Item]) -> None:
+    """Notes that files are as they were, though the system says something else of them."""
+    rows: list[Row] = [(*each.found.stamp, each.id) for each in items]
+    connection.executemany("UPDATE document SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE id = ?", rows)
+
+
+def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Notes something about the whole index."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+
+def meta(connection: sqlite3.Connection, name: str) -> str:
+    """What was noted, or an empty text."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return "" if row is None else str(row[0])

@@ -1,0 +1,271 @@
+"""A chat made ready: its layers read, its commands run, its messages as they would be sent (P2–P14, PA17, X7).
+
+In: the path of a chat and what the user chose. Out: a `Conversation`; `prosa.app.chat_answer` has it answered. Nothing
+is sent here and nothing is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.app.chat_tools import Tools, chosen, granted
+from prosa.app.choices import Choices, Surroundings
+from prosa.runtime.errors import ProgramRefused, RunError
+
+if TYPE_CHECKING:
+    from prosa.app.chat_layers import ReadLayer
+    from prosa.diagnostics import Diagnostic
+    from prosa.dialects.prapti import ChatModel
+    from prosa.dialects.prapti.commands import Plugin, Registry
+    from prosa.dialects.prapti.effective import EffectiveValue
+    from prosa.dialects.prapti.perform import Performed
+    from prosa.dialects.prapti.write import NewMessage
+    from prosa.runtime.lower.prapti import Lowered, Turn
+    from prosa.runtime.messages import Message
+    from prosa.runtime.program import Program
+    from prosa.source import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class ChatChoices:
+    """What the user chose for a chat, beside `Choices`.
+
+    ``config_files`` are read after all others; ``default_config`` False leaves those others out. ``tools`` and
+    ``plugins`` are granted. ``trusted`` gives the chat the rights of the user, as `prosa trust` does, and carries out
+    the lines of what it includes (PA11). ``legacy`` reads headings and configuration in code (PA1). ``force`` answers
+    whatever the last message is (PA17). ``n`` wins over the chat's own number of replies.
+    """
+
+    config_files: tuple[Path, ...] = ()
+    default_config: bool = True
+    tools: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    trusted: bool = False
+    legacy: bool = False
+    force: bool = False
+    n: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A chat ready to be answered.
+
+    ``turns`` are the answers to give, in their order; without any ``nothing`` says why. ``answered`` is a digest of
+    what is answered: after an edit of it, another one. ``shown`` are messages that commands want to see in the file,
+    hidden ones. ``values`` is the configuration in effect; ``diagnostics`` are warnings, and errors where the chat
+    says that they do not stop it. ``spoken`` is all that was said, whoever is to answer, under the names in the file.
+    """
+
+    path: Path
+    source: SourceText
+    model: ChatModel
+    turns: tuple[Turn, ...]
+    nothing: str
+    tools: Tools
+    values: Mapping[str, EffectiveValue]
+    shown: tuple[NewMessage, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    trusted: bool = False
+    dry_run: bool = False
+    spoken: tuple[Message, ...] = ()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the first turn sends."""
+        from prosa.runtime.messages import Message
+
+        if not self.turns:
+            return ()
+        first = self.turns[0]
+        return first.messages if first.mode == "chat" else (Message("user", first.prompt),)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of the first turn."""
+        return self.turns[0].parameters if self.turns else {}
+
+    @property
+    def model_name(self) -> str | None:
+        """The model that the chat names, None where it leaves that to the user."""
+        return self.turns[0].model_name if self.turns else None
+
+    @property
+    def provider(self) -> str | None:
+        """The provider that the chat names."""
+        return self.turns[0].provider if self.turns else None
+
+    @property
+    def n(self) -> int:
+        """How many replies the first turn gives."""
+        return self.turns[0].n if self.turns else 0
+
+    @property
+    def answered(self) -> str:
+        """A digest of everything that is answered."""
+        text = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=True, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def prepare(
+    path: Path,
+    choices: Choices,
+    around: Surroundings,
+    asked: ChatChoices = ChatChoices(),
+    *,
+    source: SourceText | None = None,
+) -> Conversation:
+    """Reads a chat with its configuration and carries it out. ``source`` is its text where it is not that of the file.
+
+    Raises `FileProblem`, `ProgramRefused` for errors in the chat or its configuration, and `RunError` for a plugin, a
+    tool or a provider that there is not.
+    """
+    from prosa.runtime.lower.prapti import spoken
+
+    work = _preparing(path, choices, around, asked, source)
+    done, lowered = work.carried_out()
+    tools, beyond = chosen(work.tools(done, lowered), lowered.tools)
+    diagnostics = work.diagnostics(lowered, beyond, done)
+    errors = [each for each in diagnostics if each.severity == "error"]
+    if errors and lowered.halts:
+        raise ProgramRefused(errors)
+    turns = tuple(replace(turn, n=asked.n or turn.n) for turn in lowered.turns)
+    return Conversation(
+        path=path,
+        source=work.source,
+        model=work.layers[-1].layer.model,
+        turns=turns,
+        nothing=lowered.nothing,
+        tools=tools,
+        values=done.values,
+        shown=tuple(_shown(done, work.registry)),
+        diagnostics=diagnostics,
+        trusted=work.trusted,
+        dry_run=lowered.dry_run,
+        spoken=spoken(done),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Preparing:
+    """Everything that was read for a chat."""
+
+    path: Path
+    root: Path
+    user_dir: Path
+    source: SourceText
+    layers: tuple[ReadLayer, ...]
+    registry: Registry
+    trusted: bool
+    choices: Choices
+    around: Surroundings
+    asked: ChatChoices
+
+    def carried_out(self) -> tuple[Performed, Lowered]:
+        from prosa.app.chat_layers import include_files
+        from prosa.dialects.prapti.perform import perform
+        from prosa.runtime.lower.prapti import lower
+
+        files = include_files(self.root, self.user_dir, _max_size(self.choices, self.around))
+        done = perform([each.layer for each in self.layers], self.registry, files)
+        return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
+
+    def _names_of_assistants(self) -> bool:
+        """Whether the service takes names of assistants: OpenAI's own does, others may refuse them (PA18)."""
+        base_url = self.choices.base_url or self.around.environ.get("OPENAI_BASE_URL") or self.around.settings.base_url
+        return not base_url and not self.choices.is_local and self.choices.provider in (None, "openai")
+
+    def tools(self, done: Performed, lowered: Lowered) -> Tools:
+        """What is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
+        from prosa.dialects.prapti.perform import CHOOSES_TOOLS
+
+        line = done.values.get(CHOOSES_TOOLS)
+        trusted = [each.layer.model.source for each in self.layers if each.layer.trusted]
+        own = line is not None and line.line.variable is None and any(line.source is each for each in trusted)
+        return granted((*self.asked.tools, *(lowered.tools or () if own else ())), self._program)
+
+    def _program(self, spec: str) -> Program:
+        from prosa.app.program import load_program
+
+        here = Path(spec)
+        path = here if spec in self.asked.tools else self.path.parent / here
+        return load_program(path, self.choices, self.around.settings)
+
+    def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
+        """Everything that is wrong, warnings and errors, in the order of the files."""
+        from prosa.diagnostics import Problem, Severity
+        from prosa.dialects.prapti.perform import CHOOSES_TOOLS
+        from prosa.rules.rank import Policy, ordered, rank
+
+        found = [each for layer in self.layers for each in layer.diagnostics]
+        for each in (*done.complaints, *lowered.complaints):
+            found += rank((each.problem,), each.source, Policy())
+        for name in beyond:
+            line = done.values[CHOOSES_TOOLS]
+            note = f"grant it: --tool {name}, or if you trust the chat: prosa trust {self.path}"
+            text = f"the tool `{name[:64]}` is not granted, so the model is not offered it"
+            problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)
+            found += rank((problem,), line.source, Policy())
+        return ordered(each for each in found if each.severity in (Severity.ERROR, Severity.WARNING))
+
+
+def _preparing(
+    path: Path, choices: Choices, around: Surroundings, asked: ChatChoices, source: SourceText | None
+) -> _Preparing:
+    from prosa.adapters.files import RootedFiles, config_dir, find_root
+    from prosa.adapters.files.trust_store import TrustStore
+    from prosa.app.chat_layers import layers_below, read_layer
+    from prosa.dialects.prapti.built_in import BUILT_IN
+    from prosa.dialects.prapti.commands import Registry
+
+    root = RootedFiles(choices.root or find_root(path)).root or path.parent
+    user_dir = config_dir(around.environ)
+    files = RootedFiles(root, max_size=_max_size(choices, around))
+    source = source or RootedFiles(max_size=files.max_size).read(path)
+    trusted = asked.trusted or TrustStore(user_dir).trusts(path, source.digest)
+    below = layers_below(path, files, root, user_dir=user_dir, named=asked.config_files, default=asked.default_config)
+    document = read_layer("document", source, trusted=trusted, follows=asked.trusted, legacy=asked.legacy)
+    layers = (*below, document)
+    registry = Registry(BUILT_IN, _plugins(layers, asked))
+    return _Preparing(path, root, user_dir, source, layers, registry, trusted, choices, around, asked)
+
+
+def _max_size(choices: Choices, around: Surroundings) -> int:
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES
+
+    return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
+
+
+def _plugins(layers: tuple[ReadLayer, ...], asked: ChatChoices) -> Mapping[str, Plugin]:
+    """The plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
+    from prosa.app.plugins import load_plugins
+    from prosa.dialects.prapti.trust import BUILT_IN_PLUGINS, loads
+
+    trusted = [each.layer.model for each in layers if each.layer.trusted]
+    named = [loads(line) for model in trusted for line in model.actions if line.name == "plugins.load"]
+    return load_plugins((*asked.plugins, *(name for name in named if name and name not in BUILT_IN_PLUGINS)))
+
+
+def _shown(done: Performed, registry: Registry) -> list[NewMessage]:
+    """What commands want to be shown, as hidden messages."""
+    from prosa.dialects.prapti.include import fenced
+    from prosa.dialects.prapti.inspect import inspected
+    from prosa.dialects.prapti.write import NewMessage
+
+    texts = {"tree": inspected(done.values), "plugins": "\n".join(registry.names)}
+    names = {"tree": "inspect", "plugins": "plugins"}
+    return [NewMessage("_prapti", fenced(texts[each], "text"), names[each]) for each in dict.fromkeys(done.shows)]
+
+
+def require_something(conversation: Conversation) -> None:
+    """Raises `RunError` where there is nothing to answer (PA17), and where the chat says that nothing is to be sent."""
+    if conversation.dry_run:
+        hint = "take the line out, or look at what would be sent: --dry-run"
+        raise RunError(f"{conversation.path}: `dry_run` is set, so nothing is sent", hint=hint)
+    if not conversation.turns:
+        hint = "write below a `### @user:` heading at the end of the file"
+        raise RunError(f"{conversation.path}: {conversation.nothing}", hint=hint)

@@ -1,0 +1,101 @@
+"""The files that configure a chat, found and read: the user's own, those in the tree, those named by a flag (PA9, PW6).
+
+In: the path of a chat and its root. Out: layers, lowest first, with what is wrong in them. A file in the tree is looked
+for between the root and the folder of the chat, nowhere else; one that was named and is not there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.diagnostics import Diagnostic
+    from prosa.dialects.prapti.layers import Layer, LayerKind
+    from prosa.source import Files, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLayer:
+    """A layer, and what its reader finds wrong."""
+
+    layer: Layer
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_layer(
+    kind: LayerKind, source: SourceText, *, trusted: bool = False, follows: bool = False, legacy: bool = False
+) -> ReadLayer:
+    """The layer that a source makes."""
+    from prosa.dialects.front import read_front
+    from prosa.dialects.prapti.layers import Layer
+    from prosa.dialects.prapti.read import read
+    from prosa.document import parse
+    from prosa.rules.rank import Policy, rank
+
+    front = read_front(source)
+    model, problems = read(front, parse(source, body=front.body), legacy=legacy)
+    found = rank((*front.problems, *problems), source, Policy())
+    return ReadLayer(Layer(kind, model, trusted, follows), tuple(found))
+
+
+def layers_below(
+    path: Path, files: Files, root: Path, *, user_dir: Path, named: Sequence[Path] = (), default: bool = True
+) -> tuple[ReadLayer, ...]:
+    """The layers that lie below a chat: user, tree from the root to the leaf, then those that a flag names.
+
+    ``default`` False leaves out all but the named. Raises `FileProblem` for a file that cannot be read.
+    """
+    from prosa.adapters.files import RootedFiles
+
+    found: list[ReadLayer] = []
+    if default:
+        found += _user(user_dir)
+        found += _tree(path, files, root)
+    found += [read_layer("given", RootedFiles().read(each)) for each in named]
+    return tuple(found)
+
+
+def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Files]:
+    """What each kind of layer may include from (PA11): the root of the chat; the user's own file its own folder."""
+    from prosa.adapters.files import RootedFiles
+
+    tree = RootedFiles(root, max_size=max_size)
+    return {"tree": tree, "given": tree, "document": tree, "user": RootedFiles(user_dir, max_size=max_size)}
+
+
+def _user(folder: Path) -> list[ReadLayer]:
+    from prosa.adapters.files import RootedFiles
+    from prosa.dialects.prapti.layers import USER_FILES
+
+    paths = (folder / name for name in USER_FILES)
+    return [
+        read_layer("user", RootedFiles().read(path), trusted=True, follows=True) for path in paths if path.is_file()
+    ]
+
+
+def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
+    """From the root to the folder of the chat; a file that says so is the first one."""
+    from prosa.adapters.files.read import real_path
+    from prosa.dialects.prapti.layers import TREE_FILE, is_config_root
+
+    found: list[ReadLayer] = []
+    folder = real_path(path.parent)
+    for each in (folder, *folder.parents):
+        if (each / TREE_FILE).is_file():
+            found.insert(0, read_layer("tree", files.read(_shown(each / TREE_FILE, path, folder))))
+            if is_config_root(found[0].layer.model):
+                break
+        if each == root:
+            break
+    return found
+
+
+def _shown(file: Path, path: Path, folder: Path) -> Path:
+    """A file as the user would name it: relative where the chat was named so."""
+    if path.is_absolute():
+        return file
+    ups = len(folder.relative_to(file.parent).parts)
+    return path.parent.joinpath(*[".."] * ups, file.name)

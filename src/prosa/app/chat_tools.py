@@ -1,0 +1,87 @@
+"""The tools of a chat: granted by the user, chosen among by the chat (X7, X15).
+
+In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, a program file), and the names that the chat wants.
+Out: what the model is offered. A chat that the user trusts grants by itself what it names.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.runtime.errors import RunError
+
+if TYPE_CHECKING:
+    from prosa.runtime.ports import ServerConfig
+    from prosa.runtime.program import Program
+
+PYTHON = "python"
+SERVER = "mcp:"
+
+WAYS = "a tool is `python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, or the file of a program such as `weather.md`"
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a chat may call. ``names`` are as they were granted."""
+
+    python: bool = False
+    programs: tuple[Program, ...] = ()
+    servers: tuple[ServerConfig, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def granted(specs: Iterable[str], load: Callable[[str], Program]) -> Tools:
+    """The tools that the user grants; ``load`` reads a program. Raises `RunError` for what is no tool."""
+    tools = Tools()
+    for spec in dict.fromkeys(specs):
+        if spec == PYTHON:
+            tools = replace(tools, python=True)
+        elif spec.startswith(SERVER):
+            tools = replace(tools, servers=(*tools.servers, _server(spec)))
+        elif spec.endswith((".md", ".markdown")):
+            tools = replace(tools, programs=(*tools.programs, load(spec)))
+        else:
+            raise RunError(f"there is no tool `{spec[:64]}`", hint=WAYS)
+        tools = replace(tools, names=(*tools.names, spec))
+    return tools
+
+
+def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str, ...]]:
+    """The granted tools that a chat wants (None: all of them), and the names of what it wants beyond them."""
+    if wanted is None:
+        return tools, ()
+    programs = tuple(each for each in tools.programs if _is_wanted((each.name, each.file, *_paths(each)), wanted))
+    servers = tuple(each for each in tools.servers if _is_wanted((each.name, f"{SERVER}{each.name}"), wanted))
+    python = tools.python and PYTHON in wanted
+    known = {name for each in programs for name in (each.name, each.file, *_paths(each))}
+    known |= {name for each in servers for name in (each.name, f"{SERVER}{each.name}")}
+    known |= {PYTHON} if python else set()
+    beyond = tuple(name for name in wanted if name not in known and name not in tools.names)
+    return Tools(python, programs, servers, tuple(name for name in wanted if name not in beyond)), beyond
+
+
+def _is_wanted(names: Iterable[str], wanted: Sequence[str]) -> bool:
+    return any(name in wanted for name in names)
+
+
+def _paths(program: Program) -> tuple[str, ...]:
+    return (str(Path(program.folder) / program.file),)
+
+
+def _server(spec: str) -> ServerConfig:
+    from prosa.runtime.ports import ServerConfig
+
+    name, is_given, target = spec.removeprefix(SERVER).partition("=")
+    if not name or not is_given or not target.strip():
+        raise RunError(f"the MCP server `{spec[:64]}` needs a name and a command", hint=WAYS)
+    if target.startswith(("http://", "https://")):
+        return ServerConfig(name, url=target)
+    try:
+        words = shlex.split(target)
+    except ValueError as error:
+        raise RunError(f"the command of the MCP server `{name}` cannot be read: {error}", hint=WAYS) from None
+    return ServerConfig(name, command=words[0], args=tuple(words[1:]))

@@ -1,0 +1,224 @@
+"""Replies as they come, written below a chat: headings, escaped lines, and a heading for what is said next (PA6, PW4).
+
+In: pieces of replies, of several at a time where several are asked for. Out: the file, at every moment the chat that it
+was and the beginning of what is new. Replies stand in their order; one whose turn it is not yet waits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.adapters.files.append import Below, save_beside
+from prosa.dialects.prapti.below import lead, says_the_same
+from prosa.dialects.prapti.escape import Escaping, escaped
+from prosa.dialects.prapti.write import NewMessage, heading
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.app.chat_answer import Reply, Spot
+    from prosa.app.chat_text import TextBelow
+    from prosa.runtime.lower.prapti import Turn
+
+GRACE_SECONDS = 1.0
+"""How long a file may be away: some editors remove it for a moment when they save it."""
+
+_STEP_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a reply goes: its turn and its number in it, and its heading."""
+
+    turn: int
+    number: int
+    heading: str
+
+
+def places(turns: Sequence[Turn]) -> tuple[Place, ...]:
+    """The replies of all turns in order: `@assistant`, `@assistant/1` and so on of several, `@assistant/NAME` of a
+    participant, `@completion` behind a prompt."""
+    return tuple(
+        Place(at, number, heading("assistant" if turn.mode == "chat" else "completion", _name(turn, number)))
+        for at, turn in enumerate(turns)
+        for number in range(1, turn.n + 1)
+    )
+
+
+def _name(turn: Turn, number: int) -> str | None:
+    parts = [part for part in (turn.name, str(number) if turn.n > 1 else None) if part]
+    return "-".join(parts) or None
+
+
+@dataclass(slots=True)
+class Stream:
+    """A reply that comes. ``text`` is what has come, ``taken`` how much of it is written or on its way; ``at`` is the
+    number of pieces above it, None as long as nothing of it is written."""
+
+    place: Place
+    text: str = ""
+    taken: int = 0
+    at: int | None = None
+    reply: Reply | None = None
+    escaping: Escaping = field(default_factory=Escaping)
+
+
+def show_nobody(place: Place, text: str | None) -> None:
+    """Nobody watches."""
+    del place, text
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A reply that could not be written into its chat: why, its text, and the file it is in instead, if there is."""
+
+    why: str
+    beside: Path | None
+    text: str
+
+
+@dataclass(slots=True)
+class Writing:
+    """Writes replies below a chat whose text was ``before``. ``asks`` is the heading for what is said next, ``prelude``
+    are messages that stand above the first reply. ``shown`` hears what is written, None where a reply begins anew."""
+
+    below: Below | TextBelow
+    before: str
+    asks: str
+    waiting: list[Stream]
+    prelude: Sequence[NewMessage] = ()
+    shown: Callable[[Place, str | None], None] = show_nobody
+    begun: int = 0
+
+    def text(self, spot: Spot, piece: str) -> None:
+        """A piece of a reply."""
+        stream = self._stream(spot.turn, spot.number)
+        stream.text += piece
+        self._bring(stream)
+
+    def again(self, spot: Spot) -> None:
+        """What has come of a reply is void."""
+        stream = self._stream(spot.turn, spot.number)
+        if stream.text:
+            self._restart(stream)
+
+    def reply(self, turn: int, reply: Reply) -> None:
+        """A reply is whole; ``turn`` is the place of its turn."""
+        stream = self._stream(turn, reply.number or 1)
+        if not reply.text.startswith(stream.text):
+            self._restart(stream)
+        stream.text, stream.reply = reply.text, reply
+        while self.waiting and self.waiting[0].reply is not None:
+            self._close(self.waiting[0])
+
+    def finish(self) -> Saved | None:
+        """Brings to its end what has come. Gives what could not be written into the chat."""
+        while self.waiting:
+            self._close(self.waiting[0])
+        if not self.begun:
+            self.below.cut(0)
+        return self._settled()
+
+    def show(self) -> Saved | None:
+        """Writes the prelude alone."""
+        self._put_prelude()
+        return self._settled()
+
+    def notices(self) -> list[str]:
+        """What happened to the file meanwhile."""
+        path, found = self.below.path, []
+        if self.below.lost:
+            found.append(f"{path} was replaced without the reply, so the reply was written again at its end")
+        if self.below.state == "between":
+            found.append(f"{path} was written to below the reply: the reply stands above that")
+        try:
+            same = says_the_same(self.before + lead(self.before), self.below.above())
+        except (OSError, FileProblem):
+            same = True
+        if not same:
+            found.append(f"{path} was edited meanwhile: the reply answers what it said before")
+        return found
+
+    def _stream(self, turn: int, number: int) -> Stream:
+        return next(each for each in self.waiting if (each.place.turn, each.place.number) == (turn, number))
+
+    def _bring(self, stream: Stream) -> None:
+        """Writes what is ready of the reply whose turn it is."""
+        if stream is not self.waiting[0] or stream.taken == len(stream.text):
+            return
+        piece, stream.taken = stream.text[stream.taken :], len(stream.text)
+        self.shown(stream.place, piece)
+        self._put(stream, stream.escaping.feed(piece))
+
+    def _put(self, stream: Stream, lines: str) -> None:
+        if not lines:
+            return
+        if stream.at is not None:
+            self.below.add(lines)
+            return
+        self._put_prelude()
+        stream.at = len(self.below.pieces)
+        self.begun += 1
+        self.below.add(self._heading(stream.place.heading), lines)
+
+    def _put_prelude(self) -> None:
+        for message in self.prelude:
+            self.below.add(self._heading(heading(message.role, message.name)), f"{escaped(message.content)}\n")
+        self.prelude = ()
+
+    def _restart(self, stream: Stream) -> None:
+        if stream.taken:
+            self.shown(stream.place, None)
+        if stream.at is not None:
+            self.below.cut(stream.at)
+            self.begun -= 1
+        stream.text, stream.taken, stream.at, stream.escaping = "", 0, None, Escaping()
+
+    def _close(self, stream: Stream) -> None:
+        """Ends the reply whose turn it is, and writes what has come of the next one."""
+        self._bring(stream)
+        self._put(stream, stream.escaping.finish())
+        if stream.reply is not None and stream.reply.tools:
+            self.below.add(self._heading(heading("_tools")), f"{escaped(stream.reply.tools)}\n")
+        self.waiting.pop(0)
+        if self.waiting:
+            self._bring(self.waiting[0])
+
+    def _heading(self, line: str) -> str:
+        return f"{chr(10) if self.below.pieces else ''}{line}\n\n"
+
+    def _settled(self) -> Saved | None:
+        replies = "".join(self.below.pieces)
+        if replies:
+            self.below.add(self._heading(self.asks))
+        if self.below.state == "between":
+            self.below.cut(len(self.below.pieces) - 1)  # somebody has said something already
+        try:
+            self._finished()
+        except (OSError, FileProblem) as problem:
+            why = problem.reason if isinstance(problem, FileProblem) else problem.strerror or str(problem)
+            return _saved(self.below.path, replies, why) if replies else None
+        return None
+
+    def _finished(self) -> None:
+        """Everything is in the file; one that is away is waited for."""
+        until = time.monotonic() + GRACE_SECONDS
+        while True:
+            try:
+                self.below.finish()
+            except FileNotFoundError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_STEP_SECONDS)
+            else:
+                return
+
+
+def _saved(path: Path, text: str, why: str) -> Saved:
+    try:
+        return Saved(why, save_beside(path, text), text)
+    except OSError:
+        return Saved(why, None, text)

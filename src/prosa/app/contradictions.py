@@ -1,0 +1,51 @@
+"""Contradictions with what both documents say, read from the files. In: a graph and its files. Out: passages.
+
+A document that can no longer be read has no passage; the contradiction is reported all the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prosa.dialects.front import read_front
+from prosa.dialects.reading import DialectReading, read_as
+from prosa.graph.contradictions import Contradiction, contradictions
+from prosa.graph.graph import Graph
+from prosa.graph.node import Edge, Node
+from prosa.graph.passages import Passage, described, named_section, source_passage, target_passage
+from prosa.render.graph.reports import Compared
+from prosa.source import FileProblem, Files
+
+
+def read_contradictions(graph: Graph, files: Files, root: Path) -> tuple[Compared, ...]:
+    """The contradictions of a corpus below ``root`` with their passages."""
+    return tuple(_read(pair, files, root) for pair in contradictions(graph))
+
+
+def _read(pair: Contradiction, files: Files, root: Path) -> Compared:
+    one, other = _reading(pair.one, files, root), _reading(pair.other, files, root)
+    readings = {pair.one.id: one, pair.other.id: other}
+    edge = pair.edges[0]
+    source = readings[edge.source]
+    why = next((text for each in pair.edges if (text := _why(each, readings[each.source]))), "")
+    section = named_section(source, edge) if source else edge.fragment
+    return Compared(pair, _passage(pair.one, pair, one, section), _passage(pair.other, pair, other, section), why)
+
+
+def _passage(node: Node, pair: Contradiction, reading: DialectReading | None, section: str) -> Passage | None:
+    """What a document says: where it names the other, else what the other names in it."""
+    if reading is None:
+        return None
+    own = next((edge for edge in pair.edges if edge.source == node.id), None)
+    return source_passage(reading, own) if own is not None else target_passage(reading, section)
+
+
+def _why(edge: Edge, reading: DialectReading | None) -> str:
+    return described(reading, edge) if reading is not None else ""
+
+
+def _reading(node: Node, files: Files, root: Path) -> DialectReading | None:
+    try:
+        return read_as(read_front(files.read(root / node.path)), node.dialect)
+    except FileProblem:
+        return None

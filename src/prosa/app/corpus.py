@@ -1,0 +1,203 @@
+"""A corpus opened: its documents on the disk, its index in the cache, one brought up to date with the other.
+
+In: a folder or a document, and what the user said. Out: `OpenCorpus`. The root is the folder that was named, else the
+project of the document or of the current folder (X5); the index lives in the user's private cache (X10).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from prosa.corpus.errors import IndexProblem
+from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.files import RootedFiles
+    from prosa.adapters.sqlite import Index
+    from prosa.adapters.sqlite.reading import Reading
+    from prosa.graph.node import Node
+    from prosa.rules.looking import Workers
+    from prosa.settings import Settings
+
+Answer = TypeVar("Answer")
+
+DAMAGED = "the index was damaged while it was read, and has been removed"
+
+
+@dataclass(slots=True)
+class OpenCorpus:
+    """A corpus while it is open. ``report`` says what the last refresh did; it is empty where there was none."""
+
+    root: Path
+    index: Index
+    files: RootedFiles
+    report: Refreshed = field(default_factory=Refreshed)
+    _reading: Reading | None = None
+    _hint: Callable[[Path], str] | None = None
+    _is_full: bool = False
+
+    def refresh(self, *, anew: bool = False) -> Refreshed:
+        """Looks at all files, and reads those that changed; with ``anew`` all. Raises `IndexProblem`, and `FileProblem`
+        for a root that is no folder."""
+        from prosa.adapters.files.scan import scan
+
+        started = time.monotonic()
+        assert self._reading is not None
+        found = scan(self.root, self.files, self._hint)
+        report = self.index.refresh(found, self._reading, anew=anew)
+        self._is_full = True
+        self.report = replace(report, seconds=time.monotonic() - started)
+        return self.report
+
+    def ask(self, question: Callable[[Index], Answer]) -> Answer:
+        """The answer of the index to a question. A file that turns out to be broken is made anew, and asked once more;
+        so is one that was removed since the last refresh. Raises `IndexProblem`."""
+        import sqlite3
+
+        from prosa.adapters.sqlite.opening import is_damage, unusable
+
+        try:
+            if self._is_full and self.index.is_new:
+                self.refresh()
+            return question(self.index)
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise unusable(error, self.index.path) or error from None
+            self.index.discard(error)
+        self.refresh()
+        return question(self.index)
+
+    def refresh_paths(self, paths: Iterable[Path]) -> Refreshed:
+        """The same for single documents, which were written or removed: nothing else is looked at. Whoever names them
+        has seen to it that they are documents of the corpus."""
+        from prosa.adapters.files.scan import stamp_of
+        from prosa.adapters.sqlite.refresh import StaleIndex
+        from prosa.data.surrogates import has_surrogate
+
+        started = time.monotonic()
+        assert self._reading is not None
+        at_ns, found, gone = time.time_ns(), list[Found](), list[str]()
+        for path in paths:
+            name, stamp = self.path_of(path), stamp_of(path)
+            if isinstance(stamp, Stamp):
+                found.append(Found(name, path, stamp, self._hint(self.files.real(path)) if self._hint else ""))
+            elif not has_surrogate(name):  # no other name is in the index
+                gone.append(name)
+        try:
+            report = self.index.refresh_some(Scan(tuple(found), at_ns), gone, self._reading)
+        except StaleIndex:
+            return self.refresh()
+        self.report = replace(report, seconds=time.monotonic() - started)
+        return self.report
+
+    def hint_of(self, path: Path) -> str:
+        """The dialect that the settings of the project give the document at a path, or an empty text (X3)."""
+        return self._hint(self.files.real(path)) if self._hint else ""
+
+    def document_at(self, path: Path) -> Node | None:
+        """The document that a file is, and no other that is only called like it; a link is the file it leads to.
+        Raises `FileProblem` for a file outside."""
+        found = self.index.node_at(self.path_of(path))
+        if found is None and path.is_symlink():
+            found = self.index.node_at(self.path_of(self.files.real(path)))
+        return found
+
+    def path_of(self, path: Path) -> str:
+        """The path of a file as the corpus knows it: relative to the root, with `/`. Raises `FileProblem` for a file
+        outside."""
+        from prosa.source import FileProblem
+
+        folder = self.files.real(path.parent)
+        if not folder.is_relative_to(self.root):
+            raise FileProblem(path, "outside-root", f"lies outside the corpus {self.root}")
+        return (folder.relative_to(self.root) / path.name).as_posix()
+
+
+@contextmanager
+def open_corpus(
+    path: Path | None,
+    *,
+    environ: Mapping[str, str],
+    settings: Settings | None = None,
+    root: Path | None = None,
+    refresh: bool = True,
+    max_size: int | None = None,
+    workers: Workers | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[OpenCorpus]:
+    """Opens the corpus at ``path``, a folder or a document; None is the current folder.
+
+    ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document.
+    ``workers`` read many documents at once, ``progress`` is told how many of how many are done. Without ``refresh`` the
+    index is asked as it is. Raises `IndexProblem`, `FileProblem`.
+    """
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, UnsafePlace, cache_dir, private_dir
+    from prosa.adapters.files.code_mark import code_mark
+    from prosa.adapters.sqlite import Index
+    from prosa.adapters.sqlite.place import index_path
+    from prosa.adapters.sqlite.reading import Reading
+
+    base = corpus_root(path, root)
+    limit = max_size or (settings.max_size if settings else None) or MAX_DOCUMENT_BYTES
+    files = RootedFiles(base, limit)
+    try:
+        folder = private_dir(cache_dir(environ) / "index")
+    except UnsafePlace as error:
+        raise IndexProblem(str(error)) from None
+    except OSError as error:
+        message = f"there is no place for the index: {error.filename or ''}: {error.strerror or error}"
+        raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
+    reading = Reading(files, workers, root is not None, code_mark(), progress)
+    corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=_hints(base, settings))
+    try:
+        if refresh:
+            corpus.refresh()
+        with _damage_in_words(corpus):
+            yield corpus
+    finally:
+        corpus.index.close()
+
+
+def corpus_root(path: Path | None, root: Path | None = None) -> Path:
+    """The root of the corpus that is meant (X5): ``root``, else the folder ``path``, else the project of the document
+    ``path`` or of the current folder. A real path."""
+    from prosa.adapters.files import find_root
+    from prosa.adapters.files.read import real_path
+
+    if root is not None:
+        return real_path(root)
+    if path is not None and path.is_dir():
+        return real_path(path)
+    return find_root(path if path is not None else Path("x"))
+
+
+def _hints(base: Path, settings: Settings | None) -> Callable[[Path], str] | None:
+    """What the settings of the project say about the dialect of a document; None where they say nothing."""
+    if settings is None or not settings.dialects:
+        return None
+    from prosa.adapters.files import find_root
+    from prosa.rules.policy import Profile
+
+    profile = Profile(settings=settings, root=find_root(base / "x"))
+    return lambda real: profile.hints(real).glob or ""
+
+
+@contextmanager
+def _damage_in_words(corpus: OpenCorpus) -> Iterator[None]:
+    """A file that turns out to be broken while it is read is removed: the next command makes it anew."""
+    import sqlite3
+
+    from prosa.adapters.sqlite.opening import is_damage, unusable
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        if is_damage(error):
+            corpus.index.discard(error)
+            raise IndexProblem(DAMAGED, hint="run the command again: the index is made anew") from None
+        raise unusable(error, corpus.index.path) or error from None

@@ -1,0 +1,98 @@
+"""Who makes vectors: a service or a local model, as the user chose, and which key goes there (X6, X7).
+
+In: choices, environment and settings. Out: an `Embedder`, or what is missing. No document has a say in it, and nothing
+is sent anywhere before somebody asks for vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import random
+from typing import TYPE_CHECKING
+
+from prosa.app.choices import LOCAL, Surroundings
+from prosa.corpus.embedding import BATCH, Embedder
+from prosa.corpus.errors import EmbeddingError
+from prosa.runtime.events import Listener, Scope, ignore
+
+if TYPE_CHECKING:
+    from prosa.runtime.ports import Clock
+
+RETRIES = 5
+"""Further attempts of one batch after a transient error, where the user set nothing."""
+
+WAYS = (
+    "Ways on:\n"
+    "- a service: --embedding-model NAME, with OPENAI_API_KEY or --base-url URL (`embedding-model` in your settings)\n"
+    "- a model on this machine: --embedding-model local"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingChoice:
+    """What the user chose on the command line; None leaves it to the settings and the environment."""
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+
+
+def choose_embedder(choice: EmbeddingChoice, around: Surroundings) -> Embedder:
+    """The embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
+    `prosa.runtime.errors.ProviderError` for a key that cannot be used."""
+    name = choice.model or around.settings.embedding_model
+    if not name:
+        raise EmbeddingError("no model is chosen that makes vectors", hint=WAYS)
+    return _local() if name == LOCAL else _service(name, choice, around)
+
+
+def _local() -> Embedder:
+    from prosa.adapters.embeddings import LocalEmbedder, missing_part
+    from prosa.adapters.embeddings.local import HINT, folder
+
+    place, missing = folder(), missing_part()
+    if place is None or missing is not None:
+        raise EmbeddingError(f"the local model cannot be used: {missing}", hint=HINT)
+    return LocalEmbedder(place)
+
+
+def _service(name: str, choice: EmbeddingChoice, around: Surroundings) -> Embedder:
+    from prosa.adapters.providers.embeddings import OpenAIEmbedder
+    from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+    from prosa.adapters.providers.key import URL_VARIABLE, choose_key
+    from prosa.app.keys import WithStoredKeys
+
+    settings, environ = around.settings, around.environ
+    base_url = (
+        choice.base_url or settings.embedding_base_url or environ.get(URL_VARIABLE, "").strip() or settings.base_url
+    )
+    named = choice.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
+    key = choose_key(WithStoredKeys(environ), base_url, named=named, notice=around.notice)
+    if key is None and base_url is None:
+        raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
+    return OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url)
+
+
+async def vectors_of(
+    texts: Sequence[str], embedder: Embedder, clock: Clock, *, retries: int = RETRIES, listener: Listener = ignore
+) -> list[list[float]]:
+    """One vector for each text, asked for in batches, each tried again after a transient error.
+
+    Raises `prosa.runtime.errors.ProviderError` or `EmbeddingError`.
+    """
+    from prosa.runtime.retry import with_retries
+
+    found: list[list[float]] = []
+    for start in range(0, len(texts), BATCH):
+        batch = texts[start : start + BATCH]
+        found += await with_retries(
+            partial(embedder.embed, batch),
+            retries=retries,
+            clock=clock,
+            jitter=random,
+            listener=listener,
+            scope=Scope("embedding"),
+        )
+    return found

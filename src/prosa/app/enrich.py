@@ -1,0 +1,163 @@
+"""Enriching records: vectors and hashes written into the footers of YMJ files (X6, X22, YW7).
+
+In: documents and an embedder. Out: what became of each. Records are done in batches, each written as soon as its
+vectors are there, so that a run that is stopped goes on where it was. A file is replaced only when it is still what
+was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classified, may_be_sent
+from prosa.source import FileProblem, Files, SourceText
+
+if TYPE_CHECKING:
+    from prosa.dialects.ymj import YmjModel
+    from prosa.rules.analysis import Hints
+
+Became: TypeAlias = Literal["enriched", "hashed", "unchanged", "left"]
+
+CONFIDENTIAL = "is classified, and is never sent to a service"
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """What became of a document: ``left`` alone for the ``reason``, in words that finish "PATH …".
+
+    A record that may not be sent has a reason too, and is no failure.
+    """
+
+    path: Path
+    became: Became
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user wants: ``embedder`` None writes hashes only, ``force`` makes vectors anew that are fresh.
+    ``classified`` are the real paths of records that a meta file classifies (MA18)."""
+
+    embedder: Embedder | None
+    force: bool = False
+    dry_run: bool = False
+    classified: frozenset[Path] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    path: Path
+    source: SourceText
+    text: str
+    wants_vector: bool
+    reason: str = ""
+
+
+async def enrich(
+    paths: Sequence[Path],
+    files: Files,
+    hints: Callable[[Path], Hints],
+    wish: Wish,
+    vectors: Callable[[Sequence[str]], Awaitable[list[list[float]]]],
+    done: Callable[[Enriched], None],
+) -> None:
+    """Enriches the records among ``paths``; other documents are passed over.
+
+    ``vectors`` gives one vector for each text; ``done`` hears of every record, in order. Raises what
+    ``vectors`` raises: what was written before stays written.
+    """
+    for batch in _batches(_records(paths, files, hints, wish, done)):
+        wanting = [each for each in batch if each.wants_vector]
+        found: list[list[float]] = []
+        if wanting and not wish.dry_run:
+            found = await vectors([each.text for each in wanting])
+        by_path = dict(zip((each.path for each in wanting), found, strict=False))
+        for each in batch:
+            done(_written(each, by_path.get(each.path), wish))
+
+
+def _batches(records: Iterable[_Record]) -> Iterator[list[_Record]]:
+    batch: list[_Record] = []
+    for each in records:
+        batch.append(each)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _records(
+    paths: Sequence[Path],
+    files: Files,
+    hints: Callable[[Path], Hints],
+    wish: Wish,
+    done: Callable[[Enriched], None],
+) -> Iterator[_Record]:
+    for path in paths:
+        try:
+            source = files.read(path)
+        except FileProblem as problem:
+            done(Enriched(path, "left", problem.reason))
+            continue
+        model = _read(source, hints(files.real(path)))
+        if model is None:
+            continue
+        if model.footer is None or not model.footer.sound or not model.footer.claimed:
+            done(Enriched(path, "left", "has no footer that can be read; prosa check says why"))
+            continue
+        secret = files.real(path) in wish.classified or looks_classified(source.text)
+        yield _record(path, source, model, wish, secret=secret)
+
+
+def _read(source: SourceText, hints: Hints) -> YmjModel | None:
+    """The document as a record; None for any other."""
+    from prosa.dialects.detect import detect
+    from prosa.dialects.front import read_front
+    from prosa.dialects.reading import read_as
+
+    front = read_front(source)
+    found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
+    if found.dialect != "ymj":
+        return None
+    model: YmjModel = read_as(front, "ymj").model
+    return model
+
+
+def _record(path: Path, source: SourceText, model: YmjModel, wish: Wish, *, secret: bool) -> _Record:
+    from prosa.dialects.ymj.embedding import embedding_of
+
+    plain = _Record(path, source, "", wants_vector=False)
+    if wish.embedder is None:
+        return plain
+    if wish.embedder.is_remote and (secret or not may_be_sent(model.header_value)):
+        return replace(plain, reason=CONFIDENTIAL)
+    kept = embedding_of(model)
+    if kept is not None and kept.fresh and kept.model_name == wish.embedder.model_name and not wish.force:
+        return plain
+    text = embedded_text(model.text("subject") or "", model.text("doc_summary") or "", model.body_text)
+    return replace(plain, text=text, wants_vector=True)
+
+
+def _written(record: _Record, vector: list[float] | None, wish: Wish) -> Enriched:
+    """Writes one record, unless nothing changes."""
+    from prosa.adapters.files import replace_file
+    from prosa.dialects.ymj.embedding import with_embedding, with_hash
+
+    if wish.dry_run and record.wants_vector:
+        return Enriched(record.path, "enriched")
+    name = wish.embedder.model_name if wish.embedder is not None else ""
+    after = with_hash(record.source) if vector is None else with_embedding(record.source, vector, name)
+    if after == record.source.text:
+        return Enriched(record.path, "unchanged", record.reason)
+    if not wish.dry_run:
+        try:
+            replace_file(record.path, after, expect_digest=record.source.digest)
+        except FileProblem as problem:
+            return Enriched(record.path, "left", problem.reason)
+        except OSError as error:
+            return Enriched(record.path, "left", f"cannot be written: {error.strerror or error}")
+    return Enriched(record.path, "hashed" if vector is None else "enriched", record.reason)

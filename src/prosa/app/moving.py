@@ -1,0 +1,230 @@
+"""Carrying a move out: the files that a plan changes, in an order that can be cut short anywhere and taken up again.
+
+In: a plan and the root of its paths. Out: files. First every document that refers, then the new file, the old one last:
+whoever is killed in between finishes by asking for the same move again. On any error everything written is put back.
+A file that is no longer what was read is never written over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from prosa.adapters.files import FileChanged, RootedFiles, replace_file
+from prosa.adapters.files.gitignore import ignored_in
+from prosa.app.move_journal import Journal
+from prosa.app.shelf import CorpusShelf
+from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Plan, plan_move
+from prosa.source import FileProblem
+
+
+class NotPutBack(OSError):
+    """A move failed, and so did putting back what was written before. The message names the files."""
+
+
+def plan_for(move: Move, shelf: CorpusShelf, journal: Journal | None = None) -> Plan:
+    """The plan of a move of files. Raises `MoveRefused` and `FileProblem`.
+
+    A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
+    already, exactly as the plan would leave it, is what such a move has left.
+    """
+    kept = journal.read() if journal else None
+    if kept is not None and kept.move == move and is_under_way(kept, shelf.root):
+        return kept
+    if move.changes_id:
+        return plan_move(move, shelf)
+    _check_places(move, shelf.root)
+    new = shelf.root / move.new_path
+    if not os.path.lexists(new) or _only_case(shelf.root / move.path, new):
+        return plan_move(move, shelf)
+    taken = NameRefused(f"{move.new_path} exists already", "choose another name, or remove that file first")
+    try:
+        plan = plan_move(move, shelf.without(move.new_path))
+    except MoveRefused:
+        raise taken from None
+    if _digest(new) != _digest_of(plan.moved.after):
+        raise taken
+    return plan
+
+
+def is_under_way(plan: Plan, root: Path) -> bool:
+    """Whether every file is as the plan found it or as it leaves it, and the last step is not done."""
+    return not _changed(plan, root) and _digest(root / plan.moved.path) == plan.moved.before.digest
+
+
+def carry_out(plan: Plan, root: Path, journal: Journal | None = None) -> None:
+    """Writes what the plan says; ``journal`` keeps it meanwhile. Raises `FileChanged` when a file is not what was read,
+    `OSError` for what the system refuses: then everything is put back, or `NotPutBack` says what is not."""
+    changed = _changed(plan, root)
+    if changed:
+        raise FileChanged(changed[0])
+    if journal is not None:
+        journal.write(plan)
+    work = Work(root)
+    try:
+        for _ in work.steps(plan):
+            pass
+    except BaseException as error:
+        left = work.put_back()
+        if left:
+            raise NotPutBack(f"{error}; these files could not be put back: {', '.join(left)}") from error
+        _forget(journal)
+        raise
+    _forget(journal)
+
+
+def _forget(journal: Journal | None) -> None:
+    if journal is not None:
+        journal.remove()
+
+
+@dataclass(slots=True)
+class Work:
+    """A move under way: ``undo`` takes back what was done, with the file it concerns."""
+
+    root: Path
+    undo: list[tuple[str, Callable[[], object]]] = field(default_factory=list)
+
+    def steps(self, plan: Plan) -> Iterator[str]:
+        """Every step, done when it is asked for; gives the path that was written or removed."""
+        for change in plan.others:
+            yield self._replaced(change)
+        old, new = self.root / plan.moved.path, self.root / plan.moved.new_path
+        if plan.move.changes_id or _only_case(old, new):
+            yield self._replaced(plan.moved)
+            if old != new:
+                old.rename(new)
+                self.undo.append((plan.moved.new_path, partial(new.rename, old)))
+                yield plan.moved.new_path
+            return
+        yield self._created(plan.moved, old, new)
+        if _digest(old) != plan.moved.before.digest:
+            raise FileChanged(old)
+        self.undo.append((plan.moved.path, partial(_restored, old, new, plan.moved.before.text)))
+        old.unlink()
+        yield plan.moved.path
+
+    def put_back(self) -> list[str]:
+        """Takes everything back, the last first; gives the files where that failed."""
+        left: list[str] = []
+        for path, back in reversed(self.undo):
+            try:
+                back()
+            except (OSError, FileProblem):
+                left.append(path)
+        return left
+
+    def _replaced(self, change: Change) -> str:
+        path = self.root / change.path
+        self.undo.append((change.path, partial(_text_back, path, change)))
+        if _digest(path) != _digest_of(change.after):
+            replace_file(path, change.after, expect_digest=change.before.digest)
+        return change.path
+
+    def _created(self, change: Change, old: Path, new: Path) -> str:
+        """The new file, with the mode of the old one; the same file under a second name where its text stays."""
+        self._make_folders(new.parent)
+        self.undo.append((change.new_path, partial(_gone, new, _digest_of(change.after))))
+        if not os.path.lexists(new):
+            if change.after == change.before.text and _linked(old, new):
+                return change.new_path
+            replace_file(new, change.after, expect_digest="")
+        shutil.copymode(old, new)
+        return change.new_path
+
+    def _make_folders(self, folder: Path) -> None:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        for each in reversed(missing):
+            each.mkdir(exist_ok=True)
+            self.undo.append((str(each), each.rmdir))
+
+
+def _text_back(path: Path, change: Change) -> None:
+    """The old text, where the new one is there. What somebody else wrote meanwhile stays."""
+    if _digest(path) != change.before.digest:
+        replace_file(path, change.before.text, expect_digest=_digest_of(change.after))
+
+
+def _gone(path: Path, digest: str) -> None:
+    """A file that was made, removed again as long as it is that file."""
+    if _digest(path) == digest:
+        path.unlink()
+
+
+def _restored(old: Path, new: Path, text: str) -> None:
+    """The old file, made anew where it was removed already."""
+    if not os.path.lexists(old):
+        replace_file(old, text, expect_digest="")
+        shutil.copymode(new, old)
+
+
+def _check_places(move: Move, root: Path) -> None:
+    """What only the file system knows of the two paths."""
+    old, new = root / move.path, root / move.new_path
+    if old.is_symlink():
+        raise NameRefused(f"{move.path} is a link to {old.readlink()}", "rename the file that it leads to")
+    above = next(each for each in new.parents if each.exists())
+    if not above.is_dir():
+        raise NameRefused(f"{above} is no folder", "choose another place")
+    if not RootedFiles(root).inside_root(new):
+        raise NameRefused(f"{move.new_path} lies outside the root {root}", "choose a place below it, or another --root")
+    if _is_ignored(root, new) and not _is_ignored(root, old):
+        raise NameRefused(f"git ignores {move.new_path}, so it would be no part of the corpus", "choose another place")
+
+
+def _changed(plan: Plan, root: Path) -> list[Path]:
+    """The files that are neither as the plan found them nor as it leaves them."""
+    old, new = root / plan.moved.path, root / plan.moved.new_path
+    there: list[tuple[Path, tuple[str, ...]]] = [
+        (root / change.path, (change.before.digest, _digest_of(change.after))) for change in plan.others
+    ]
+    if plan.move.changes_id or _only_case(old, new):
+        there.append((old, (plan.moved.before.digest, _digest_of(plan.moved.after))))
+    else:
+        there += [(old, (plan.moved.before.digest,)), (new, ("", _digest_of(plan.moved.after)))]
+    return [path for path, good in there if _digest(path) not in good]
+
+
+def _only_case(old: Path, new: Path) -> bool:
+    """Whether both names mean one entry of a folder, which happens where case makes no difference."""
+    if old == new or not os.path.lexists(new) or not old.samefile(new):
+        return False
+    return new.name not in {each.name for each in new.parent.iterdir()}
+
+
+def _is_ignored(root: Path, path: Path) -> bool:
+    ignored, folder = ignored_in(os.fspath(root)), root
+    for part in path.relative_to(root).parts[:-1]:
+        folder /= part
+        if ignored.ignores(os.fspath(folder), is_folder=True):
+            return True
+        ignored = ignored.inside(os.fspath(folder))
+    return ignored.ignores(os.fspath(path), is_folder=False)
+
+
+def _linked(old: Path, new: Path) -> bool:
+    """A second name for the file, which keeps everything about it; not every file system can do that."""
+    with contextlib.suppress(OSError):
+        os.link(old, new, follow_symlinks=False)
+        return True
+    return False
+
+
+def _digest(path: Path) -> str:
+    """Of the bytes that are there; empty for no file, and a word for what is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except IsADirectoryError:
+        return "folder"
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

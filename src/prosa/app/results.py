@@ -1,0 +1,168 @@
+"""Results into the document (X19): read anew, placed, and put in its place in one step while nobody else writes.
+
+In: an outcome and the document as it was when the script was made ready. Out: the file with the result below its block,
+or `NotWritten`. A result is paid for: whoever calls keeps it when it cannot be written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.adapters.files import FileChanged, RootedFiles, replace_file
+from prosa.adapters.files.trust_store import TrustStore
+from prosa.app.running import Outcome
+from prosa.app.scripts import ScriptFile, scripts_of
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem, SourceText, apply_edits
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi import MagiModel, Script
+    from prosa.dialects.magi.script_hash import Contexts
+
+ATTEMPTS = 5
+"""How often a document that somebody else writes meanwhile is read again."""
+
+
+class NotWritten(RunError):
+    """A result that is not in the document; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes results into ``file``. With ``force`` also over results that were edited by hand. ``trust`` is kept up:
+    what we write is data, so a document that was trusted just before stays so."""
+
+    file: ScriptFile
+    files: RootedFiles
+    trust: TrustStore
+    contexts: Contexts
+    force: bool = False
+
+    def write_all(self, outcomes: Sequence[Outcome]) -> list[NotWritten | None]:
+        """Puts results into the document, many in one step where they go together; gives why one is not there."""
+        from prosa.dialects.magi.owners import owners_of
+
+        owners, at_once = owners_of(self.file.model), set[int]()
+        for is_new in (True, False):
+            group = [each for each in outcomes if (owners.region_of(each.job.script) is None) is is_new]
+            if len(group) > 1 and self._together(group):
+                at_once.update(map(id, group))
+        return [None if id(outcome) in at_once else self._refused(outcome) for outcome in outcomes]
+
+    def _refused(self, outcome: Outcome) -> NotWritten | None:
+        try:
+            self.write(outcome)
+        except NotWritten as problem:
+            return problem
+        return None
+
+    def _together(self, outcomes: Sequence[Outcome]) -> bool:
+        """Whether all could be written in one step. Where not, each says why when it is written by itself."""
+        from prosa.dialects.magi.results_together import Given, written_together
+
+        try:
+            source = self.files.read(self.file.path)
+            model = scripts_of(self.file.path, source).model
+            given: list[Given] = []
+            for outcome in outcomes:
+                script, job = self._script_in(model, outcome), outcome.job
+                if script is None:
+                    return False
+                name = outcome.summary.model_name
+                given.append(Given(script, text_of(outcome.output), name, job.mode, job.form, self._sent(outcome)))
+            edits = written_together(model, given, force=self.force)
+            return edits is not None and self._replaced(source, apply_edits(source.text, edits))
+        except (FileProblem, OSError):
+            return False
+
+    def write(self, outcome: Outcome) -> None:
+        """Puts a result into the document as it is now. Raises `NotWritten`."""
+        from prosa.dialects.magi.results import ResultRefused
+
+        try:
+            for _ in range(ATTEMPTS):
+                if self._written(outcome):
+                    return
+        except FileProblem as problem:
+            raise NotWritten(problem.reason) from None
+        except OSError as error:
+            raise NotWritten(error.strerror or str(error)) from None
+        except ResultRefused as refused:
+            raise NotWritten(str(refused)) from None
+        raise NotWritten("others keep changing it")
+
+    def _written(self, outcome: Outcome) -> bool:
+        """Whether the document could be replaced before somebody else changed it."""
+        source = self.files.read(self.file.path)
+        now = scripts_of(self.file.path, source)
+        script = self._script_in(now.model, outcome)
+        if script is None:
+            raise NotWritten("its block was changed or removed while it ran")
+        return self._replaced(source, apply_edits(source.text, self._edits(now.model, script, outcome)))
+
+    def _script_in(self, model: MagiModel, outcome: Outcome) -> Script | None:
+        return same_script(self.file.model.scripts, outcome.job.script, model.scripts)
+
+    def _replaced(self, source: SourceText, text: str) -> bool:
+        """Whether the document has this text now; False where somebody else changed it meanwhile."""
+        if text == source.text:
+            return True
+        try:
+            replace_file(self.file.path, text, expect_digest=source.digest)
+        except FileChanged:
+            return False
+        self._keep_trust(source, text)
+        return True
+
+    def _sent(self, outcome: Outcome) -> str:
+        """The hash of what was sent, which is what produced the result, whatever the document says by now."""
+        from prosa.dialects.magi.script_hash import script_hash
+
+        job, model_name = outcome.job, outcome.summary.model_name
+        return script_hash(self.file.model, job.script, job.mode, model_name, contexts=self.contexts)
+
+    def _edits(self, model: MagiModel, script: Script, outcome: Outcome) -> Any:
+        from prosa.dialects.magi.results import written
+
+        job, model_name = outcome.job, outcome.summary.model_name
+        return written(
+            model,
+            script,
+            text_of(outcome.output),
+            model_name=model_name,
+            context=job.mode,
+            form=job.form,
+            force=self.force,
+            sent=self._sent(outcome),
+        )
+
+    def _keep_trust(self, before: SourceText, after: str) -> None:
+        from hashlib import sha256
+
+        if self.trust.trusts(self.file.path, before.digest):
+            self.trust.renew(self.file.path, sha256(after.encode("utf-8")).hexdigest())
+
+
+def text_of(output: Any) -> str:
+    """A result as text: JSON indented, everything else as it is."""
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+
+
+def same_script(before: Sequence[Script], script: Script, after: Sequence[Script]) -> Script | None:
+    """The script in a later reading: the same text, and the same place among those with that text; None where there
+    are more or fewer of them now."""
+    twins = [each for each in before if each.pieces.text == script.pieces.text]
+    found = [each for each in after if each.pieces.text == script.pieces.text]
+    at = next((index for index, each in enumerate(twins) if each.line == script.line), None)
+    return found[at] if at is not None and len(found) == len(twins) else None
+
+
+def writer_for(file: ScriptFile, files: RootedFiles, config: Path, *, force: bool) -> Writer:
+    """The writer of a document; ``config`` is the user's configuration folder."""
+    from prosa.dialects.magi.script_hash import Contexts
+
+    return Writer(file, files, TrustStore(config), Contexts(file.model), force)

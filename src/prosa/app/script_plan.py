@@ -1,0 +1,77 @@
+"""What a run of the scripts of a document would do, as plain data (MA10, MA12). Looks nowhere, asks nobody.
+
+In: rows and the means to make jobs ready. Out: the keys that `prosa plan FILE --format json` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from prosa.app.scripts import Preparing, ScriptJob
+from prosa.dialects.magi.choosing import Choice, Row
+from prosa.runtime.errors import RunError
+from prosa.runtime.plan import first_messages
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi import Script
+
+
+def planned(
+    rows: Sequence[Row], choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool, trusted: bool
+) -> dict[str, Any]:
+    """The plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether `--auto` may
+    run anything (X7)."""
+    file = preparing.file
+    head: dict[str, Any] = {"file": str(file.path)}
+    if file.beside is not None:
+        head["scripts_from"] = file.beside.path
+    scripts = [_script(row, choice, preparing, states, whole=whole) for row in rows]
+    return {**head, "env": choice.env, "context": preparing.mode, "trusted": trusted, "scripts": scripts}
+
+
+def _script(
+    row: Row, choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool
+) -> dict[str, Any]:
+    about = {"script": row.script.address, "line": row.script.line, "order": row.order, "runs": row.runs}
+    made: dict[str, Any] = {**about, "why": row.why, "kind": row.kind, **_wishes(row.script)}
+    made["result"] = states.get(row.script.address, "absent")
+    if row.kind == "error":
+        return made
+    try:
+        job = preparing.ready(row.script, choice.text_for(row.script))
+    except RunError as error:
+        return {**made, "runs": False, "kind": "error", "why": error.message, "hint": error.hint}
+    return made | _job(job) | (_whole(job) if whole and row.runs else {})
+
+
+def _wishes(script: Script) -> dict[str, Any]:
+    """What the block asks for, whoever decides."""
+    fields = script.fields
+    return {
+        "priority": fields.text("priority"),
+        "auto_run": script.auto_run,
+        "runtime_env": fields.text("runtime-env"),
+        "interactive": script.interactive_type,
+    }
+
+
+def _job(job: ScriptJob) -> dict[str, Any]:
+    program = job.program
+    return {
+        "provider": job.row.name if job.row else None,
+        "model": program.model_name,
+        "service": job.service,
+        "form": program.form,
+        "stream": job.stream,
+        "retry_times": program.rejections,
+        "parameters": {"sent": dict(job.parameters.sent), "renamed": dict(job.parameters.renamed)},
+        "tools": ["python"] if program.python else [],
+    }
+
+
+def _whole(job: ScriptJob) -> dict[str, Any]:
+    messages = [{"role": each.role, "content": each.content} for each in first_messages(job.program, job.given)]
+    schema = job.program.output_schema if job.program.form == "json" else None
+    return {"messages": messages, "output_schema": schema, "limits": asdict(job.program.limits)}

@@ -1,0 +1,231 @@
+"""The ai-scripts of a document: loaded, made ready, run (M23–M36, M41, MA9–MA15). Nothing here decides what is chosen.
+
+In: a path and what the user chose. Out: scripts with what is wrong with them; jobs; an outcome for each job. Every
+script is a run of its own on the one loop; they share providers and the numbers of the events, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from prosa.app.choices import DEFAULT_MODEL, Choices, Surroundings, say_nothing
+from prosa.app.program import limits_in
+from prosa.app.service import service_words
+from prosa.runtime.errors import RunError
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.table import Mapped, ProviderRow
+    from prosa.diagnostics import Diagnostic
+    from prosa.dialects.magi import MagiModel, Script
+    from prosa.dialects.magi.context import ContextMode, Visible
+    from prosa.runtime.program import OutputForm, Program
+    from prosa.settings import Settings
+    from prosa.source import SourceText
+
+TOOLS = ("python",)
+"""Tools that a user may grant to scripts (X15)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """A document and its scripts in document order. ``errors`` are by address what keeps a script from running.
+
+    ``beside`` is the file of instructions that came beside the document (M41); its scripts then are the only ones.
+    ``unplaced`` are errors of that file that belong to no script.
+    """
+
+    path: Path
+    model: MagiModel
+    scripts: tuple[Script, ...]
+    errors: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    beside: SourceText | None = None
+    unplaced: tuple[Diagnostic, ...] = ()
+
+    @property
+    def source(self) -> SourceText:
+        """The document as it was read."""
+        return self.model.source
+
+    @property
+    def trusted_source(self) -> SourceText:
+        """The file whose author says what runs by itself."""
+        return self.beside or self.source
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptJob:
+    """A script ready to run. ``row`` is the provider that is named, None for the user's own choice; ``parameters`` as
+    sent and as written (MA10); ``service`` says in words who answers."""
+
+    script: Script
+    program: Program
+    given: Mapping[str, str]
+    row: ProviderRow | None
+    parameters: Mapped
+    mode: ContextMode
+    service: str
+    stream: bool = False
+
+    @property
+    def form(self) -> OutputForm:
+        """What the result is (M34)."""
+        return self.program.form
+
+
+def load_scripts(
+    document: Path | SourceText, choices: Choices, settings: Settings, beside: Path | SourceText | None = None
+) -> ScriptFile:
+    """Reads a document as MAGI, and the instructions ``beside`` it where there are some; a text stands for itself.
+
+    Raises `FileProblem`, and `RunError` for a file of instructions that is none.
+    """
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
+
+    files = RootedFiles(choices.root, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
+    source = files.read(document) if isinstance(document, Path) else document
+    if isinstance(beside, Path):
+        beside = RootedFiles(max_size=files.max_size).read(beside)
+    return scripts_of(Path(source.path), source, beside)
+
+
+def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None) -> ScriptFile:
+    """The scripts of a document that was read, or those that came beside it."""
+    from prosa.dialects.front import read_front
+    from prosa.dialects.magi import read
+    from prosa.dialects.magi.external import read_external
+    from prosa.document import parse
+
+    front = read_front(source)
+    model, problems = read(front, parse(source, body=front.body))
+    scripts = model.scripts
+    if beside is not None:
+        scripts, problems = read_external(beside)
+    errors, unplaced = _errors(scripts, problems, beside or source)
+    if beside is not None and not scripts:
+        first = f"{unplaced[0].start.line}: {unplaced[0].message}" if unplaced else "1: it holds no script"
+        raise RunError(f"{beside.path}:{first}", hint='as in: [{"id": "summary", "prompt": "Summarise the document."}]')
+    return ScriptFile(path, model, scripts, errors, beside, unplaced)
+
+
+def _errors(
+    scripts: Sequence[Script], problems: Sequence[Any], source: SourceText
+) -> tuple[dict[str, tuple[Diagnostic, ...]], tuple[Diagnostic, ...]]:
+    """The errors by the script they lie in, and those that lie in none."""
+    from bisect import bisect_right
+
+    from prosa.diagnostics import Severity
+    from prosa.rules.rank import Policy, rank
+
+    placed: dict[str, tuple[Diagnostic, ...]] = {}
+    unplaced: list[Diagnostic] = []
+    starts = [script.fence.span.start for script in scripts]
+    for problem in problems:
+        found = [each for each in rank((problem,), source, Policy()) if each.severity is Severity.ERROR]
+        index = bisect_right(starts, problem.span.start) - 1
+        if index >= 0 and problem.span.start < scripts[index].fence.span.end:
+            address = scripts[index].address
+            placed[address] = (*placed.get(address, ()), *found)
+        else:
+            unplaced += found
+    return {address: found for address, found in placed.items() if found}, tuple(unplaced)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparing:
+    """What is the same for all scripts of one run. ``tools`` are granted by the user; ``seen`` is made once.
+
+    ``replaced`` says that the caller brings the provider, whatever flags and blocks name.
+    """
+
+    file: ScriptFile
+    choices: Choices
+    around: Surroundings
+    mode: ContextMode = "document"
+    tools: tuple[str, ...] = ()
+    seen: Visible | None = None
+    replaced: bool = False
+
+    def ready(self, script: Script, text: str | None = None) -> ScriptJob:
+        """The job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
+        from prosa.adapters.providers.table import mapped
+        from prosa.dialects.magi.context import context_of
+        from prosa.runtime.limits import Limits
+        from prosa.runtime.lower.magi import Granted, given, lower
+
+        row = self.row_of(self.choices.provider or script.fields.text("provider"))
+        parameters = mapped(_parameters(script), row, self._api())
+        require_sensible(script, parameters)
+        limits = replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices)))
+        granted = Granted(self._model_name(script, row), parameters.sent, limits, "python" in self.tools)
+        program = lower(script, granted)
+        _require_schema(program)
+        own = None if self.file.beside is not None else script
+        context = context_of(self.file.model, own, self.mode, seen=self.seen)
+        stream = self.choices.stream or script.stream
+        words = service_words(self.choices, replace(self.around, notice=say_nothing), row)
+        return ScriptJob(script, program, given(script, context, text or ""), row, parameters, self.mode, words, stream)
+
+    def _api(self) -> Literal["chat", "responses"]:
+        return self.choices.api or self.around.settings.api or "chat"
+
+    def row_of(self, name: str | None) -> ProviderRow | None:
+        """The provider that flag or block names (M28); None for the user's own choice. Raises `RunError` for one nobody
+        knows."""
+        from prosa.adapters.providers.table import provider_names, provider_row
+        from prosa.diagnostics.nearest import nearest
+
+        if name is None or not name.strip():
+            return None
+        own = self.around.settings.providers
+        row = provider_row(name, own)
+        if row is None and not self._answers_all and self.choices.base_url is None:
+            names = provider_names(own)
+            near = nearest(name, names)
+            way = f"set `providers.{name[:40]}.base-url` in your own settings to add it"
+            hint = f"did you mean {near}?" if near else f"known are {', '.join(names)}; {way}"
+            raise RunError(f"there is no provider `{name[:64]}`", hint=hint)
+        return row
+
+    @property
+    def _answers_all(self) -> bool:
+        """Whether one provider answers every script, whatever they name."""
+        return self.replaced or self.choices.script is not None or self.choices.is_local
+
+    def _model_name(self, script: Script, row: ProviderRow | None) -> str:
+        """The model: the user's flag, the block (M29), the settings. Only `openai` has one for blocks without."""
+        settings, choices = self.around.settings, self.choices
+        named = choices.model_name or script.fields.text("model-name") or choices.default_model
+        named = named or (settings.model_name if row is None or row.name == "openai" else None)
+        anything = row is None or row.name in ("openai", "local") or self._answers_all
+        if not named and not anything and row is not None:
+            hint = "write `model-name` in the block, or give --model NAME"
+            raise RunError(f"no model is named for the provider `{row.name}`", hint=hint)
+        return named or DEFAULT_MODEL
+
+
+def require_sensible(script: Script, parameters: Mapped) -> None:
+    """Raises `RunError` for parameters that change what a request is (X7), or of which two mean the same."""
+    from prosa.runtime.parameters import require_allowed
+
+    require_allowed(_parameters(script))
+    require_allowed(parameters.sent)
+    for name in parameters.double:
+        raise RunError(f"the parameter `{name[:64]}` says again what another one says", hint="write one of them")
+
+
+def _require_schema(program: Program) -> None:
+    from prosa.runtime.contract import contract_of
+    from prosa.schema import SchemaError
+
+    try:
+        contract_of(program)
+    except SchemaError as error:
+        raise RunError(f"`output-schema` is no JSON Schema: {error}") from None
+
+
+def _parameters(script: Script) -> dict[str, Any]:
+    value = script.fields.value("parameters")
+    return value if isinstance(value, dict) else {}

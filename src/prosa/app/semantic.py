@@ -1,0 +1,156 @@
+"""Search by meaning: vectors for what has none, the nearest to a query, fused with what full text finds.
+
+In: an open corpus, an embedder that the user chose, and what is asked. Out: hits. Text is sent to a service here and in
+`app.enrich` alone, and never that of classified documents (X6). Vectors are kept in the index by the digest of their
+text, so the same text is asked about once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from prosa.app.embedding import vectors_of
+from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
+from prosa.corpus.errors import EmbeddingError
+from prosa.corpus.fusion import fused
+from prosa.corpus.vectors import from_bytes
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.adapters.sqlite.search_hits import Found
+    from prosa.adapters.sqlite.vectors import Unmade
+    from prosa.app.corpus import OpenCorpus
+    from prosa.corpus.search import Hit, Search
+    from prosa.runtime.ports import Clock
+
+MAX_NEW = 2_000
+"""Sections that one search sends at most where the user says nothing: some cents, and a minute of a local model."""
+
+MAX_RANKED = 200
+"""Sections of each ranking that take part in the fusion; those behind would not change the first hits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of sections without a vector: how many got one, and how many are left without."""
+
+    made: int = 0
+    left: int = 0
+
+
+async def make_vectors(
+    corpus: OpenCorpus,
+    embedder: Embedder,
+    clock: Clock,
+    *,
+    most: int = MAX_NEW,
+    progress: Callable[[int, int], None] | None = None,
+) -> Made:
+    """Gives sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
+    one that is stopped goes on where it was. Raises what the embedder raises."""
+    from prosa.adapters.sqlite.vectors import placed, remember, unmade
+
+    model = embedder.model_name
+    wanted = list(unmade(corpus.index.connection(), model, classified=not embedder.is_remote))
+    if wanted:
+        with corpus.index.writing() as connection:
+            wanted = placed(connection, model, wanted)
+    now, left = _to_send(corpus, wanted, most) if embedder.is_remote else (wanted[:most], len(wanted[most:]))
+    for start in range(0, len(now), BATCH):
+        batch: Sequence[Unmade] = now[start : start + BATCH]
+        found = await vectors_of([each.text for each in batch], embedder, clock)
+        with corpus.index.writing() as connection:
+            remember(connection, model, zip(batch, found, strict=True))
+        if progress is not None:
+            progress(start + len(batch), len(now))
+    return Made(len(now), left)
+
+
+def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[list[Unmade], int]:
+    """The first sections that may leave this machine, and how many were not looked at. Of each document the file is
+    looked at once more: it may have changed since it was indexed, and a broken front matter may say more than a reader
+    understood of it (X6)."""
+    from prosa.adapters.sqlite.vectors import file_of
+
+    connection, looked_at = corpus.index.connection(), dict[int, bool]()
+    now: list[Unmade] = []
+    for count, each in enumerate(wanted):
+        if len(now) == most:
+            return now, len(wanted) - count
+        if each.document not in looked_at:
+            looked_at[each.document] = _may_go(corpus, *file_of(connection, each.document))
+        if looked_at[each.document]:
+            now.append(each)
+    return now, 0
+
+
+def _may_go(corpus: OpenCorpus, path: str, digest: str) -> bool:
+    """Whether a file is still what was indexed, and does not look classified."""
+    try:
+        source = corpus.files.read(corpus.root / path)
+    except FileProblem:
+        return False
+    return source.digest == digest and not looks_classified(source.text)
+
+
+async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder, clock: Clock) -> list[Hit]:
+    """The hits for a query, by words and by meaning together. Raises `EmbeddingError` for an empty query."""
+    from prosa.adapters.sqlite.search import prepare, ranked_sections
+    from prosa.adapters.sqlite.search_hits import hits_of
+    from prosa.corpus.query import parse_query
+
+    if not asked.text.strip():
+        raise EmbeddingError("a search by meaning needs a query")
+    connection = corpus.index.connection()
+    (vector,) = await vectors_of([asked.text.strip()[:MAX_TEXT]], embedder, clock)
+    query = parse_query(asked.text)
+    prepare(connection)
+    wider = replace(asked, limit=MAX_RANKED)
+    by_words = [] if query.is_empty else ranked_sections(connection, query, wider)
+    by_meaning = nearest_sections(corpus, vector, embedder.model_name, wider)
+    return hits_of(connection, query, _together((by_words, by_meaning), asked), sections=True)
+
+
+def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
+    """The sections nearest to a vector, best first."""
+    from prosa.adapters.embeddings.nearest import nearest
+    from prosa.adapters.sqlite.vectors import near
+
+    return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
+
+
+def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[Found]:
+    """The documents nearest to one that has vectors, by the model that most vectors are of; none where it has none.
+    Nothing is sent anywhere."""
+    from prosa.adapters.sqlite.vectors import models, vector_of
+
+    connection = corpus.index.connection()
+    for model, _ in models(connection):
+        own = vector_of(connection, model, document)
+        if own:
+            found = nearest_sections(corpus, _mean(own), model, replace(asked, limit=MAX_RANKED))
+            return [each for each in found if each.document != document]
+    return []
+
+
+def _mean(vectors: Sequence[bytes]) -> list[float]:
+    """The middle of several vectors."""
+    read = [from_bytes(data) for data in vectors]
+    return [sum(numbers) / len(read) for numbers in zip(*read, strict=True)]
+
+
+def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]:
+    """Several rankings as one: by section where every section is wanted, else by document."""
+    from prosa.adapters.sqlite.search_hits import Found
+
+    by_key: dict[int, Found] = {}
+    orders: list[list[int]] = []
+    for ranking in rankings:
+        keys = [each.section if asked.sections else each.document for each in ranking]
+        orders.append(keys)
+        for key, each in zip(keys, ranking, strict=True):
+            by_key.setdefault(key, each)
+    best = fused(orders)[: asked.limit]
+    return [Found(by_key[key].section, by_key[key].document, score) for key, score in best]

@@ -1,0 +1,70 @@
+"""An open corpus as the planner of a move needs it (`prosa.corpus.moves`).
+
+In: a corpus whose index is up to date. Out: a `Shelf`: what the index knows of every document, and the documents
+themselves, read anew where their text counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.dialects.detect import detect
+from prosa.dialects.front import read_front
+from prosa.dialects.reading import DialectReading, read_as
+from prosa.graph.record import Record
+from prosa.source import FileProblem, SourceText
+
+if TYPE_CHECKING:
+    from prosa.app.corpus import OpenCorpus
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusShelf:
+    """Meets `Shelf`. ``known`` are the records by path; ``given`` says that the user named the root (`--root`)."""
+
+    corpus: OpenCorpus
+    known: Mapping[str, Record]
+    given: bool = False
+
+    @classmethod
+    def of(cls, corpus: OpenCorpus, *, given: bool = False) -> CorpusShelf:
+        """The documents of a corpus. Raises `IndexProblem`."""
+        from prosa.adapters.sqlite.linking import stored_records
+
+        return cls(corpus, {record.path: record for _, record in stored_records(corpus.index.connection())}, given)
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        return self.corpus.root
+
+    def without(self, path: str) -> CorpusShelf:
+        """The same without one document."""
+        return replace(self, known={name: record for name, record in self.known.items() if name != path})
+
+    def records(self) -> Iterable[Record]:
+        """What is known of every document."""
+        return self.known.values()
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Every document that can be read: its path and its text as it is now."""
+        for path in self.known:
+            with contextlib.suppress(FileProblem):
+                yield path, self.corpus.files.read(self.root / path).text
+
+    def reading(self, path: str) -> DialectReading:
+        """A document as it is now. Raises `FileProblem`."""
+        return self._read(path, self.corpus.files.read(self.root / path))
+
+    def reread(self, path: str, text: str) -> DialectReading:
+        """What a text would be read as at a path."""
+        return self._read(path, SourceText(text, str(self.root / path)))
+
+    def _read(self, path: str, source: SourceText) -> DialectReading:
+        by_glob: Any = self.corpus.hint_of(self.root / path) or None
+        front = read_front(source)
+        return read_as(front, detect(front, by_glob=by_glob).dialect)

@@ -1,0 +1,134 @@
+"""Arguments of `prosa chat`, and the choices they make. In: arguments. Out: values, or `WrongUse`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.cli.run_arguments import add_limits, add_model, count
+
+if TYPE_CHECKING:
+    from prosa.app.chat import ChatChoices
+
+FORMS = ("openai", "ymj", "llm")
+_NAME = re.compile(r"[\w.-]+")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """All of them."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="the chat; a missing or empty file is begun")
+    parser.add_argument("stdin", nargs="?", choices=("-",), metavar="-", help="add standard input as a message")
+    parser.add_argument("--message", metavar="TEXT", help="add a message of the user first")
+    parser.add_argument("--as", dest="speaker", metavar="NAME", help="whose message that is: ### @user/NAME:")
+    parser.add_argument("--watch", action="store_true", help="answer whenever the file is saved, until Ctrl-C")
+    parser.add_argument("--dry-run", action="store_true", help="print the messages that would be sent; send nothing")
+    parser.add_argument("--inspect", action="store_true", help="print the configuration in effect; send nothing")
+    parser.add_argument("--force", action="store_true", help="send whatever the last message is")
+    parser.add_argument("--format", dest="form", choices=("text", "json"), default="text", help="of what is printed")
+    _add_chat(parser.add_argument_group("configuration and rights"))
+    _add_exchange(parser.add_argument_group("other forms"))
+    add_model(parser)
+    parser.add_argument("--provider", metavar="NAME", help="the provider, whatever the chat says")
+    add_limits(parser)
+    parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
+    parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
+    parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")
+
+
+def _add_chat(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--config-file",
+        dest="config_files",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help="configuration, read last",
+    )
+    group.add_argument("--no-default-config", action="store_true", help="read no other configuration files")
+    group.add_argument(
+        "--tool", dest="tools", action="append", metavar="TOOL", help="grant python, mcp:NAME=COMMAND or PROGRAM.md"
+    )
+    group.add_argument("--plugin", dest="plugins", action="append", metavar="NAME", help="allow a plugin")
+    group.add_argument("--trusted", action="store_true", help="give the chat, and what it includes, your rights")
+    group.add_argument("--legacy", action="store_true", help="read headings and configuration inside code, too")
+    group.add_argument("-n", "--replies", dest="n", type=count, metavar="N", help="replies to the message")
+
+
+def _add_exchange(group: argparse._ArgumentGroup) -> None:
+    forms = ", ".join(FORMS)
+    group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print it as {forms}")
+    group.add_argument("--output", type=Path, metavar="FILE", help="write that here instead of to stdout")
+    group.add_argument(
+        "--import", dest="imported", nargs=2, metavar=("FORM", "FROM"), help="make FILE, a new chat, of FROM (-: stdin)"
+    )
+
+
+def chat_choices(args: argparse.Namespace) -> ChatChoices:
+    """What the user chose for the chat."""
+    from prosa.app.chat import ChatChoices
+    from prosa.runtime.lower.prapti import MAX_REPLIES
+
+    if args.n is not None and args.n > MAX_REPLIES:
+        raise WrongUse(f"-n {args.n}: at most {MAX_REPLIES} replies")
+    return ChatChoices(
+        config_files=tuple(args.config_files or ()),
+        default_config=not args.no_default_config,
+        tools=tuple(args.tools or ()),
+        plugins=tuple(args.plugins or ()),
+        trusted=args.trusted,
+        legacy=args.legacy,
+        force=args.force,
+        n=args.n,
+    )
+
+
+def require_sense(args: argparse.Namespace) -> None:
+    """Refuses flags that contradict each other. Raises `WrongUse`."""
+    modes = ("exported", "imported", "watch", "dry_run", "inspect")
+    flags = {"exported": "--export", "imported": "--import", "dry_run": "--dry-run"}
+    given = [flags.get(mode, f"--{mode}") for mode in modes if getattr(args, mode)]
+    if len(given) > 1:
+        raise WrongUse(f"{given[0]} and {given[1]} do different things: give one of them")
+    if args.watch and args.force:
+        raise WrongUse("--watch with --force would answer its own replies without end")
+    if args.message is not None and args.stdin:
+        raise WrongUse("--message and - both give a message: give one of them")
+    if given and given[0] not in ("--dry-run",) and (args.message is not None or args.stdin):
+        raise WrongUse(f"{given[0]} takes no message")
+    if args.output is not None and not args.exported:
+        raise WrongUse("--output goes with --export", hint="the reply is written into the chat")
+    if args.speaker is not None and not _NAME.fullmatch(args.speaker):
+        raise WrongUse(f"--as {args.speaker}: a name is made of letters, digits, `_`, `.` and `-`")
+    if str(args.file) == "-":
+        raise WrongUse("a chat is a file, and standard input is none", hint="prosa chat FILE - adds standard input")
+
+
+def message_from(args: argparse.Namespace, console: Console) -> str | None:
+    """The message to add: from the flag, or from a pipe or file on standard input; None for none. Raises `WrongUse`."""
+    if args.message is not None:
+        if not args.message.strip():
+            raise WrongUse("--message: the message is empty")
+        return str(args.message)
+    if not args.stdin and not _is_fed(console):
+        return None
+    from prosa.cli.run_input import content_of
+
+    text = content_of("-", console, args.max_size)
+    if args.stdin and not text.strip():
+        raise WrongUse("standard input is empty, so there is no message to add")
+    return text if text.strip() else None
+
+
+def _is_fed(console: Console) -> bool:
+    """Whether standard input is a pipe or a file. A terminal or the null device has no message."""
+    try:
+        mode = os.fstat(console.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return not console.stdin.isatty()
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)

@@ -1,0 +1,95 @@
+"""`prosa chat --export` and `--import`: a chat as messages of the OpenAI API, a YMJ record, logs of `llm`; and back.
+
+In: a chat, or a file of one of these forms. Out: text on stdout or in a file; a new chat. No file that exists becomes a
+chat, and what could not be kept as it was is told.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.chat_arguments import FORMS
+from prosa.cli.chat_show import ready
+from prosa.cli.console import Console
+from prosa.cli.errors import OK
+from prosa.cli.parser import WrongUse
+
+if TYPE_CHECKING:
+    from prosa.app.chat import Conversation
+    from prosa.dialects.prapti.write import NewMessage
+
+
+def export(args: argparse.Namespace, console: Console) -> int:
+    """Prints the chat in another form, or writes it to ``--output``."""
+    from prosa.cli.run import require_writable
+
+    if not args.file.exists():
+        raise WrongUse(f"{args.file}: no such file")
+    require_writable(args.output)
+    text = _exported(args, ready(args, console))
+    if args.output is None:
+        console.out(text, end="")
+        return OK
+    from prosa.adapters.files import write_output
+
+    write_output(args.output, text)
+    return OK
+
+
+def bring_in(args: argparse.Namespace, console: Console) -> int:
+    """Makes a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
+    from prosa.adapters.files import FileChanged, replace_file
+    from prosa.cli.run_input import content_of
+    from prosa.dialects.prapti.exchange import ExchangeProblem
+
+    form, origin = args.imported
+    if form not in FORMS:
+        raise WrongUse(f"--import {form}: unknown form", hint=f"known are {', '.join(FORMS)}")
+    if args.file.exists():
+        raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file")
+    if not args.file.parent.is_dir():
+        raise WrongUse(f"{args.file}: the folder {args.file.parent} does not exist")
+    given = content_of(origin if origin == "-" else f"@{origin}", console, args.max_size)
+    try:
+        text, notes = _imported(form, given, origin)
+    except ExchangeProblem as problem:
+        raise WrongUse(f"{origin}: {problem}") from None
+    try:
+        replace_file(args.file, text, expect_digest="")
+    except FileChanged:
+        raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file") from None
+    for note in notes:
+        console.err(f"note: {note}")
+    console.err(f"wrote {args.file}")
+    return OK
+
+
+def _exported(args: argparse.Namespace, conversation: Conversation) -> str:
+    from prosa.dialects.prapti.exchange import llm, openai, record
+
+    messages = spoken(conversation)
+    if args.exported == "openai":
+        return openai.export(messages)
+    if args.exported == "llm":
+        model = conversation.values.get("vars.model")
+        return llm.export(messages, model.value if model is not None and isinstance(model.value, str) else None)
+    return record.export(conversation.source.text, args.file.stem, messages)
+
+
+def spoken(conversation: Conversation) -> list[NewMessage]:
+    """What was said, as messages to write."""
+    from prosa.dialects.prapti.write import NewMessage
+
+    return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
+
+
+def _imported(form: str, given: str, origin: str) -> tuple[str, tuple[str, ...]]:
+    """The text of the new chat, and what could not be kept."""
+    from prosa.dialects.prapti.exchange import chat_text, llm, openai, record
+
+    if form == "ymj":
+        return record.read(given, Path(origin).name)
+    found = openai.read(given) if form == "openai" else llm.read(given)
+    return chat_text(found), found.notes

@@ -1,0 +1,65 @@
+"""`prosa chat --dry-run` and `--inspect`: what would be sent, what is configured. Nothing is sent or written."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from prosa.app.chat_start import opened
+from prosa.cli.chat_arguments import chat_choices
+from prosa.cli.chat_live import shown
+from prosa.cli.console import Console
+from prosa.cli.errors import OK
+from prosa.cli.run_arguments import choices_from
+from prosa.cli.surroundings import surroundings
+
+if TYPE_CHECKING:
+    from prosa.app.chat import Conversation
+
+
+def show(args: argparse.Namespace, console: Console, message: str | None) -> int:
+    """Prints the messages, or with ``--inspect`` the configuration, of the chat as it is or would begin."""
+    conversation = ready(args, console, message)
+    if args.inspect:
+        _print_values(conversation, console, args.form)
+        return OK
+    if not conversation.turns:
+        console.err(f"{args.file}: {conversation.nothing}; nothing would be sent")
+    print_turns(conversation, console, args.form)
+    return OK
+
+
+def ready(args: argparse.Namespace, console: Console, message: str | None = None) -> Conversation:
+    """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does."""
+    from prosa.app.chat import prepare
+    from prosa.app.chat_file import size_limit
+    from prosa.cli.chat_turn import warn
+
+    choices, around = choices_from(args), surroundings(console, args.file)
+    found = opened(args.file, choices, around.environ, size_limit(choices, around))
+    source = found.source if message is None else found.with_message(message, args.speaker)
+    conversation = prepare(args.file, choices, around, chat_choices(args), source=source)
+    warn(conversation, console.err, color=console.color_err)
+    return conversation
+
+
+def print_turns(conversation: Conversation, console: Console, form: str) -> None:
+    """The messages of every turn."""
+    from prosa.cli.run import as_json
+    from prosa.render.turns import turns_data, turns_text
+
+    if form == "json":
+        console.out(as_json(turns_data(conversation.turns)))
+    elif conversation.turns:
+        text = turns_text(conversation.turns)
+        console.out(shown(text) if console.stdout.isatty() else text)
+
+
+def _print_values(conversation: Conversation, console: Console, form: str) -> None:
+    from prosa.cli.run import as_json
+    from prosa.dialects.prapti.inspect import as_rows, inspected
+
+    if form == "json":
+        console.out(as_json(as_rows(conversation.values)))
+    elif conversation.values:
+        console.out(inspected(conversation.values))

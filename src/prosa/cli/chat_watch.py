@@ -1,0 +1,71 @@
+"""`prosa chat --watch`: answers whenever the file is saved with a message to answer, until Ctrl-C.
+
+One file is looked at a few times a second, by its path: that needs no library, and sees a file that an editor puts in
+its place. A failure is told, and the next save is waited for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import TypeAlias
+
+from prosa.cli.chat_turn import turn
+from prosa.cli.console import Console
+from prosa.cli.errors import OK, report
+from prosa.cli.parser import WrongUse
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem
+
+STEP_SECONDS = 0.2
+QUIET_SECONDS = 0.5
+"""A file that did not change for so long is saved: editors write in several steps."""
+
+Stamp: TypeAlias = tuple[int, int, int] | None
+
+
+def watch_chat(args: argparse.Namespace, console: Console) -> int:
+    """Answers now and after every save. Gives 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
+    first = True
+    while True:
+        before = _stamp(args.file)
+        _once(args, console, first=first)
+        first = False
+        seen = _stamp(args.file)
+        if seen != before:
+            continue  # a reply was written; somebody may have said more meanwhile
+        try:
+            console.err(f"watching {args.file}; Ctrl-C ends")
+            _wait_for_save(args.file, seen)
+        except KeyboardInterrupt:
+            return OK
+
+
+def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
+    """One turn; what fails is told. What is wrong from the start ends it: no save will mend that."""
+    try:
+        turn(args, console, quiet=True)
+    except (RunError, FileProblem, WrongUse, OSError) as error:
+        if first and isinstance(error, FileProblem | WrongUse):
+            raise
+        report(error, console, debug=args.debug)
+
+
+def _wait_for_save(path: Path, seen: Stamp) -> None:
+    """Waits until the file is another one than it was, and then until it rests."""
+    while (now := _stamp(path)) == seen or now is None:
+        time.sleep(STEP_SECONDS)
+    while True:
+        time.sleep(QUIET_SECONDS)
+        if (then := _stamp(path)) == now:
+            return
+        now = then
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,120 @@
+"""The corpus that a command line means: its flags, how it is opened, and a document of it by what people call it.
+
+In: arguments. Out: an open corpus with an index that is up to date, or `WrongUse` with what may have been meant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.app.corpus import OpenCorpus
+    from prosa.graph.node import Node
+
+MOST_WARNINGS = 5
+"""Files that cannot be read of which each is named; `prosa index` names all of them."""
+
+MANY = 200
+"""Documents to be read from which on a status line is worth showing."""
+
+
+def add_corpus_options(parser: argparse.ArgumentParser, *, refresh: bool = True) -> None:
+    """`--root`, `--max-size`, and `--no-refresh` where an old answer does no harm."""
+    parser.add_argument("--root", metavar="DIR", help="the folder of the corpus (default: the project)")
+    parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+    if not refresh:
+        parser.set_defaults(refresh=True, builds=True)
+        return
+    parser.add_argument(
+        "--no-refresh", dest="refresh", action="store_false", help="ask the index as it is, without a look at the files"
+    )
+
+
+@contextmanager
+def opened(place: Path | None, args: argparse.Namespace, console: Console) -> Iterator[OpenCorpus]:
+    """The corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that cannot
+    be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
+    from prosa.adapters.processes import Pool, worker_count
+    from prosa.app import settings_for
+    from prosa.app.corpus import corpus_root, open_corpus
+    from prosa.cli.progress import progress
+    from prosa.render.plain import safe
+
+    root = _folder(args.root)
+    base = corpus_root(place, root)
+    settings = settings_for(base / "prosa", console.environ, console.err)
+    jobs = getattr(args, "jobs", None) or worker_count()
+    with progress(console) as status:
+        corpus = open_corpus(
+            place,
+            environ=console.environ,
+            settings=settings,
+            root=root,
+            refresh=args.refresh,
+            max_size=size_in_bytes(args.max_size),
+            workers=Pool(jobs) if jobs > 1 else None,
+            progress=lambda done, total: status.show(f"read {done:,} of {total:,} documents") if total > MANY else None,
+        )
+        with corpus as found:
+            status.clear()
+            if not args.refresh and not getattr(args, "builds", False) and found.index.is_new:
+                raise WrongUse(f"there is no index of {found.root} yet", hint="leave out --no-refresh: it is made")
+            unreadable = found.report.unreadable
+            for problem in unreadable[:MOST_WARNINGS]:
+                console.err(f"warning: {safe(str(problem))}")
+            if len(unreadable) > MOST_WARNINGS:
+                console.err(f"warning: {len(unreadable) - MOST_WARNINGS:,} more cannot be read; see: prosa index")
+            yield found
+
+
+def place_of(name: str) -> Path | None:
+    """The file that a word names, or None where it is a name of another kind. Raises `WrongUse` for a folder."""
+    path = Path(name)
+    if not os.path.lexists(path):
+        return None
+    if path.is_dir():
+        raise WrongUse(f"{name} is a folder, not a document", hint="for all documents of a folder: prosa graph DIR")
+    return path
+
+
+def document(corpus: OpenCorpus, name: str) -> Node:
+    """The document that people call ``name``: a file, an id, a stem. Raises `WrongUse` with the nearest."""
+    path = place_of(name)
+    try:
+        found = corpus.index.node(name) if path is None else corpus.document_at(path)
+    except FileProblem as problem:
+        raise WrongUse(str(problem), hint="--root DIR names a folder that holds all of them") from None
+    if found is not None:
+        return found
+    near = corpus.index.near(name)
+    if path is not None:
+        hint = "Prosa looks for .md, .markdown, .mda and .ymj that git does not ignore"
+        raise WrongUse(f"{name} is no document of the corpus at {corpus.root}", hint=hint)
+    what = "several documents are" if len(near) > 1 else "no document is"
+    hint = f"did you mean {' or '.join(near)}?" if near else "a document is named by its path, its id or its file name"
+    raise WrongUse(f"{what} called {name} in {corpus.root}", hint=hint)
+
+
+def _folder(root: str | None) -> Path | None:
+    if root is None:
+        return None
+    if not Path(root).is_dir():
+        raise WrongUse(f"--root {root}: no such folder")
+    return Path(root)
+
+
+def shown_from_here(root: Path) -> Callable[[str], str]:
+    """How a path of the corpus is named from the current folder, so that an editor opens it."""
+    base = os.path.relpath(root)
+    below = "" if base == "." else f"{root}/" if base.startswith("..") else f"{base}/"
+    return lambda path: f"{below}{path}"

@@ -1,0 +1,140 @@
+"""`prosa enrich`: vectors and hashes into the footers of YMJ records.
+
+With `search --semantic` the only command that sends text of documents anywhere, and never a classified one (X6).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.check_options import add_folder_options, size_in_bytes
+from prosa.cli.console import Console
+from prosa.cli.documents import Group, gather
+from prosa.cli.parser import WrongUse
+
+if TYPE_CHECKING:
+    from prosa.app.embedding import EmbeddingChoice
+    from prosa.app.enrich import Enriched, Wish
+    from prosa.corpus.embedding import Embedder
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `enrich`."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="YMJ records, and folders that hold some")
+    parser.add_argument("--no-embed", dest="embed", action="store_false", help="write hashes only; nothing is sent")
+    parser.add_argument("--force", action="store_true", help="make vectors anew that are fresh")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written; send and write nothing")
+    add_embedding(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
+    parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
+    add_folder_options(parser)
+
+
+def add_embedding(parser: argparse.ArgumentParser) -> None:
+    """Which model makes vectors, and where."""
+    group = parser.add_argument_group("vectors")
+    group.add_argument("--embedding-model", metavar="NAME", help="the model at the service, or: local")
+    group.add_argument("--base-url", metavar="URL", help="the service that makes vectors")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+
+
+def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
+    """What the flags of `add_embedding` say."""
+    from prosa.app.embedding import EmbeddingChoice
+
+    return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when every record is as wanted; 1 when one was left alone that should have been written."""
+    from prosa.app.embedding import choose_embedder
+    from prosa.app.enrich import Wish
+    from prosa.cli.stopping import run_stoppable
+    from prosa.cli.surroundings import surroundings
+
+    groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), gitignore=args.gitignore)
+    if not any(group.paths for group in groups):
+        raise WrongUse(f"no documents in {', '.join(args.paths)}")
+    around = surroundings(console, groups[0].root)
+    embedder = choose_embedder(embedding_choice(args), around) if args.embed else None
+    secret = _classified(groups, console) if embedder is not None and embedder.is_remote else frozenset()
+    found: list[Enriched] = []
+    run_stoppable(_enrich(groups, Wish(embedder, args.force, args.dry_run, secret), found, console))
+    if not found:
+        raise WrongUse(f"no YMJ records in {', '.join(args.paths)}", hint="prosa enrich writes into .ymj files")
+    _print(found, args, console)
+    return int(any(each.became == "left" for each in found))
+
+
+def _classified(groups: Sequence[Group], console: Console) -> frozenset[Path]:
+    """The documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index knows
+    which. Raises `IndexProblem`."""
+    from prosa.adapters.processes import Pool, worker_count
+    from prosa.adapters.sqlite.vectors import classified_paths
+    from prosa.app.corpus import open_corpus
+
+    found, count = set[Path](), worker_count()
+    workers = Pool(count) if count > 1 else None
+    for group in groups:
+        root, settings = group.root if group.given else None, group.project.settings
+        opening = open_corpus(group.root, environ=console.environ, settings=settings, root=root, workers=workers)
+        with opening as corpus:
+            paths = classified_paths(corpus.index.connection())
+            found.update(corpus.files.real(corpus.root / path) for path in paths)
+    return frozenset(found)
+
+
+async def _enrich(groups: Sequence[Group], wish: Wish, found: list[Enriched], console: Console) -> None:
+    from prosa import app
+    from prosa.app.embedding import vectors_of
+    from prosa.app.enrich import enrich
+    from prosa.cli.progress import progress
+    from prosa.rules.policy import Profile
+
+    embedder = wish.embedder
+
+    async def vectors(texts: Sequence[str]) -> list[list[float]]:
+        assert embedder is not None
+        return await vectors_of(texts, embedder, app.clock())
+
+    with progress(console) as status:
+
+        def done(each: Enriched) -> None:
+            found.append(each)
+            status.show(f"{len(found)} records")
+
+        try:
+            for group in groups:
+                profile = Profile(settings=group.project.settings, root=group.root)
+                await enrich(group.paths, group.files, profile.hints, wish, vectors, done)
+        finally:
+            await _close(embedder)
+
+
+async def _close(embedder: Embedder | None) -> None:
+    if embedder is not None:
+        await embedder.aclose()
+
+
+def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:
+    """Every record that changed or was left alone, and a count of all."""
+    from prosa.render.json import dump
+    from prosa.render.plain import safe
+
+    if args.format == "json":
+        rows = [{"path": str(each.path), "became": each.became, "reason": each.reason or None} for each in found]
+        console.out(dump({"records": rows}, indent=2))
+        return
+    would = "would be " if args.dry_run else ""
+    for each in found:
+        if each.reason:
+            console.err(safe(f"{'left alone' if each.became == 'left' else 'not sent'}: {each.path} {each.reason}"))
+        if each.became not in ("left", "unchanged"):
+            console.out(safe(f"{would}{each.became}: {each.path}"))
+    counts = Counter(each.became for each in found)
+    console.err(", ".join(f"{count} {became}" for became, count in counts.items()))

@@ -1,0 +1,200 @@
+"""`prosa graph`: the documents of a corpus and what connects them, as a table, as data, or as a picture.
+
+Thin: open the corpus, choose, print. Nothing is drawn that was not asked for, and nothing but the result is on stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from prosa.cli.console import Console
+from prosa.cli.corpus_options import add_corpus_options, document, opened
+from prosa.cli.parser import WrongUse, nearest
+from prosa.cli.watch_corpus import add_watch_option, watched
+from prosa.dialects.table import DIALECTS
+from prosa.document.references import Origin
+
+if TYPE_CHECKING:
+    from prosa.app.corpus import OpenCorpus
+    from prosa.graph.graph import Graph
+    from prosa.graph.node import Node
+    from prosa.graph.selection import Selection, Wish
+    from prosa.render.graph.reports import Compared
+
+FORMATS = ("text", "json", "dot", "mermaid", "graphml", "jsonld", "svg", "html")
+REPORTS = ("contradictions", "orphans", "cycles", "components", "rank", "unresolved")
+
+MAX_DEPTH = 1000
+"""Steps of `--depth`; any corpus that people read is within far fewer."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `graph`."""
+    parser.add_argument("place", nargs="?", metavar="DIR|FILE", help="a corpus, or a document and what is around it")
+    choice = parser.add_argument_group("what is shown")
+    choice.add_argument("--around", metavar="FILE|ID", help="only what is connected with this document")
+    choice.add_argument("--depth", type=_depth, default=1, metavar="N", help="steps from it, either way (default: 1)")
+    choice.add_argument("--rel", action="append", default=[], metavar="REL", help="only this type; none: untyped links")
+    choice.add_argument("--origin", action="append", default=[], choices=get_args(Origin), help="only this notation")
+    choice.add_argument(
+        "--dialect", action="append", default=[], choices=[row.name for row in DIALECTS], help="only these documents"
+    )
+    choice.add_argument("--no-derived", dest="derived", action="store_false", help="only what is written")
+    choice.add_argument("--unresolved", action="store_true", help="draw targets that do not exist")
+    parser.add_argument("--report", choices=REPORTS, help="answer one question instead (text or json)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to stdout")
+    add_corpus_options(parser)
+    add_watch_option(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0, whatever is found. Raises `WrongUse` for what is no corpus or document, and for formats that do not fit."""
+    if args.report and args.format not in ("text", "json"):
+        raise WrongUse(f"--report prints text or json, not {args.format}")
+    place, around = _place(args)
+    return watched(args, console, place, lambda: _once(place, around, args, console))
+
+
+def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
+    """The corpus that is meant and the document in its middle. A document alone is both."""
+    if args.place is None:
+        return (Path(args.root) if args.root else None), args.around
+    place = Path(args.place)
+    if not os.path.lexists(place):
+        raise WrongUse(f"{args.place}: no such file or folder")
+    return place, args.around or (None if place.is_dir() else args.place)
+
+
+def _once(place: Path | None, around: str | None, args: argparse.Namespace, console: Console) -> int:
+    with opened(place, args, console) as corpus:
+        graph = corpus.index.graph()
+        wish = _wish(args, graph)
+        middle = document(corpus, around) if around else None
+        selection = _selection(graph, wish, middle, args)
+        text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
+    _put(text, args, console, len(selection.drawn))
+    return 0
+
+
+def _wish(args: argparse.Namespace, graph: Graph) -> Wish:
+    from prosa.dialects.magi.rel_types import normal_rel
+    from prosa.graph.inverse import INVERSES
+    from prosa.graph.selection import PLAIN_REL, Wish
+
+    found = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
+    known = found | {PLAIN_REL, "import", *INVERSES}
+    rels = [normal_rel(name) for name in args.rel]
+    for rel in rels:
+        if rel not in known:
+            near = nearest(rel, known)
+            hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known))}"
+            raise WrongUse(f"--rel {rel}: no connection has this type", hint=hint)
+    return Wish(frozenset(rels), frozenset(args.origin), frozenset(args.dialect), args.derived)
+
+
+def _selection(graph: Graph, wish: Wish, middle: Node | None, args: argparse.Namespace) -> Selection:
+    """What is shown: everything, or what lies around a document over the edges that were asked for."""
+    from prosa.graph.graph import Graph
+    from prosa.graph.reach import neighbourhood
+    from prosa.graph.selection import select
+
+    chosen = select(graph.nodes, (*graph.edges, *graph.derived), wish, ghosts=args.unresolved)
+    if middle is None:
+        return chosen
+    part = Graph(chosen.nodes, tuple(edge for edge in chosen.edges if not edge.derived))
+    near: Collection[str] = {middle.id, *(step.node for step in neighbourhood(part, middle.id, args.depth))}
+    nodes = [node for node in graph.nodes if node.id in near]
+    return select(nodes, (edge for edge in chosen.edges if edge.source in near), wish, ghosts=args.unresolved)
+
+
+def _report(corpus: OpenCorpus, selection: Selection, args: argparse.Namespace) -> str:
+    from prosa.graph.graph import Graph
+    from prosa.render.graph.reports import report_json, report_text
+
+    written = tuple(edge for edge in selection.edges if not edge.derived)
+    graph = Graph(selection.nodes, written, tuple(edge for edge in selection.edges if edge.derived))
+    read: tuple[Compared, ...] = ()
+    if args.report == "contradictions":
+        from prosa.app.contradictions import read_contradictions
+
+        read = read_contradictions(graph, corpus.files, corpus.root)
+    return (report_json if args.format == "json" else report_text)(graph, args.report, read)
+
+
+def _shown(corpus: OpenCorpus, selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
+    if args.format == "text":
+        return _for_people(selection, middle, args)
+    if args.format == "json":
+        from prosa.render.graph.objects import graph_json
+
+        return graph_json(selection.nodes, selection.edges)
+    if args.format in ("svg", "html"):
+        return _picture(corpus, selection, middle, args)
+    from importlib import import_module
+
+    text: str = getattr(import_module(f"prosa.render.graph.{args.format}"), args.format)(selection)
+    return text
+
+
+def _for_people(selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
+    from prosa.graph.graph import Graph
+    from prosa.graph.reach import neighbourhood
+    from prosa.render.graph.overview import counts_line, overview, tree
+
+    if middle is None:
+        return overview(selection)
+    part = Graph(selection.nodes, tuple(edge for edge in selection.edges if not edge.derived))
+    drawn = tree(middle, neighbourhood(part, middle.id, args.depth), selection)
+    return f"{drawn}\n\n{counts_line(selection)}"
+
+
+def _picture(corpus: OpenCorpus, selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
+    from prosa.render.graph.overview import counts_line
+    from prosa.render.graph.plain_text import name_of
+    from prosa.render.graph.scene import scene
+    from prosa.render.graph.svg import Caption, svg
+
+    title = f"Around {name_of(middle)}" if middle else corpus.root.name or str(corpus.root)
+    caption = Caption(title, counts_line(selection))
+    if args.format == "svg":
+        return svg(scene(selection), caption)
+    from prosa.render.graph.html import html, relative_href
+
+    return html(scene(selection), caption, relative_href(_way_to(corpus.root, args.output)))
+
+
+def _way_to(root: Path, output: str | None) -> str:
+    """How a page at ``output``, or in the current folder, names the root of the corpus."""
+    base = Path(output).resolve().parent if output else Path().resolve()
+    try:
+        return Path(os.path.relpath(root, base)).as_posix()
+    except ValueError:  # another drive
+        return root.as_posix()
+
+
+def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> None:
+    if args.format == "mermaid":
+        from prosa.render.graph.mermaid import MOST_EDGES
+
+        if edges > MOST_EDGES:
+            console.err(f"note: {edges:,} connections; Mermaid draws {MOST_EDGES} unless maxEdges allows more")
+    if args.output is None:
+        console.out(text, end="" if text.endswith("\n") else "\n")
+        return
+    from prosa.adapters.files import write_output
+
+    whole = text if text.endswith("\n") else f"{text}\n"
+    # What UTF-8 cannot carry is written as an escape, as on stdout; in JSON it says the same.
+    write_output(Path(args.output), whole.encode("utf-8", "backslashreplace").decode("utf-8"))
+    console.err(f"wrote {args.output}")
+
+
+def _depth(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 0 <= int(text[:9]) <= MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of steps from 0 to {MAX_DEPTH}")
+    return int(text)

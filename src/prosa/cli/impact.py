@@ -1,0 +1,63 @@
+"""`prosa impact`: what reaches a document, directly or through others: what a change of it concerns. Thin: open, ask,
+print."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
+from prosa.cli.parser import WrongUse, nearest
+
+if TYPE_CHECKING:
+    from prosa.graph.graph import Graph
+
+MAX_DEPTH = 1_000_000
+"""References from end to end; no graph is deeper than it has documents."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `impact`."""
+    parser.add_argument("what", metavar="FILE|ID", help="a document: its file, its id or the name of its file")
+    parser.add_argument("--depth", type=_depth, metavar="N", help="at most N references away (default: all)")
+    parser.add_argument("--rel", action="append", default=[], metavar="REL", help="only over references of this type")
+    add_corpus_options(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0, whatever is found. Raises `WrongUse` for what is no document, and for a type that no reference has."""
+    from prosa.graph.reach import impact
+    from prosa.render.json import dump
+    from prosa.render.links import impact_object, render_impact
+
+    with opened(place_of(args.what), args, console) as corpus:
+        node, graph = document(corpus, args.what), corpus.index.graph()
+        reached = impact(graph, node.id, _rels(args.rel, graph), args.depth)
+        if args.format == "json":
+            console.out(dump(impact_object(node, reached, graph.by_id), indent=2))
+        else:
+            console.out(render_impact(node, reached, graph.by_id, shown_from_here(corpus.root)))
+    return 0
+
+
+def _rels(names: list[str], graph: Graph) -> frozenset[str] | None:
+    """The types that were named, under the names that the graph has for them (MA7)."""
+    from prosa.dialects.magi.rel_types import normal_rel
+
+    if not names:
+        return None
+    known = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
+    rels = frozenset(normal_rel(name) for name in names)
+    for rel in sorted(rels - known):
+        near = nearest(rel, known)
+        hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known)) or 'none'}"
+        raise WrongUse(f"--rel {rel}: no reference has this type", hint=hint)
+    return rels
+
+
+def _depth(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MAX_DEPTH:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is no number of references")
+    return int(text)

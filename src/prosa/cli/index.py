@@ -1,0 +1,97 @@
+"""`prosa index`: brings the index of a corpus up to date, and says what changed. Thin: open, refresh, print."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.cli.check_options import add_work_options
+from prosa.cli.console import Console
+from prosa.cli.corpus_options import add_corpus_options, opened
+from prosa.cli.parser import WrongUse
+from prosa.cli.watch_corpus import add_watch_option, watched
+
+if TYPE_CHECKING:
+    from prosa.app.corpus import OpenCorpus
+    from prosa.corpus.found import Refreshed
+
+MAX_UNREADABLE = 20
+"""Documents that cannot be read which are named for people."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `index`."""
+    parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
+    parser.add_argument("--rebuild", action="store_true", help="read all documents again, changed or not")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    add_corpus_options(parser, refresh=False)
+    add_work_options(parser, cache=False)
+    add_watch_option(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; documents that cannot be read are named and not in the index. Raises `WrongUse` for a folder that is none."""
+    place = corpus_place(args.place)
+    return watched(args, console, place, lambda: _once(args, console, place))
+
+
+def corpus_place(name: str | None) -> Path | None:
+    """The folder or document that a command line names. Raises `WrongUse` for one that does not exist."""
+    if name is None:
+        return None
+    if not Path(name).exists():
+        raise WrongUse(f"{name}: no such file or folder")
+    return Path(name)
+
+
+def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int:
+    from prosa.render.json import dump
+
+    args.refresh = False
+    with opened(place, args, console) as corpus:
+        report = corpus.refresh(anew=args.rebuild)
+    text = dump(_object(corpus, report), indent=2) if args.format == "json" else "\n".join(_lines(corpus, report))
+    console.out(text)
+    return 0
+
+
+def _object(corpus: OpenCorpus, report: Refreshed) -> dict[str, Any]:
+    return {
+        "root": str(corpus.root),
+        "index": str(corpus.index.path),
+        "documents": report.documents,
+        "added": report.added,
+        "changed": report.changed,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+        "unreadable": [
+            {"path": _below(corpus.root, each.path), "kind": each.kind, "reason": each.reason}
+            for each in report.unreadable
+        ],
+        "seconds": round(report.seconds, 3),
+        "healed": report.healed,
+    }
+
+
+def _below(root: Path, path: Path) -> str:
+    """A path relative to the root of the corpus."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+
+def _lines(corpus: OpenCorpus, report: Refreshed) -> Iterator[str]:
+    from prosa.render.plain import safe
+
+    if report.healed:
+        yield f"the old index {safe(report.healed)}; it was made anew"
+    changes = (("added", report.added), ("changed", report.changed), ("removed", report.removed))
+    told = ", ".join(f"{count:,} {name}" for name, count in changes if count) or "nothing changed"
+    plural = "" if report.documents == 1 else "s"
+    yield f"{report.documents:,} document{plural} in {safe(str(corpus.root))}: {told} ({report.seconds:.2f} s)"
+    if report.unreadable:
+        yield f"not in the index ({len(report.unreadable):,}):"
+        for each in report.unreadable[:MAX_UNREADABLE]:
+            yield f"  {safe(_below(corpus.root, each.path))}: {safe(each.reason)}"
+        if len(report.unreadable) > MAX_UNREADABLE:
+            yield "  …"

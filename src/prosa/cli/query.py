@@ -1,0 +1,84 @@
+"""`prosa query`: one SELECT over the index of a corpus (X10). Thin: open, ask, print."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.corpus_options import add_corpus_options, opened
+from prosa.cli.index import corpus_place
+from prosa.cli.parser import WrongUse
+from prosa.corpus.errors import QueryRefused
+
+if TYPE_CHECKING:
+    from prosa.adapters.sqlite.asking import Answer
+
+MOST_SECONDS, MOST_ROWS = 3_600.0, 1_000_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `query`."""
+    parser.add_argument("query", metavar="SELECT", help="one SELECT statement; - reads it from standard input")
+    parser.add_argument("place", nargs="?", metavar="DIR", help="the folder of the corpus (default: the project)")
+    parser.add_argument(
+        "--format", choices=("text", "json", "jsonl", "csv"), default="text", help="how to print (default: text)"
+    )
+    parser.add_argument("--limit", type=_rows, metavar="N", help="print at most N rows (default: 1000)")
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop after so long (default: 10)")
+    add_corpus_options(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0. Raises `WrongUse` for a query that is wrong or not allowed."""
+    from prosa.adapters.sqlite.asking import MAX_ROWS, MAX_SECONDS, Limits, ask
+    from prosa.adapters.sqlite.refusing import check_text
+
+    place = corpus_place(args.place)
+    query = console.read_bytes().decode("utf-8", "replace") if args.query == "-" else args.query
+    try:
+        check_text(query)
+        with opened(place, args, console) as corpus:
+            corpus.index.connection()
+            answer = ask(corpus.index.path, query, Limits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS))
+    except QueryRefused as error:
+        raise WrongUse(error.message, hint=error.hint) from None
+    _print(answer, args.format, console)
+    return 0
+
+
+def _print(answer: Answer, form: str, console: Console) -> None:
+    from prosa.render import rows
+    from prosa.render.json import dump
+
+    columns, found = answer.columns, answer.rows
+    if form == "json":
+        objects = rows.rows_objects(columns, found)
+        console.out(dump({"columns": list(columns), "rows": objects, "more": answer.more}, indent=2))
+        return
+    forms = {"jsonl": rows.render_jsonl_rows, "csv": rows.render_csv}
+    text = forms.get(form, rows.render_table)(columns, found)
+    if text:
+        console.out(text)
+    if form == "text" and not found:
+        console.err("no rows")
+    if answer.more:
+        console.err(f"note: there are more than {len(found):,} rows; --limit N prints more of them")
+
+
+def _rows(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_ROWS:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number from 1 to {MOST_ROWS:,}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"{text[:20]!r} is not a number of seconds from above 0 to {MOST_SECONDS:,.0f}"
+        )
+    return seconds

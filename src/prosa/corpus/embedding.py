@@ -1,0 +1,89 @@
+"""Embeddings: what turns texts into vectors, and which text of a document is turned (X6, X23).
+
+In: a port that a service or a local model meets. Out: the text to send, and who may be sent at all. Nothing here
+computes a vector or opens a connection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+MAX_TEXT = 8_000
+"""Characters of one text that are embedded: some 2,000 tokens, which every model of today takes."""
+
+BATCH = 64
+"""Texts in one request."""
+
+MAX_DIMENSION = 16_384
+"""Numbers in one vector; no model has more, and a longer list in a footer is something else."""
+
+SECRET = frozenset({"confidential", "secret"})
+"""Classifications whose documents are never sent anywhere (X6)."""
+
+
+_HEAD = re.compile(r"\ufeff?\s*---.*?(?:^(?:---|\.\.\.)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+"""What was meant as front matter: from a fence at the top to the next one, or to the end of the text."""
+
+_SAID = re.compile(
+    r"""(?<![\w-])classification["']?[ \t]*:(?P<value>[^\n]*(?:\n(?:[ \t]+|-[ \t])[^\n]*)*)""", re.IGNORECASE
+)
+_COMMENT = re.compile(r"(?:^|[ \t])#[^\n]*")
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors."""
+
+    @property
+    def model_name(self) -> str:
+        """Its name as it is recorded beside every vector: vectors of two models are never compared (YW7)."""
+        ...
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether texts leave this machine: then classified documents are left out (X6)."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector for each text, all of the same length, in order. Raises `prosa.corpus.errors.EmbeddingError`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Releases connections. Safe to call twice."""
+        ...
+
+
+def embedded_text(*parts: str) -> str:
+    """The text that stands for a document or a section: its names first, then what fits of its content."""
+    return "\n".join(part.strip() for part in parts if part.strip())[:MAX_TEXT]
+
+
+def digest_of(text: str) -> str:
+    """The SHA-256 of a text, in hex: a vector is fresh while the text it was made of has this digest."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def may_be_sent(front_matter: Mapping[str, Any] | None) -> bool:
+    """Whether a document may be sent to a service (X6): not with a classification of `confidential` or `secret`.
+
+    A classification that is no text is taken for the worst.
+    """
+    classification = (front_matter or {}).get("classification")
+    if classification is None:
+        return True
+    return isinstance(classification, str) and classification.strip().lower() not in SECRET
+
+
+def looks_classified(text: str) -> bool:
+    """Whether the text of a document looks as if it may not be sent, however broken its front matter is (X6).
+
+    What a reader made of it does not count here: of a field that stands twice it knows one, and of a front matter that
+    is not closed or no YAML perhaps nothing. A value that is no plain text is taken for the worst.
+    """
+    head = _HEAD.match(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if head is None:
+        return False
+    values = (_COMMENT.sub("", match["value"]).strip().casefold() for match in _SAID.finditer(head[0]))
+    return any(value.startswith(tuple("[{*&!|>%@`")) or any(word in value for word in SECRET) for value in values)

@@ -1,0 +1,47 @@
+"""What can go wrong with a corpus beyond its files.
+
+CorpusError
+├── EmbeddingError   vectors cannot be had: nothing is configured, or what the model gave is no vector
+├── IndexProblem     the index cannot be used: locked by another process, in an unsafe place, the disk is full
+├── QueryRefused     an SQL query that is wrong, not allowed, or beyond its limits
+└── UnknownDocument  no document, or more than one, is called by a name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MAX_SHOWN = 80
+"""Characters of a name that a message repeats."""
+
+
+class CorpusError(Exception):
+    """Something about a corpus that a user can mend; ``hint`` says how."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class EmbeddingError(CorpusError):
+    """Vectors cannot be had."""
+
+
+class IndexProblem(CorpusError):
+    """The index cannot be opened or written."""
+
+
+class QueryRefused(CorpusError):
+    """A query that is not answered: `hint` says what would be."""
+
+
+class UnknownDocument(CorpusError):
+    """No document is called ``name``, or several are; ``near`` are the paths of documents that may be meant."""
+
+    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
+        what = "several documents are" if len(near) > 1 else "no document is"
+        hint = f"did you mean {' or '.join(near)}?" if near else "a document has a path, an id, or the name of its file"
+        super().__init__(f"{what} called {name if len(name) <= MAX_SHOWN else name[:MAX_SHOWN] + '…'}", hint=hint)
+        self.name = name
+        self.near = tuple(near)

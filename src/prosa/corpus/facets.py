@@ -1,0 +1,78 @@
+"""What a search filters by, whatever a dialect calls it: kind, language, dates, who may see it (X23, MA18, MA20).
+
+In: the fields of a document, its own or lent ones among them. Out: `Facets`. A field that is not of its form counts as
+absent, except for who may see a document: there the worst is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from prosa.corpus.extracted import Facets, FieldRow
+from prosa.dialects.magi.dates import normal_form, read_date
+
+_KIND = ("kind", "type")
+_CLASSIFICATION = ("classification",)
+_VISIBILITY = ("footer.ops.visibility", "visibility")
+_LANGUAGE = ("language", "lang")
+_UPDATED = ("updated-date", "updated", "modified", "updated-at", "last-updated")
+_PUBLISHED = ("published-date", "published", "date", "created-date", "created")
+_EXPIRED = ("expired-date", "expired", "expires", "footer.ops.retention.expiry")
+
+FACET_KEYS = frozenset((*_KIND, *_CLASSIFICATION, *_VISIBILITY, *_LANGUAGE, *_UPDATED, *_PUBLISHED, *_EXPIRED))
+"""Keys that have a say, with `-` for `_`."""
+
+
+def facets_of(fields: Iterable[FieldRow]) -> Facets:
+    """The facets of a document with these fields."""
+    found: dict[str, str] = {}
+    for field in fields:
+        key = field.key.lower().replace("_", "-")
+        if field.n == 0 and field.kind != "null":
+            found.setdefault(key, field.text.strip())
+    return Facets(
+        _first(found, _KIND),
+        _lowered(_first(found, _CLASSIFICATION)),
+        _visibility(found),
+        _first(found, _LANGUAGE),
+        *(_date(found, keys) for keys in (_UPDATED, _PUBLISHED, _EXPIRED)),
+    )
+
+
+def iso_moment(text: str) -> str | None:
+    """A date as the index holds it: as far as it was written, a time with a zone in UTC. None for what is no date."""
+    written = normal_form(text.strip())
+    moment = read_date(written) if written is not None else None
+    if written is None or moment is None:
+        return None
+    if not moment.timed:
+        return written
+    return moment.end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_past(text: str, now: datetime) -> bool:
+    """Whether a date of the index lies wholly before ``now``: a day is past when it has ended (MA20)."""
+    moment = read_date(text)
+    return moment is not None and moment.end <= now
+
+
+def _first(found: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    return next((text for key in keys if (text := found.get(key))), None)
+
+
+def _lowered(text: str | None) -> str | None:
+    return None if text is None else text.lower()
+
+
+def _visibility(found: Mapping[str, str]) -> str | None:
+    """`public`, `private`, or whatever else was written: all but the first are not public (Y12, YA20)."""
+    written = _first(found, _VISIBILITY)
+    if written is not None:
+        return written.lower() if written.lower() in ("public", "private") else written
+    limited = any(key.startswith(f"{name}.") for key in found for name in _VISIBILITY)
+    return "private" if limited else None
+
+
+def _date(found: Mapping[str, str], keys: Iterable[str]) -> str | None:
+    return next((date for key in keys if key in found and (date := iso_moment(found[key]))), None)

@@ -1,0 +1,84 @@
+"""The fields of a document as rows: dotted paths, one row for each value (Y31, MA18).
+
+In: the tree of a front matter or of a footer. Out: `FieldRow`s. Nothing is interpreted but the type of a value; what
+fields mean to a search is said in `corpus.facets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prosa.corpus.extracted import FieldRow
+from prosa.data import Mapping, Node, Scalar, Sequence
+
+MAX_FIELDS = 5_000
+"""Rows of one document: no author writes so many fields; data in a front matter is found in the full text too."""
+
+MAX_KEY = 300
+"""Characters of a dotted path; a longer one is left out."""
+
+TAG = "tag"
+"""The key under which the tags of every dialect are found."""
+
+FOOTER = "footer"
+
+_VECTOR = "footer.index.embedding"
+
+_TAG_KEYS = ("tag", "tags", "footer.index.tags")
+
+
+def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
+    """The rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`."""
+    found: dict[str, list[Scalar | Sequence | Mapping]] = {}
+    values = [] if front is None else [*_values("", front)]
+    if footer is not None:
+        wanted = (entry for entry in footer if entry.key.text in ("index", "ops"))
+        values += (each for entry in wanted for each in _values(f"{FOOTER}.{entry.key.text}", entry.value))
+    for key, value in values[:MAX_FIELDS]:
+        found.setdefault(key, []).append(value)
+    tags = tuple(dict.fromkeys(tag for key in _TAG_KEYS for tag in _tags(found.get(key, ()))))
+    found.pop(TAG, None)
+    rows = (_row(key, n, value) for key, some in found.items() for n, value in enumerate(some))
+    return (*rows, *(FieldRow(TAG, n, "text", tag) for n, tag in enumerate(tags))), tags
+
+
+def _values(key: str, node: Node) -> Iterator[tuple[str, Node]]:
+    """Every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
+    if len(key) > MAX_KEY or key == _VECTOR:
+        return
+    if isinstance(node, Mapping) and node.entries:
+        for entry in node:
+            yield from _values(f"{key}.{entry.key.text}" if key else entry.key.text, entry.value)
+    elif isinstance(node, Sequence) and node.items:
+        for item in node.items:
+            yield from _values(key, item)
+    elif key:
+        yield key, node
+
+
+def _row(key: str, n: int, node: Node) -> FieldRow:
+    if not isinstance(node, Scalar):
+        return FieldRow(key, n, "list" if isinstance(node, Sequence) else "mapping", "")
+    value = node.value
+    if value is None:
+        return FieldRow(key, n, "null", "")
+    if isinstance(value, bool):
+        return FieldRow(key, n, "boolean", "true" if value else "false")
+    if isinstance(value, int | float):
+        return FieldRow(key, n, "number", node.text, _number(value))
+    return FieldRow(key, n, "text", node.text)
+
+
+def _number(value: float) -> float | None:
+    """A number as the index can hold it; a whole number that is too large for that is a text only."""
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def _tags(values: Iterable[Node]) -> Iterator[str]:
+    """Tags as people type them: with or without `#`, in a list or separated by commas."""
+    for value in values:
+        if isinstance(value, Scalar) and value.value is not None:
+            yield from (tag for part in value.text.split(",") if (tag := part.strip().lstrip("#").strip()))

@@ -1,0 +1,59 @@
+"""What a look at the files of a corpus gives, and what a refresh of its index has to say. Plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from prosa.dialects.dialect import DialectName
+from prosa.source import FileProblem
+
+
+class Stamp(NamedTuple):
+    """What the system says of a file without reading it: bytes, times in nanoseconds, and its number."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+class Found(NamedTuple):
+    """A document. ``path`` is relative to the root of the corpus, with `/`; ``place`` is where it is opened; ``hint``
+    is the dialect that the settings of the project give it, or an empty text."""
+
+    path: str
+    place: Path
+    stamp: Stamp
+    hint: DialectName | str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The documents of a corpus as they lie there. ``at_ns`` is the time when the look began; ``problems`` are folders
+    that cannot be listed and files that cannot be looked at."""
+
+    documents: tuple[Found, ...]
+    at_ns: int
+    problems: tuple[FileProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh did. The first four count documents; ``unreadable`` are those that are not in the index, and
+    folders that cannot be listed. ``seconds`` is how long it took; ``healed`` says what was wrong with an index that
+    was made anew, and is empty where nothing was."""
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    unreadable: tuple[FileProblem, ...] = ()
+    seconds: float = 0.0
+    healed: str = ""
+
+    @property
+    def documents(self) -> int:
+        """How many documents are in the index now."""
+        return self.added + self.changed + self.unchanged

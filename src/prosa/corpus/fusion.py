@@ -1,0 +1,24 @@
+"""Reciprocal rank fusion: several rankings of the same things become one (Cormack, Clarke, Büttcher 2009).
+
+In: rankings, best first. Out: one, with a score for each. Scores of the rankings are not compared: a BM25 and a cosine
+have nothing in common but the order they give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+SMOOTHING = 60
+"""The constant of the paper: how little the first places outweigh the following ones."""
+
+
+def fused(rankings: Iterable[Sequence[Key]]) -> list[tuple[Key, float]]:
+    """Everything that any ranking names, best first, each once; equals in the order in which they were met."""
+    scores: dict[Key, float] = {}
+    for ranking in rankings:
+        for place, key in enumerate(dict.fromkeys(ranking), 1):
+            scores[key] = scores.get(key, 0.0) + 1.0 / (SMOOTHING + place)
+    return sorted(scores.items(), key=lambda pair: -pair[1])

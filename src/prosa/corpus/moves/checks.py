@@ -1,0 +1,165 @@
+"""What must hold before a plan is made, and what must hold of the texts it would leave behind.
+
+In: the move, the worlds, the readings before and after. Out: nothing, notes, or `MoveRefused`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from prosa.corpus.moves.effects import Note, gained, same
+from prosa.corpus.moves.move import Move, MoveRefused, NameRefused
+from prosa.corpus.moves.world import World
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.magi.rel_types import normal_rel
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import DOCUMENT_SUFFIXES, dialect
+from prosa.graph.names import Key
+from prosa.graph.pages import joined
+from prosa.graph.record import Record, Reference
+
+MAX_ID = 500
+"""Characters of an id; a longer one is no name."""
+
+MAX_NAME_BYTES = 255
+"""Bytes of the name of a file, on nearly every file system."""
+
+
+def check_move(move: Move, world: World) -> None:
+    """Raises `NameRefused` for a move to a name that is taken, or that no document can have."""
+    if move.changes_id:
+        _check_id(move, world)
+    else:
+        _check_path(move, world)
+
+
+def check_result(
+    move: Move, before: World, after: World, readings: Mapping[str, tuple[DialectReading, DialectReading]]
+) -> Iterator[Note]:
+    """What becomes of references of the changed documents that led nowhere. Raises `MoveRefused` where a new text does
+    not read back as the same document, or a reference of it leads elsewhere than before."""
+    for path, (was, now) in readings.items():
+        old, new = before.records[path], after.records[move.path_after(path)]
+        if was.name != now.name:
+            raise _other_dialect(move, was.name, now.name)
+        _check_problems(path, was, now)
+        yield from _check_references(move, before, after, old, new)
+
+
+def notes_of(move: Move, before: World, after: World) -> Iterator[Note]:
+    """What follows from the move outside of references."""
+    old, new = before.records[move.path], after.records[move.new_path]
+    if old.dialect == "markdownlang":
+        yield from _tool_name(move, old, before)
+    if (was := before.sites.url_of(old.path)) != (now := after.sites.url_of(new.path)) and old.dialect == "mdh":
+        yield Note(new.path, 1, f"its URL on the site was {was or 'none'} and will be {now or 'none'}")
+        if old.canonical:
+            yield Note(new.path, 1, f"it still says that it lives at {old.canonical[0]}")
+
+
+def _check_id(move: Move, world: World) -> None:
+    new = move.new_id
+    if new == move.old_id:
+        raise NameRefused(f"the id is `{new}` already")
+    if not new.strip() or new != new.strip() or not new.isprintable() or len(new) > MAX_ID:
+        raise NameRefused("an id is one line of printable characters without blanks around it", "choose another id")
+    taken = [each.path for each in world.names.find(Key("id", new))] or [
+        each for each in (new,) if each in world.records
+    ]
+    if taken:
+        raise NameRefused(f"`{new}` is the id of {taken[0]} already", "choose another id")
+
+
+def _check_path(move: Move, world: World) -> None:
+    new = move.new_path
+    name = posixpath.basename(new)
+    if new == move.path:
+        raise NameRefused(f"{new} is where the document is already")
+    if new.startswith(("/", "../")) or new in ("", ".", "..") or posixpath.normpath(new) != new:
+        raise NameRefused(
+            f"{new} lies outside the root of the corpus", "choose a place below the root, or another --root"
+        )
+    if not name.lower().endswith(DOCUMENT_SUFFIXES):
+        suffix = posixpath.splitext(move.path)[1]
+        raise NameRefused(
+            f"{new} is no name of a document: one ends in {', '.join(DOCUMENT_SUFFIXES)}",
+            f"did you mean {new.rstrip('/')}{suffix}?",
+        )
+    if any(part.startswith(".") for part in new.split("/")):
+        raise NameRefused(
+            f"{new} is hidden, and what is hidden is no part of a corpus", "choose a name without a dot in front"
+        )
+    if any(not part.isprintable() or len(part.encode("utf-8", "replace")) > MAX_NAME_BYTES for part in new.split("/")):
+        raise NameRefused("the name of a file is at most 255 bytes of printable characters", "choose another name")
+    if new in world.records:
+        raise NameRefused(f"{new} exists already", "choose another name, or remove that document first")
+
+
+def _other_dialect(move: Move, was: DialectName, now: DialectName) -> MoveRefused:
+    return MoveRefused(
+        f"{move.path} is read as {dialect(was).title}, and at {move.new_path} it would be read as {dialect(now).title}",
+        "keep the suffix, or see the `dialects` of prosa.toml; `prosa convert` changes the dialect",
+    )
+
+
+def _check_problems(path: str, was: DialectReading, now: DialectReading) -> None:
+    """No reader may find a mistake in the new text that it did not find in the old one."""
+    known = Counter(each.rule for each in (*was.front.problems, *was.problems))
+    for each in (*now.front.problems, *now.problems):
+        known[each.rule] -= 1
+        if known[each.rule] < 0:
+            message = f"{path} would not read back as before: {each.message} [{each.rule}]"
+            raise MoveRefused(message, "choose another name")
+
+
+def _check_references(move: Move, before: World, after: World, old: Record, new: Record) -> Iterator[Note]:
+    pairs = list(zip(old.references, new.references, strict=False))
+    if len(old.references) != len(new.references) or any(_said(was) != _said(now) for was, now in pairs):
+        raise MoveRefused(f"{old.path} would not read back with the same references", "choose another name")
+    for was, now in pairs:
+        lead, found = before.lead(old, was), after.lead(new, now)
+        if lead.to is None and _as_lost(old, was, new, now):
+            if not same(lead, found, move):
+                yield gained(new.path, now, lead, found)
+        elif lead.to is None or found.to != move.path_after(lead.to):
+            raise MoveRefused(
+                f"{old.path}:{was.line}: the reference `{was.target}` cannot be written so that it leads to the same "
+                "document after the move",
+                "choose another name, or write that reference in another way first",
+            )
+
+
+def _said(reference: Reference) -> tuple[object, ...]:
+    """What a reference says beside its target."""
+    return (
+        reference.origin,
+        reference.kind,
+        normal_rel(reference.rel.strip()) if reference.rel else None,  # as the index keeps it
+        reference.strength,
+        reference.bidirectional,
+        reference.fragment,
+    )
+
+
+def _as_lost(old: Record, was: Reference, new: Record, now: Reference) -> bool:
+    """Whether a reference that led to no document still names the same thing."""
+    if was.target == now.target or was.kind != "path":
+        return was.target == now.target
+    return joined(posixpath.dirname(old.path), was.target) == joined(posixpath.dirname(new.path), now.target)
+
+
+def _tool_name(move: Move, old: Record, world: World) -> Iterator[Note]:
+    """Programs call an imported one by its name, and their prose may say it (L6)."""
+    named = any(each.kind == "id" for each in old.definitions)
+    was, now = (posixpath.splitext(posixpath.basename(path))[0] for path in (move.path, move.new_path))
+    if move.changes_id:
+        was, now = move.old_id, move.new_id
+    elif named or was == now:
+        return
+    yield Note(move.new_path, 1, f"the program was called `{was}` and will be called `{now}`")
+    for record in world.records.values():
+        for each in record.references:
+            if each.origin == "import" and world.lead(record, each).to == move.path:
+                yield Note(record.path, each.line, f"it imports the program: its text may still say `{was}`")

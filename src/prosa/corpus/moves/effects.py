@@ -1,0 +1,87 @@
+"""What a move does to the references of other documents: which must be written anew, which would be led astray.
+
+In: the world before and after. Out: `Effects`. Only references that ask for a name that changed are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prosa.corpus.moves.move import Move, MoveRefused, listed
+from prosa.corpus.moves.world import Lead, World
+from prosa.graph.names import Key
+from prosa.graph.record import Record, Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to know that is no reason to refuse. ``line`` counts from 1."""
+
+    path: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """``referring`` are the documents with references to the moved one that no longer fit; ``astray`` the places of
+    references to others that would lead elsewhere; ``notes`` what changes for references that led nowhere."""
+
+    referring: frozenset[str]
+    astray: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+    def refuse(self) -> None:
+        """Raises `MoveRefused` where a reference would be led astray."""
+        if self.astray:
+            count = len(self.astray)
+            which = "another reference leads" if count == 1 else f"{count} other references lead"
+            raise MoveRefused(
+                f"the new name would change where {which}: {listed(self.astray)}",
+                "choose another name, or write those references so that only one document fits",
+            )
+
+
+def effects(
+    move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
+) -> Effects:
+    """The effects on every document but the moved one and those in ``leave_out``. ``touched`` None looks at every
+    reference."""
+    referring: set[str] = set()
+    astray: list[str] = []
+    notes: list[Note] = []
+    for record in before.records.values():
+        if record.path == move.path or record.path in leave_out:
+            continue
+        for reference in _asking(record, before, after, touched):
+            was, now = before.lead(record, reference), after.lead(record, reference)
+            if was.to == move.path:
+                if now.to != move.new_path or now.tier != was.tier:
+                    referring.add(record.path)
+            elif not same(was, now, move):
+                if was.to is not None:
+                    astray.append(f"{record.path}:{reference.line} (`{reference.target}`)")
+                else:
+                    notes.append(gained(record.path, reference, was, now))
+    return Effects(frozenset(referring), tuple(astray), tuple(notes))
+
+
+def _asking(record: Record, before: World, after: World, touched: frozenset[Key] | None) -> Iterator[Reference]:
+    for reference in record.references:
+        if touched is None or before.asks(record, reference, touched) or after.asks(record, reference, touched):
+            yield reference
+
+
+def same(was: Lead, now: Lead, move: Move) -> bool:
+    """Whether both lead to the same documents."""
+    return was.state == now.state and sorted(map(move.path_after, was.paths)) == sorted(now.paths)
+
+
+def gained(path: str, reference: Reference, was: Lead, now: Lead) -> Note:
+    """What becomes of a reference that led to no single document, now in the document at ``path``."""
+    before = {"ambiguous": "was ambiguous", "unresolved": "led to no document"}.get(was.state, f"led to: {was.state}")
+    after = f"will lead to {now.to}" if now.to else f"will be {now.state}"
+    if now.state == was.state:
+        after = "will be so among others"
+    return Note(path, reference.line, f"`{reference.target}` {before} and {after}")

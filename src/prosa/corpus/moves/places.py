@@ -1,0 +1,197 @@
+"""Places: every stretch of a document that names another one, in whatever notation, and how a name is written there.
+
+In: a reading and its record. Out: `Place`s. The references of the record are all among them, and more: images, link
+definitions that nobody uses, attributes of HTML, which are no edges but lead astray when a file moves.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from prosa.corpus.moves.spelling import Form
+from prosa.corpus.moves.writing import Syntax
+from prosa.data import Mapping, Node, Scalar
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.ymj.attachments import local_path
+from prosa.document.references import Origin
+from prosa.graph.record import Record, Reference
+from prosa.source import SourceText, Span
+
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_ATTRIBUTE = re.compile(r"\b(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
+_TEMPLATE = "{{"
+_IMAGES = ("image", "images-list")
+"""Fields of MAGI that may hold a path (M10, M11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``span`` is what is replaced, ``text`` what it says now, unquoted; ``reference`` is what it means."""
+
+    reference: Reference
+    span: Span
+    syntax: Syntax
+    form: Form
+    text: str
+
+    @property
+    def path(self) -> str:
+        """The path as written, where the place names one."""
+        return re.sub(r"\Aurl:|\Afile:", "", self.text, flags=re.IGNORECASE)
+
+    @property
+    def spaces(self) -> bool:
+        """Whether a blank may stand in a URL here."""
+        return self.syntax == "angle"
+
+
+def places_of(reading: DialectReading, record: Record) -> tuple[Place, ...]:
+    """The places of a document, in the order of the text."""
+    scalars = _scalars(reading)
+    found = [
+        *_destinations(reading),
+        *_attributes(reading),
+        *(place for each in record.references if (place := _of_reference(each, reading, scalars))),
+        *_attachments(reading),
+        *_images(reading, scalars),
+    ]
+    return tuple(sorted(found, key=lambda place: (place.span.start, place.span.end)))
+
+
+def _destinations(reading: DialectReading) -> Iterator[Place]:
+    """Links and images written in place, and link definitions."""
+    document, source = reading.document, reading.front.source
+    written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
+    written += [(each.destination, each.destination_span) for each in document.definitions]
+    for destination, span in written:
+        if span is None or _TEMPLATE in source.slice(span):
+            continue
+        reference = _local(destination, span, source)
+        if reference is not None:
+            angle = source.text.startswith("<", max(span.start - 1, 0))
+            yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
+
+
+def _attributes(reading: DialectReading) -> Iterator[Place]:
+    """`href` and `src` in HTML."""
+    source = reading.front.source
+    for piece in reading.document.html:
+        for found in _ATTRIBUTE.finditer(source.slice(piece.span)) if not piece.comment else ():
+            group = 1 if found[1] is not None else 2
+            span = Span(*found.span(group)).shift(piece.span.start)
+            text = html.unescape(found[group])
+            reference = _local(text, span, source) if _TEMPLATE not in text else None
+            if reference is not None:
+                yield Place(reference, span, "html", "href", text)
+
+
+def _local(destination: str, span: Span, source: SourceText) -> Reference | None:
+    """The path that a destination names; None for an address, and for what stays in the document."""
+    if _ELSEWHERE.match(destination):
+        return None
+    path, _, fragment = destination.partition("#")
+    path = unquote(path.partition("?")[0])
+    return _reference("inline", path, span, source, unquote(fragment)) if path and "\0" not in path else None
+
+
+def _of_reference(reference: Reference, reading: DialectReading, scalars: dict[int, Scalar]) -> Place | None:
+    """The place of a reference that is no link of the body."""
+    source, span = reading.front.source, Span(reference.start, reference.end)
+    if reference.kind == "url" or reference.rel == "attachment":
+        return None
+    match reference.origin:
+        case "wikilink":
+            return Place(reference, span, "raw", "wikilink", source.slice(span))
+        case "footnote":
+            return Place(reference, span, "json", "id", reference.target)
+        case "ops.graph":
+            return _edge(reference, span, source)
+        case "include":
+            return _include(reference, span, source)
+        case "front-matter" | "import":
+            text = scalars[span.start].text if span.start in scalars else reference.target
+            form: Form = "path" if reference.origin == "import" else "id" if reference.kind == "id" else "href"
+            return Place(reference, span, "yaml", form, text)
+        case _:
+            return None
+
+
+def _edge(reference: Reference, span: Span, source: SourceText) -> Place | None:
+    text = _json_text(source.slice(span))
+    if text is None:
+        return None
+    bare: Form = "stem" if reference.kind == "stem" else "edge"
+    return Place(reference, span, "json", "wikilink" if text.strip().startswith("[[") else bare, text.strip())
+
+
+def _include(reference: Reference, span: Span, source: SourceText) -> Place:
+    """The file that a chat includes: JSON text, whose quotes belong to the place, or a word."""
+    quoted = source.text[span.start - 1 : span.start] == '"' == source.text[span.end : span.end + 1]
+    if not quoted:
+        return Place(reference, span, "command", "path", reference.target)
+    return Place(reference, Span(span.start - 1, span.end + 1), "json", "path", reference.target)
+
+
+def _attachments(reading: DialectReading) -> Iterator[Place]:
+    """Attachments of a record, in the header and in the footer: both lists name the same file (Y14)."""
+    if reading.name != "ymj" or reading.model is None:
+        return
+    model, source = reading.model, reading.front.source
+    lists: tuple[tuple[Syntax, tuple[Mapping, ...]], ...] = (
+        ("yaml", model.catalog_items),
+        ("json", model.ops_items("attachments")),
+    )
+    for syntax, items in lists:
+        for item in items:
+            uri = item.get("uri")
+            path = local_path(uri.text, Path()) if isinstance(uri, Scalar) else None
+            if isinstance(uri, Scalar) and path is not None:
+                reference = _reference("front-matter", path.as_posix(), uri.span, source, rel="attachment")
+                yield Place(reference, uri.span, syntax, "uri", uri.text)
+
+
+def _images(reading: DialectReading, scalars: dict[int, Scalar]) -> Iterator[Place]:
+    if reading.name != "magi" or reading.front.fields is None:
+        return
+    known = [each.value.span for each in reading.front.fields if each.key.text in _IMAGES]
+    for scalar in scalars.values():
+        if any(span.start <= scalar.span.start and scalar.span.end <= span.end for span in known):
+            reference = _local(scalar.text, scalar.span, reading.front.source)
+            if reference is not None:
+                yield Place(reference, scalar.span, "yaml", "href", scalar.text)
+
+
+def _reference(
+    origin: Origin, path: str, span: Span, source: SourceText, fragment: str = "", rel: str | None = None
+) -> Reference:
+    line = source.position(span.start).line
+    return Reference(origin, path, "path", span.start, span.end, line, rel, fragment=fragment)
+
+
+def _json_text(written: str) -> str | None:
+    try:
+        text = json.loads(written)
+    except ValueError:
+        return None
+    return text if isinstance(text, str) else None
+
+
+def _scalars(reading: DialectReading) -> dict[int, Scalar]:
+    """Every scalar of the front matter by where it begins."""
+    found: dict[int, Scalar] = {}
+    waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Scalar):
+            found[node.span.start] = node
+        elif isinstance(node, Mapping):
+            waiting += [entry.value for entry in node]
+        else:
+            waiting += node.items
+    return found

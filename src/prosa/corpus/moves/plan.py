@@ -1,0 +1,99 @@
+"""The plan of a move: every text that changes, and what the reader should know. Nothing is written here.
+
+In: a `Move` and a `Shelf`. Out: `Plan`, or `MoveRefused`. The plan holds because it was tried: the changed texts are
+read again, and every reference of the corpus leads where it led before, but for the new name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from prosa.corpus.moves.checks import check_move, check_result, notes_of
+from prosa.corpus.moves.draft import Change, Draft
+from prosa.corpus.moves.effects import Effects, Note, effects
+from prosa.corpus.moves.mentions import mentions
+from prosa.corpus.moves.move import Move
+from prosa.corpus.moves.shelf import Shelf
+from prosa.corpus.moves.world import World
+from prosa.graph.names import Key
+from prosa.graph.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``others`` are the documents that only refer, in the order of their paths; ``moved`` is the document itself."""
+
+    move: Move
+    moved: Change
+    others: tuple[Change, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def count(self) -> int:
+        """Places in all that are written anew."""
+        return sum(len(change.edits) for change in (*self.others, self.moved))
+
+
+def plan_move(move: Move, shelf: Shelf) -> Plan:
+    """The plan. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read any more."""
+    before = World.of(shelf.records(), given=shelf.given)
+    check_move(move, before)
+    expected = before.with_records({move.path: _expected(before.records[move.path], move)})
+    found = effects(move, before, expected, _touched(before, expected, {move.path: move.new_path}))
+    found.refuse()
+    draft = Draft(move, shelf, before, expected)
+    for path in sorted({*found.referring, *_mentioning(move, shelf), move.path} & before.records.keys()):
+        draft.add(path)
+    draft.keep_attachments()
+    records = draft.records()
+    after = before.with_records(records)
+    own = tuple(check_result(move, before, after, draft.readings))
+    found = _rest(move, before, after, expected, records, found)
+    notes = tuple(dict.fromkeys((*found.notes, *own, *notes_of(move, before, after))))
+    others = (draft.changes[path] for path in sorted(draft.changes) if path != move.path)
+    changed = tuple(change for change in others if change.after != change.before.text)
+    return Plan(move, draft.changes[move.path], changed, notes)
+
+
+def _mentioning(move: Move, shelf: Shelf) -> Iterator[str]:
+    """The documents that may name the one that moves in a way that is no reference."""
+    if not move.changes_id:
+        mentioned = mentions(move.path)
+        yield from (path for path, text in shelf.texts() if mentioned(text))
+
+
+def _expected(record: Record, move: Move) -> Record:
+    """The record of the moved document before its own references are looked at."""
+    definitions = tuple(
+        each._replace(name=move.new_id) if each.kind == "id" and each.name == move.old_id else each
+        for each in record.definitions
+    )
+    return replace(record, path=move.new_path, definitions=definitions if move.changes_id else record.definitions)
+
+
+def _touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
+    """The keys under which something else is found than before, the documents at ``paths`` having changed; None for
+    all of them: the sites are other ones."""
+    if before.sites != after.sites:
+        return None
+    found: set[Key] = set()
+    for path, new_path in paths.items():
+        old, new = before.keys(path), after.keys(new_path)
+        found |= old ^ new
+        if path != new_path:  # folders decide between documents of one name
+            found |= {key for key in old | new if key.space not in ("path", "site", "url")}
+    return frozenset(found)
+
+
+def _rest(
+    move: Move, before: World, after: World, expected: World, records: Mapping[str, Record], found: Effects
+) -> Effects:
+    """The effects again, where the new texts are known by other names than was expected: a link in a title changed."""
+    touched = _touched(before, after, {path: record.path for path, record in records.items()})
+    known = _touched(before, expected, {move.path: move.new_path})
+    if known is None or (touched is not None and touched <= known):
+        return found
+    again = effects(move, before, after, touched, leave_out=frozenset(records))
+    again.refuse()
+    return again

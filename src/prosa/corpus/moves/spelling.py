@@ -1,0 +1,54 @@
+"""The text of a place that names a document, taken apart and put together again with another name in it.
+
+In: the form of the text, the text, the new name. Out: the new text; what stands around the name (a scheme, a query, a
+fragment, the label of a wikilink) stays as the author wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from prosa.corpus.moves.writing import percent_encoded
+
+Form: TypeAlias = Literal["id", "stem", "wikilink", "path", "edge", "uri", "href"]
+"""How a text names a document: as an id, as the stem of its file, as `[[stem]]`, as a bare path, as a path with a
+fragment (`ops.graph`), as the URI of an attachment, or as a link."""
+
+_HREF_END = re.compile(r"\\?(?<!&)[?#]")
+_PREFIX = re.compile(r"url:|file:", re.IGNORECASE)
+_WIKILINK = re.compile(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\]\]).*)", re.DOTALL)
+_NO_STEM = re.compile(r"[\[\]|#`<>\r\n]|\A\s|\s\Z|\A\Z")
+"""What no wikilink can name."""
+
+
+def spelled(form: Form, text: str, name: str, *, spaces: bool) -> str | None:
+    """``text`` with ``name`` as what it names; None where the form has no way to say it. ``spaces`` says that a blank
+    may stand in a URL."""
+    if form == "id":
+        return name
+    if form in ("stem", "wikilink"):
+        return _stem(form, text, name)
+    if form == "path":
+        return name
+    if form == "edge":
+        _, mark, fragment = text.partition("#")
+        return None if "#" in name else f"{name}{mark}{fragment}"
+    prefix = match[0] if (match := _PREFIX.match(text)) else ""
+    path, rest = _cut(text[len(prefix) :], bare=form == "uri" and not prefix)
+    return f"{prefix}{percent_encoded(name, path, spaces=spaces)}{rest}"
+
+
+def _stem(form: Form, text: str, name: str) -> str | None:
+    if _NO_STEM.search(name):
+        return None
+    if form == "stem":  # where a path would be read, brackets say that it is none
+        return f"[[{name}]]" if "/" in name else name
+    found = _WIKILINK.fullmatch(text)
+    return f"{found[1]}{name}{found[3]}" if found else None
+
+
+def _cut(text: str, *, bare: bool) -> tuple[str, str]:
+    """The path, and what follows it: query and fragment."""
+    end = None if bare else _HREF_END.search(text)
+    return (text[: end.start()], text[end.start() :]) if end else (text, "")

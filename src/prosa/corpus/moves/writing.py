@@ -1,0 +1,109 @@
+"""How a text is written down where a target stands: in a YAML scalar, a JSON string, an attribute of HTML, a link.
+
+In: the characters that stand there now, and the new text. Out: the new characters, in the manner of the old ones: the
+author's quotes, percent-encoding and angle brackets stay.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+from urllib.parse import quote
+
+from prosa.dialects.ymj.yaml_text import quoted, yaml_string
+
+Syntax: TypeAlias = Literal["markdown", "angle", "yaml", "json", "html", "command", "raw"]
+"""Where a target stands. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word of
+a configuration line, ``raw`` a text that is taken as it is."""
+
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_HIGH = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
+_ALWAYS = re.compile(r"[\x00-\x1f\x7f%#?\"<>\\`|{}\[\]^]")
+"""What never stands in a path as it is: it ends the path, or Markdown, HTML or a template would take it for a sign."""
+
+_ENTITY = re.compile(r"&(?=#|[A-Za-z])")
+_FLOW = re.compile(r"[,\[\]{}]")
+
+
+def write(syntax: Syntax, written: str, text: str) -> str | None:
+    """``text`` in place of ``written``; None where it cannot stand there."""
+    return _WRITERS[syntax](written, text)
+
+
+def percent_encoded(path: str, written: str, *, spaces: bool) -> str:
+    """A path as a URL, in the manner of ``written``. ``spaces`` says that one may stand as it is."""
+    path = _ALWAYS.sub(_encoded, path)
+    path = _ENTITY.sub("%26", path)
+    if " " in path and ("%20" in written or not (spaces or " " in written)):
+        path = path.replace(" ", "%20")
+    if _HIGH.search(written) and written.isascii():
+        path = "".join(char if char.isascii() else quote(char, safe="", errors="replace") for char in path)
+    if path.count("(") != path.count(")") or "%28" in written or not _balanced(path):
+        path = path.replace("(", "%28").replace(")", "%29")
+    return path
+
+
+def _encoded(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"
+
+
+def _balanced(path: str) -> bool:
+    depth = 0
+    for char in path:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return False
+    return True
+
+
+def _markdown(written: str, text: str) -> str | None:
+    del written
+    return None if not text or re.search(r"[\s<]", text) else text
+
+
+def _angle(written: str, text: str) -> str | None:
+    del written
+    return None if re.search(r"[<>\r\n]", text) else text
+
+
+def _yaml(written: str, text: str) -> str | None:
+    if written.startswith("'") and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    end = "\n" if written.endswith("\n") else ""  # a block scalar takes its line end along
+    return (quoted(text) if written.startswith('"') or _FLOW.search(text) else yaml_string(text)) + end
+
+
+def _json(written: str, text: str) -> str | None:
+    if not written.startswith('"'):
+        return None
+    ascii_only = written.isascii() and re.search(r"\\u[0-9A-Fa-f]{4}", written) is not None
+    # A backtick would end the code span around a relationship (M43).
+    return json.dumps(text, ensure_ascii=ascii_only).replace("`", "\\u0060")
+
+
+def _html(written: str, text: str) -> str | None:
+    del written
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#39;").replace("<", "&lt;")
+
+
+def _command(written: str, text: str) -> str | None:
+    del written
+    return json.dumps(text, ensure_ascii=False) if not text or re.search(r"[\s\"]", text) else text
+
+
+def _raw(written: str, text: str) -> str | None:
+    del written
+    return text
+
+
+_WRITERS: Mapping[Syntax, Callable[[str, str], str | None]] = {
+    "markdown": _markdown,
+    "angle": _angle,
+    "yaml": _yaml,
+    "json": _json,
+    "html": _html,
+    "command": _command,
+    "raw": _raw,
+}

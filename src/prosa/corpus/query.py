@@ -1,0 +1,124 @@
+"""The query language of search: text → clauses. Nothing is an error; what has no meaning is a word or a blank.
+
+In: any text. Out: a `Query`. The grammar, where blanks separate items:
+
+    query  = item { ["OR"] item }        every item must be found; items joined by OR are alternatives
+    item   = ["-" | "NOT "] [field ":"] (word ["*"] | '"' phrase '"')
+    field  = "title" | "heading" | "tag" | "text"
+
+OR binds its two neighbours, `AND` says what is so anyway. An excluded item is no alternative: OR beside it is a blank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prosa.corpus.sections import is_cjk
+from prosa.corpus.words import has_words
+
+MAX_QUERY = 2_000
+"""Characters of a query that are read. Longer than any question; a pasted document is looked for by its beginning."""
+
+MAX_TERMS = 64
+"""Items of a query that are read: each is a lookup of its own."""
+
+Field: TypeAlias = Literal["title", "heading", "tags", "text"]
+"""The columns in which a section is found."""
+
+FIELDS: dict[str, Field] = {"title": "title", "heading": "heading", "tag": "tags", "tags": "tags", "text": "text"}
+"""What may stand in front of a colon."""
+
+_OPEN, _CLOSE = '"“„«', '"”“»'
+_ITEM = re.compile(
+    rf"""(?P<minus>-(?=[^\s-]))?
+         (?:(?P<field>[A-Za-z]+):(?=[^\s:]))?
+         (?:[{_OPEN}](?P<phrase>[^{_CLOSE}]*)[{_CLOSE}]?(?P<stars>\*?)|(?P<word>[^\s{_OPEN}]+))""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Something to be found in a section: words one after another. ``prefix``: the last word may go on. ``field``:
+    in this column only."""
+
+    text: str
+    field: Field | None = None
+    prefix: bool = False
+
+    @property
+    def is_cjk(self) -> bool:
+        """Whether it is found as a piece of text, since its words are not set off by blanks."""
+        return is_cjk(self.text)
+
+
+Clause: TypeAlias = tuple[Term, ...]
+"""Alternatives, at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A section answers when every clause is found in it and nothing of ``excluded``."""
+
+    clauses: tuple[Clause, ...] = ()
+    excluded: tuple[Term, ...] = ()
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms that are looked for, those of all alternatives."""
+        return tuple(term for clause in self.clauses for term in clause)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing at all."""
+        return not self.clauses and not self.excluded
+
+
+def parse_query(text: str) -> Query:
+    """The meaning of a text; an empty query for a text without words."""
+    clauses: list[Clause] = []
+    excluded: list[Term] = []
+    joins, negates, joinable = False, False, False
+    for count, item in enumerate(_items(text)):
+        if count >= MAX_TERMS:
+            break
+        if isinstance(item, str):
+            joins, negates = item == "OR", item == "NOT"
+            continue
+        term, minus = item
+        if minus or negates:
+            excluded.append(term)
+            joinable = False
+        elif joins and joinable:
+            clauses[-1] = (*clauses[-1], term)
+        else:
+            clauses.append((term,))
+            joinable = True
+        joins, negates = False, False
+    return Query(tuple(clauses), tuple(excluded))
+
+
+def _items(text: str) -> Iterator[str | tuple[Term, bool]]:
+    """The operators, and the terms that hold a word with whether a minus stands before them."""
+    for match in _ITEM.finditer(text[:MAX_QUERY]):
+        if match[0] in ("OR", "AND", "NOT"):
+            yield match[0]
+        elif has_words((term := _term(match)).text):
+            yield term, match["minus"] is not None
+
+
+def _term(match: re.Match[str]) -> Term:
+    name = (match["field"] or "").lower()
+    field = FIELDS.get(name)
+    written = match["phrase"] if match["word"] is None else match["word"]
+    text = written if field or not name else f"{match['field']}:{written}"
+    prefix = bool(match["stars"]) or (match["word"] is not None and text.endswith("*") and _ends_in_word(text))
+    return Term(text.rstrip("*"), field, prefix)
+
+
+def _ends_in_word(text: str) -> bool:
+    """Whether the star follows a word, and not a bracket or another mark."""
+    return has_words(text.rstrip("*")[-1:])

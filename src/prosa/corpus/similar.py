@@ -1,0 +1,56 @@
+"""Which words make a document what it is: those it uses often and few others use.
+
+In: the texts of its sections, and how many sections of the corpus hold a word. Out: the most telling terms. No corpus
+is read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from math import log
+
+from prosa.corpus.query import Term
+from prosa.corpus.words import words
+
+MAX_TERMS = 30
+"""Terms that are looked for: more of them find the same documents, only slower."""
+
+MAX_CANDIDATES = 300
+"""Most frequent words that are asked about; the number of different words of a document has no bound."""
+
+MIN_LETTERS = 3
+"""Shorter words say little; of Chinese and Japanese, what the trigram table cannot find."""
+
+MOST_SHARED = 0.2
+"""Part of all sections beyond which a word tells nothing."""
+
+_PIECES = re.compile("[\u3400-\u9fff\uf900-\ufaff]{3,8}|[\u30a1-\u30fa\u30fc]{3,20}")
+"""Runs of Chinese characters and of katakana: what names are written in."""
+
+
+def telling_terms(texts: Iterable[str], spread: Callable[[Term], int], sections: int) -> tuple[Term, ...]:
+    """The terms that tell most, best first. ``spread`` gives the number of sections of the corpus that hold a term,
+    ``sections`` is the number of them all. Terms that stand nowhere but in ``texts`` are left out."""
+    used: Counter[str] = Counter()
+    own: Counter[str] = Counter()
+    for text in texts:
+        here = Counter(_words(text))
+        used += here
+        own.update(here.keys())
+    scored = []
+    for word, count in used.most_common(MAX_CANDIDATES):
+        held = spread(Term(word))
+        if own[word] < held <= max(sections * MOST_SHARED, own[word] + 1):
+            scored.append(((1 + log(count)) * log(1 + sections / held), word))
+    scored.sort(key=lambda pair: (-pair[0], pair[1]))
+    return tuple(Term(word) for _, word in scored[:MAX_TERMS])
+
+
+def _words(text: str) -> Iterable[str]:
+    for word in words(text):
+        if not word.text.isascii() and _PIECES.search(word.text):
+            yield from _PIECES.findall(word.text)
+        elif len(word.text) >= MIN_LETTERS and not word.text.isdecimal():
+            yield word.text

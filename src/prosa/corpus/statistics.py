@@ -1,0 +1,43 @@
+"""What can be said of a corpus in numbers: plain values for `prosa stats`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from prosa.graph.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A document, and how many others point at it."""
+
+    node: Node
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts of documents by dialect, of edges by origin, rel (an empty text: none) and state, most first.
+
+    ``orphans`` are documents that no other points at; ``linked`` those at which most do. ``size`` is the index in
+    bytes, ``changed_ns`` when it last changed; both are 0 where that is unknown.
+    """
+
+    documents: int = 0
+    sections: int = 0
+    words: int = 0
+    size: int = 0
+    changed_ns: int = 0
+    embeddings: int = 0
+    dialects: Mapping[str, int] = field(default_factory=dict)
+    origins: Mapping[str, int] = field(default_factory=dict)
+    rels: Mapping[str, int] = field(default_factory=dict)
+    states: Mapping[str, int] = field(default_factory=dict)
+    orphans: int = 0
+    linked: tuple[Linked, ...] = ()
+
+    @property
+    def edges(self) -> int:
+        """How many edges were written."""
+        return sum(self.states.values())

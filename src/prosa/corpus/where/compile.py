@@ -1,0 +1,160 @@
+"""The tree of a condition → a condition in SQL over `metadata` of the index. Every name and value is a parameter.
+
+In: a tree. Out: text with `?` and the values for them. It needs the functions of `sql_functions` on the connection, and
+gives one lookup in an index of `metadata` for each comparison. Nothing is executed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prosa.corpus.where.literals import is_year, version_key
+from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not, Operator
+
+Value: TypeAlias = str | float
+
+_LAST = "\U0010ffff"
+"""After every other character: `text < prefix + _LAST` is true of all that begins with the prefix."""
+
+_IS_DATE = "text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]*'"
+_IS_VALUE = "kind IN ('text', 'number', 'boolean')"
+_SAME_TEXT = "text = ?"
+_SAME_NUMBER = "number = ?"
+_SELECT = "SELECT document FROM metadata WHERE"
+_OF_KEY = "key = ? AND "
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A boolean expression in SQL and the values of its parameters, in order."""
+
+    sql: str
+    parameters: tuple[Value, ...] = ()
+
+
+def never(_: Condition) -> bool:
+    """No lookup is wide."""
+    return False
+
+
+def compile_where(expression: Expression, column: str, wide: Callable[[Condition], bool] = never) -> Condition:
+    """The condition on ``column``, which names the id of a document in the statement around it.
+
+    ``wide`` is asked about every lookup, a SELECT of documents: whether it finds so many that it is better to ask for
+    each document in turn than to find them all first.
+    """
+    if isinstance(expression, Join):
+        return join(expression.word, [compile_where(operand, column, wide) for operand in expression.operands])
+    if isinstance(expression, Not):
+        inner = compile_where(expression.operand, column, wide)
+        return Condition(f"NOT {inner.sql}", inner.parameters)
+    rows = _has(expression) if isinstance(expression, Has) else _compare(expression)
+    # One SELECT for each way to answer: with OR inside one of them SQLite would read all rows of the key.
+    selects = " UNION ALL ".join(f"{_SELECT} {each.sql}" for each in rows)
+    lookup = Condition(selects, tuple(value for each in rows for value in each.parameters))
+    return _each(rows, column) if wide(lookup) else Condition(f"{column} IN ({lookup.sql})", lookup.parameters)
+
+
+def _each(rows: list[Condition], column: str) -> Condition:
+    """The same question about one document. The plus keeps SQLite from any index but that of its rows."""
+    of_document = f"{_SELECT} document = {column}"
+    return join("or", [Condition(f"EXISTS ({of_document} AND {_guarded(each.sql)})", each.parameters) for each in rows])
+
+
+def _guarded(sql: str) -> str:
+    if not sql.startswith(_OF_KEY):
+        return f"+({sql})"
+    return f"{_OF_KEY}+({sql.removeprefix(_OF_KEY)})"
+
+
+def join(word: str, conditions: list[Condition]) -> Condition:
+    """Conditions joined by `and` or `or`, in parentheses."""
+    sql = f" {word.upper()} ".join(condition.sql for condition in conditions)
+    return Condition(f"({sql})", tuple(value for each in conditions for value in each.parameters))
+
+
+def sql_functions() -> dict[str, tuple[Callable[..., str | bool | None], int]]:
+    """The functions that a condition may call: name → function, number of arguments. All depend on nothing else."""
+    return {"prosa_version": (version_key, 1), "prosa_contains": (contains, 2)}
+
+
+def contains(text: str | None, part: str) -> bool:
+    """Whether a text holds another, whatever the case."""
+    return text is not None and part.casefold() in text.casefold()
+
+
+def _has(has: Has) -> list[Condition]:
+    """Rows of the field itself or of a field below it."""
+    name = has.field.name
+    return [
+        Condition(f"{_OF_KEY}{_IS_VALUE}", (name,)),
+        Condition(f"key > ? AND key < ? AND {_IS_VALUE}", (f"{name}.", f"{name}.{_LAST}")),
+    ]
+
+
+def _compare(compare: Compare) -> list[Condition]:
+    options = _merged([each for value in compare.values for each in _options(compare.operator, value)])
+    return [Condition(f"{_OF_KEY}({each.sql})", (compare.field.name, *each.parameters)) for each in options]
+
+
+def _merged(options: list[Condition]) -> list[Condition]:
+    """Equalities of texts and of numbers as one list each: `in` with many values stays one lookup."""
+    found: list[Condition] = []
+    for sql in (_SAME_TEXT, _SAME_NUMBER):
+        values = tuple(each.parameters[0] for each in options if each.sql == sql)
+        if values:
+            found.append(Condition(f"{sql.split()[0]} IN ({', '.join('?' * len(values))})", values))
+    return [*found, *(each for each in options if each.sql not in (_SAME_TEXT, _SAME_NUMBER))]
+
+
+def _options(operator: Operator, value: Constant) -> list[Condition]:
+    """The ways in which a row can answer; any of them is enough."""
+    if operator == "~":
+        return [_contains(value.text)]
+    if operator == "=":
+        return _equal(value)
+    if value.kind == "number":
+        numbers = Condition(f"number {operator} ?", (value.number,))
+        return [numbers, _date(operator, value.text)] if is_year(value) else [numbers]
+    if value.kind == "date":
+        return [_date(operator, value.text)]
+    if value.kind == "version":
+        return [Condition(f"prosa_version(text) {operator} ?", (version_key(value.text) or "",))]
+    return [Condition(f"text {operator} ? AND kind = 'text'", (value.text,))]
+
+
+def _equal(value: Constant) -> list[Condition]:
+    same = Condition(_SAME_TEXT if value.text else f"{_SAME_TEXT} AND kind = 'text'", (value.text,))
+    if value.kind == "null":
+        return [Condition("kind = 'null'")]
+    if value.kind == "boolean":
+        return [Condition(_SAME_TEXT, ("true" if value.number else "false",)), same]
+    if value.kind == "number":
+        numbers = [Condition(_SAME_NUMBER, (value.number,)), same]
+        return [*numbers, _date("=", value.text)] if is_year(value) else numbers
+    if value.kind == "date":
+        return [_date("=", value.text)]
+    if value.kind == "version":
+        return [Condition("prosa_version(text) = ?", (version_key(value.text) or "",)), same]
+    return [same]
+
+
+def _date(operator: Operator, text: str) -> Condition:
+    """Dates as text, at the precision of the condition: a day is all of that day."""
+    after = text + _LAST
+    if operator == "=":
+        return Condition(f"text >= ? AND text < ? AND {_IS_DATE}", (text, after))
+    if operator in ("<", ">="):
+        return Condition(f"text {operator} ? AND {_IS_DATE}", (text,))
+    return Condition(f"text {'>=' if operator == '>' else '<'} ? AND {_IS_DATE}", (after,))
+
+
+def _contains(part: str) -> Condition:
+    if not part:
+        return Condition(_IS_VALUE)
+    if not part.isascii():
+        return Condition("prosa_contains(text, ?)", (part,))
+    escaped = part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return Condition("text LIKE ? ESCAPE '\\'", (f"%{escaped}%",))

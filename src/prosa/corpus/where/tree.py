@@ -1,0 +1,74 @@
+"""What a condition says, as a tree that never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "~"]
+"""`~` is "contains". `!=`, `!~` and `not in` are `Not` of another."""
+
+Kind: TypeAlias = Literal["text", "number", "date", "version", "boolean", "null"]
+"""How a literal compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value as written, without quotes. ``number`` is the value of a number, 1 or 0 for a boolean."""
+
+    text: str
+    kind: Kind = "text"
+    number: float = 0.0
+
+
+class FieldName(NamedTuple):
+    """A dotted name and its offset in the condition."""
+
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Some value of the field compares so with one of the values. More than one only for `=`."""
+
+    field: FieldName
+    operator: Operator
+    values: tuple[Constant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """The field has a value other than null."""
+
+    field: FieldName
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite, also true of a document without the field."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """All of them, or any of them; two at least."""
+
+    word: Literal["and", "or"]
+    operands: tuple[Expression, ...]
+
+
+Expression: TypeAlias = Compare | Has | Not | Join
+
+
+def fields_of(expression: Expression) -> Iterator[FieldName]:
+    """The fields that a condition names, in the order they are written. The depth is bounded by the parser."""
+    if isinstance(expression, Compare | Has):
+        yield expression.field
+    elif isinstance(expression, Not):
+        yield from fields_of(expression.operand)
+    else:
+        for operand in expression.operands:
+            yield from fields_of(operand)

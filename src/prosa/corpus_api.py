@@ -1,0 +1,233 @@
+"""The corpus for programs: `prosa.Corpus`. A surface like the commands `search`, `graph`, `links`, `path`, `impact`,
+`stats` and `query`, with the same answers as typed values.
+
+In: a folder or a document. Out: frozen values of `prosa.graph` and `prosa.corpus`. Nothing is run, nothing is sent
+anywhere, and no document is changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from prosa.app.corpus import open_corpus
+from prosa.corpus.errors import UnknownDocument
+from prosa.corpus.search import DEFAULT_LIMIT, Hit, Search
+from prosa.graph.answers import Links
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.adapters.sqlite import Index
+    from prosa.adapters.sqlite.asking import Answer
+    from prosa.corpus.found import Refreshed
+    from prosa.corpus.statistics import Statistics
+    from prosa.graph.graph import Graph
+    from prosa.graph.node import Node
+    from prosa.graph.reach import Reached
+
+__all__ = ["Corpus"]
+
+Told = TypeVar("Told")
+
+
+class Corpus:
+    """The documents below a folder, with an index that was brought up to date when this was made (L28, M51, H4, Y22).
+
+    ``path`` is a folder, which is the root of the corpus, or a document, whose project is; the current folder when
+    left out. ``root`` is a folder that is the root whatever ``path`` is. ``refresh`` False asks the index as it is.
+    With ``jobs`` above 1 so many processes read documents; ``environ`` stands for `os.environ`, which says where the
+    cache is.
+    Documents that changed since are seen after `refresh`. Use it in a ``with`` block, or call `close`. Several threads
+    may share one; it answers them one after the other.
+
+    A document is named by a `Path`, relative to the working directory, or by a text: its path below the root, its id,
+    or the name of its file. Raises `prosa.corpus.errors.CorpusError` where the index cannot be used, a query is wrong,
+    or no document is called so (`UnknownDocument`); `prosa.source.FileProblem` for a folder that does not exist;
+    `prosa.runtime.errors.RunError` for settings with errors.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        root: str | Path | None = None,
+        refresh: bool = True,
+        jobs: int = 1,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        from prosa.adapters.processes import Pool
+        from prosa.app import settings_for
+        from prosa.app.corpus import corpus_root
+
+        environ = os.environ if environ is None else environ
+        place, folder = (None if each is None else Path(each) for each in (path, root))
+        for each in (place, folder):
+            if each is not None and not each.exists():
+                raise FileProblem(each, "missing", "no such file or folder")
+        settings = settings_for(corpus_root(place, folder) / "prosa", environ)
+        self._stack, self._lock = ExitStack(), RLock()
+        opening = open_corpus(
+            place,
+            environ=environ,
+            settings=settings,
+            root=folder,
+            refresh=refresh,
+            workers=Pool(jobs) if jobs > 1 else None,
+        )
+        self._corpus = self._stack.enter_context(opening)
+
+    def __enter__(self) -> Corpus:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()  # an error in the block is the caller's own
+
+    def close(self) -> None:
+        """Closes the index. Every further question opens it again."""
+        with self._lock:
+            self._stack.close()
+            self._corpus.index.close()
+
+    def _ask(self, question: Callable[[Index], Told]) -> Told:
+        with self._lock:
+            return self._corpus.ask(question)
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths in answers are relative to."""
+        return self._corpus.root
+
+    @property
+    def report(self) -> Refreshed:
+        """What the last refresh did: how many documents were added, changed, removed, and which cannot be read."""
+        return self._corpus.report
+
+    def refresh(self) -> Refreshed:
+        """Brings the index up to date with the files; the same value as `report` afterwards."""
+        with self._lock:
+            return self._corpus.refresh()
+
+    def documents(self) -> list[Node]:
+        """Every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""
+        return self._ask(lambda index: index.documents())
+
+    def document(self, name: str | Path) -> Node:
+        """The document called ``name``. Raises `UnknownDocument`."""
+        return self._ask(lambda index: self._document(index, name))
+
+    def _document(self, index: Index, name: str | Path) -> Node:
+        found = None if isinstance(name, Path) else index.node(name)
+        if found is None and os.path.lexists(name):
+            found = self._corpus.document_at(Path(name))
+        if found is None:
+            raise UnknownDocument(str(name), index.near(str(name)))
+        return found
+
+    def search(
+        self,
+        text: str = "",
+        *,
+        limit: int = DEFAULT_LIMIT,
+        dialects: Collection[str] = (),
+        tags: Collection[str] = (),
+        kinds: Collection[str] = (),
+        rels: Collection[str] = (),
+        since: str = "",
+        until: str = "",
+        where: str = "",
+        current: bool = False,
+        path_glob: str = "",
+        sections: bool = False,
+    ) -> list[Hit]:
+        """Sections that answer a query, best first; with filters alone every document that they let through.
+
+        ``dialects`` and ``kinds``: any of them; ``tags`` and ``rels``: all of them. ``since`` and ``until`` are ISO
+        dates, inclusive. ``where`` is a condition on fields of the front matter (`audience=ops and has owner`).
+        ``current`` leaves out documents that have expired (MA20). ``sections`` gives every section that matches, not
+        the best of each document. Raises `prosa.corpus.where.WhereError` for a condition that cannot be read, and
+        ``ValueError`` for a date that is none.
+        """
+        from prosa.adapters.sqlite.search import search
+
+        asked = Search(
+            text=text,
+            limit=limit,
+            dialects=_several(dialects),
+            tags=_several(tags),
+            kinds=_several(kinds),
+            rels=_several(rels),
+            since=_date("since", since),
+            until=_date("until", until),
+            where=where,
+            current=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if current else "",
+            path_glob=path_glob,
+            sections=sections,
+        )
+        return self._ask(lambda index: search(index, asked))
+
+    def graph(self) -> Graph:
+        """All nodes and edges; what nobody wrote but follows stands in ``derived`` (X21)."""
+        return self._ask(lambda index: index.graph())
+
+    def links(self, name: str | Path) -> Links:
+        """What a document points at (``out``), what points at it (``back``, Y22), and its references that lead nowhere
+        (``unresolved``). Raises `UnknownDocument`."""
+
+        def links(index: Index) -> Links:
+            node = self._document(index, name)
+            return Links.of(node, index.edges_from(node.path), index.edges_to(node.path))
+
+        return self._ask(links)
+
+    def path(self, start: str | Path, end: str | Path, *, directed: bool = False) -> tuple[Reached, ...] | None:
+        """The steps of a shortest way between two documents, over references in either direction, or with ``directed``
+        only from source to target; empty from a document to itself, None where there is none. Raises
+        `UnknownDocument`."""
+        from prosa.graph.reach import shortest_path
+
+        return shortest_path(self.graph(), self.document(start).id, self.document(end).id, directed=directed)
+
+    def impact(
+        self, name: str | Path, *, rels: Collection[str] | None = None, depth: int | None = None
+    ) -> tuple[Reached, ...]:
+        """What reaches a document, the nearest first: what a change of it concerns. ``rels`` counts only references of
+        these types, ``depth`` only documents so many references away. Raises `UnknownDocument`."""
+        from prosa.graph.reach import impact
+
+        return impact(self.graph(), self.document(name).id, None if rels is None else _several(rels), depth)
+
+    def stats(self) -> Statistics:
+        """The corpus in numbers."""
+        from prosa.adapters.sqlite.counting import statistics
+
+        return self._ask(lambda index: statistics(index.connection(), index.path))
+
+    def query(self, sql: str) -> Answer:
+        """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
+        them. Raises `prosa.corpus.errors.QueryRefused` (X10)."""
+        from prosa.adapters.sqlite.asking import ask
+
+        def answer(index: Index) -> Answer:
+            index.connection()  # makes the file where there is none
+            return ask(index.path, sql)
+
+        return self._ask(answer)
+
+
+def _several(names: Collection[str]) -> tuple[str, ...]:
+    """The names; a text is one of them, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _date(name: str, text: str) -> str:
+    from prosa.corpus.facets import iso_moment
+
+    if text and iso_moment(text) is None:
+        raise ValueError(f"{name}: {text!r} is no date; write 2026, 2026-03 or 2026-03-01")
+    return text

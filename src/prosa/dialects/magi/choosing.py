@@ -1,0 +1,129 @@
+"""Which scripts of a document run, in which order, and why the others do not (M26, M27, M33, M37, MA12, MA13). Pure.
+
+In: scripts, what the user chose, what is wrong with each and how its result stands. Out: a row for each script. That a
+block asks for `auto-run` chooses nothing: the user does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from prosa.dialects.magi.model import Script
+from prosa.dialects.magi.priority import in_order
+
+Kind: TypeAlias = Literal["runs", "not-chosen", "error", "environment", "result", "edited", "text"]
+"""Why a script runs or does not: it is not chosen, wrong, for elsewhere, has its result, edited by hand, wants text."""
+
+ANYWHERE = ("text", "input")
+"""Names that stand for every script that takes a text, unless one of them has that very id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the user chose. ``ids`` are addresses (MA9). ``auto`` are those that ask to run by themselves, ``every`` all
+    of them; ``stale`` narrows either, or all, to those whose result is stale. ``env`` filters by `runtime-env`.
+
+    ``force`` counts results that were edited by hand as stale; ``writes`` leaves such results alone otherwise.
+    ``texts`` are what a reader entered, by address, ``text`` for all that take one.
+    """
+
+    ids: tuple[str, ...] = ()
+    auto: bool = False
+    every: bool = False
+    stale: bool = False
+    env: str = "server"
+    force: bool = False
+    writes: bool = False
+    text: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything was chosen at all (MA12)."""
+        return bool(self.ids or self.auto or self.every or self.stale)
+
+    def text_for(self, script: Script) -> str | None:
+        """What was entered for a script."""
+        return self.texts.get(script.address, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One script: ``order`` counts from 1 in the order in which they run, ``why`` is a phrase for people."""
+
+    script: Script
+    order: int
+    kind: Kind
+    why: str
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is run."""
+        return self.kind == "runs"
+
+
+def choose(
+    scripts: Iterable[Script], choice: Choice, *, wrong: Mapping[str, str], states: Mapping[str, str]
+) -> tuple[Row, ...]:
+    """A row for each script, in the order in which they would run (MA13).
+
+    ``wrong`` says by address what keeps a script from running, ``states`` how its result stands: absent (also when it
+    is missing here), fresh, stale or edited. With no choice made the rows say what could be chosen.
+    """
+    rows: list[Row] = []
+    for order, script in enumerate(in_order(scripts), 1):
+        state = states.get(script.address, "absent")
+        kind, why = _verdict(script, choice, wrong.get(script.address), state)
+        rows.append(Row(script, order, kind, why))
+    return tuple(rows)
+
+
+def takes_text(script: Script) -> bool:
+    """Whether a reader enters a text for this script (M37). One that runs by itself has no input field (MA15)."""
+    return script.interactive_type == "inputbox"
+
+
+def _verdict(script: Script, choice: Choice, wrong: str | None, state: str) -> tuple[Kind, str]:
+    chosen = _chosen(script, choice)
+    if chosen is None:
+        return "not-chosen", "not chosen" if choice.ids else "does not ask for auto-run"
+    if choice.stale and state == "absent":
+        return "result", "it has no result yet"
+    if wrong is not None:
+        return "error", wrong
+    env = script.fields.text("runtime-env")
+    if env is not None and env.strip().casefold() != choice.env.strip().casefold():
+        return "environment", f"is for the environment {env.strip()}, and this is {choice.env}"
+    return _by_result(choice, state) or _by_text(script, choice) or ("runs", chosen)
+
+
+def _chosen(script: Script, choice: Choice) -> str | None:
+    """Why a script is chosen, or None."""
+    if choice.ids:
+        return "named by --script" if script.address in choice.ids else None
+    if choice.auto:
+        return "asks for auto-run" if script.auto_run else None
+    if choice.every:
+        return "--all"
+    if choice.stale:
+        return "its result is stale"
+    if takes_text(script):
+        return f"--script {script.address} with --input TEXT"
+    return "asks for auto-run: --auto or --all" if script.auto_run else "--all"
+
+
+def _by_result(choice: Choice, state: str) -> tuple[Kind, str] | None:
+    """What the result that is there keeps from running."""
+    if state == "edited" and (choice.stale or choice.writes) and not choice.force:
+        return "edited", "its result was edited by hand; --force replaces it"
+    if choice.stale and state == "fresh":
+        return "result", "its result is fresh"
+    return None
+
+
+def _by_text(script: Script, choice: Choice) -> tuple[Kind, str] | None:
+    if takes_text(script) and choice.text_for(script) is None and choice.is_made:
+        return "text", f"waits for a text: --input TEXT or {script.address}=TEXT"
+    return None

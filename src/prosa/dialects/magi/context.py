@@ -1,0 +1,108 @@
+"""What is sent of a document beside the prompt of one of its blocks (MA11, X19). A model in, a text out; pure.
+
+Sent is what people see, and the section in which the block stands, up to it. Never sent: other ai-script blocks,
+relationships, managed regions, comments, front matter. A heading inside a region begins no section: what a model wrote
+once does not decide what the next one is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prosa.dialects.magi.clean import left_out, not_for_readers
+from prosa.dialects.magi.model import MagiModel, Script
+from prosa.dialects.magi.regions import inside
+from prosa.source import SourceText, Span
+
+ContextMode: TypeAlias = Literal["section", "document", "none"]
+
+DOCUMENT = "The document:"
+SECTION = "The section of the document in which this instruction stands, up to it:"
+
+_LINE_END = re.compile(r"\r\n?")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
+_RUN = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """What people see of a body. ``hidden`` are the spans left out, in order and apart; ``headings`` the places at
+    which a section begins; ``text`` the whole, with plain line feeds and no blank lines around it."""
+
+    source: SourceText
+    body: Span
+    hidden: tuple[Span, ...]
+    headings: tuple[int, ...]
+    text: str
+
+    def between(self, start: int, end: int) -> str:
+        """What is seen of a part of the body."""
+        first = bisect_left(self.hidden, start, key=lambda span: span.end)
+        last = bisect_left(self.hidden, end, key=lambda span: span.start)
+        clipped = (Span(max(span.start, start), min(span.end, end)) for span in self.hidden[first:last])
+        return _plain(left_out(self.source, Span(start, end), clipped).text)
+
+
+def visible(model: MagiModel) -> Visible:
+    """What people see of a document, made once for all of its blocks."""
+    body, hidden, within = model.front.body, not_for_readers(model), inside(model.regions)
+    headings = (each.span.start for each in model.document.headings if not each.nested)
+    text = _plain(left_out(model.source, body, hidden).text)
+    return Visible(model.source, body, hidden, tuple(at for at in headings if not within(at)), text)
+
+
+def context_of(
+    model: MagiModel, script: Script | None, mode: ContextMode = "document", *, seen: Visible | None = None
+) -> str:
+    """The text to send; empty for ``none`` and where nothing is seen.
+
+    ``document`` is the whole and then the section up to the block, ``section`` the latter alone. Without a script, as
+    for instructions that came beside the document (M41), both are the whole. ``seen`` saves making it again.
+    """
+    if mode == "none":
+        return ""
+    seen = seen or visible(model)
+    section = seen.text if script is None else _section(seen, script)
+    if mode == "section" and script is not None:
+        return _framed(SECTION, section)
+    parts = [_framed(DOCUMENT, seen.text), "" if section == seen.text else _framed(SECTION, section)]
+    return "\n".join(part for part in parts if part)
+
+
+def section_up_to(seen: Visible, script: Script) -> Span:
+    """From the last heading in front of a block up to it."""
+    end = script.hint.start if script.hint else script.fence.span.start
+    index = bisect_right(seen.headings, end) - 1
+    start = seen.headings[index] if index >= 0 else seen.body.start
+    return Span(min(start, end), end)
+
+
+def _section(seen: Visible, script: Script) -> str:
+    span = section_up_to(seen, script)
+    return seen.between(span.start, span.end)
+
+
+def _start(span: Span) -> int:
+    return span.start
+
+
+def _end(span: Span) -> int:
+    return span.end
+
+
+def _framed(words: str, text: str) -> str:
+    """The text in a fence that is longer than any in it, so that where it ends is beyond doubt."""
+    if not text:
+        return ""
+    fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=2))
+    return f"{words}\n\n{fence}markdown\n{text}\n{fence}\n"
+
+
+def _plain(text: str) -> str:
+    """Line feeds, and neither blank lines around it nor spaces behind it. The indentation of the first line stays."""
+    lines = _LINE_END.sub("\n", text).removeprefix("\ufeff").rstrip()
+    blank = _BLANK_LINES.match(lines)
+    return lines[blank.end() :] if blank else lines

@@ -1,0 +1,183 @@
+"""Any text as Markdown that is nothing but text to those who read documents for instructions (X19).
+
+In: the result of a script. Out: the same Markdown with a backslash in front of every character that begins something
+that counts: an HTML comment, the language of an ai-script fence, a footnote, a message heading, a configuration line,
+a heading that would end the author's section; and a fence closed that was left open. The places are remembered, so
+that `unescaped` gives the text back. What cannot be made harmless in a few rounds is None: it belongs into a fence.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from prosa.dialects.magi.regions import END, MAX_MARKS
+from prosa.dialects.magi.scripts import LANGUAGE
+from prosa.document import Document, Fence, Heading, parse
+from prosa.document.cover import Cover
+from prosa.source import SourceText, Span
+
+MAX_ROUNDS = 8
+"""How often a text is read again after an escape has uncovered what it hid. Real texts need two rounds."""
+
+_BEFORE = "<!-- ai-result -->\n\n"
+_COMMENT = "<!--"
+_MESSAGE = re.compile(r"(?://\s*)?@")
+_CONFIGURATION = re.compile(r"^ {0,3}(?:>[ \t]{0,4})*(?://)?(?=%)", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"^(?=---$)", re.MULTILINE)
+_MARKS = re.compile(r"[ \t>]*")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Escaped:
+    """``text`` is what to write. ``places`` are the offsets in the original in front of which a backslash was put;
+    ``closed`` says that a last line was added that closes a fence."""
+
+    text: str
+    places: tuple[int, ...] = ()
+    closed: bool = False
+
+
+def settled(text: str) -> str:
+    """What of a text is kept when it is written: line ends become line feeds, blank lines at its end go, and half
+    characters, which no file can hold, become U+FFFD."""
+    lines = _LINE_END.split(_SURROGATE.sub("\ufffd", text))
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def escaped(text: str, *, level: int = 0, strict: bool = False) -> Escaped | None:
+    """A settled text, harmless below a heading of ``level``; 0 where headings end nothing.
+
+    ``strict`` leaves no heading, no link definition and no line of three hyphens.
+    """
+    places: list[int] = []
+    closing = ""
+    for _ in range(MAX_ROUNDS):
+        shown = _with_backslashes(text, places)
+        probe = _Probe(shown + closing)
+        offences = {probe.original(at, places) for at in probe.offences(level, strict)}
+        if not offences and probe.ends_well:
+            return Escaped(shown + closing, tuple(places), bool(closing))
+        if not offences:
+            if closing or (fence := probe.swallowing) is None:
+                return None
+            closing = f"\n{fence.open_fence}"
+        elif offences <= set(places) or len(offences.union(places)) > MAX_MARKS:
+            return None
+        places = sorted(offences.union(places))
+    return None
+
+
+def unescaped(shown: str, places: Sequence[int], *, closed: bool) -> str:
+    """The text that was escaped. Where someone has changed it since, what is no backslash stays."""
+    text = shown.rpartition("\n")[0] if closed else shown
+    pieces: list[str] = []
+    done = 0
+    for at in (place + number for number, place in enumerate(places)):
+        if text.startswith("\\", at) and at >= done:
+            pieces.append(text[done:at])
+            done = at + 1
+    return "".join((*pieces, text[done:]))
+
+
+class _Probe:
+    """A text as it would stand in a region, read by the parser that reads documents."""
+
+    def __init__(self, shown: str) -> None:
+        self.span = Span(len(_BEFORE), len(_BEFORE) + len(shown))
+        self.end = self.span.end + 2
+        self.document: Document = parse(SourceText(f"{_BEFORE}{shown}\n\n{END}\n"))
+
+    @property
+    def ends_well(self) -> bool:
+        """Whether the marker behind the text is one."""
+        marker = Span(self.end, self.end + len(END))
+        return any(html.block and html.span == marker for html in self.document.html)
+
+    @property
+    def swallowing(self) -> Fence | None:
+        """The open fence that takes the marker behind the text."""
+        return next((each for each in self.document.fences if self.end in each.span and not each.nested), None)
+
+    def original(self, at: int, places: Sequence[int]) -> int:
+        """The offset in the original of a place in the text read."""
+        at -= self.span.start
+        shown = [place + number for number, place in enumerate(places)]
+        return at - bisect_left(shown, at)
+
+    def offences(self, level: int, strict: bool) -> Iterator[int]:
+        """The places in front of which a backslash belongs."""
+        yield from (at for at in self._all_offences(level, strict) if at in self.span)
+
+    def _all_offences(self, level: int, strict: bool) -> Iterator[int]:
+        document, text = self.document, self.document.source.text
+        yield from self._html()
+        for fence in document.fences:
+            if fence.language.lower() == LANGUAGE:
+                yield _info_of(text, fence)
+        for note in document.footnote_definitions:
+            yield text.find("[", note.span.start)
+        for heading in document.headings:
+            if _counts(heading, level) or strict:
+                yield _mark_of(text, heading)
+        yield from self._lines(_CONFIGURATION)
+        if strict:
+            yield from (each.span.start for each in document.definitions)
+            yield from self._lines(_FRONT_MATTER)
+
+    def _html(self) -> Iterator[int]:
+        """Comments, and blocks that take the marker behind the text."""
+        text = self.document.source.text
+        for html in self.document.html:
+            if html.span.start in self.span and (_COMMENT in html.span.of(text) or self.end in html.span):
+                yield text.find("<", html.span.start)
+                at = text.find(_COMMENT, html.span.start, html.span.end)
+                while at >= 0:
+                    yield at
+                    at = text.find(_COMMENT, at + 1, html.span.end)
+
+    def _lines(self, pattern: re.Pattern[str]) -> Iterator[int]:
+        """The lines of a form, but those in blocks of code."""
+        code = Cover((*(fence.span for fence in self.document.fences), *self.document.indented_code))
+        text = self.document.source.text
+        found = (match.end() for match in pattern.finditer(text, self.span.start, self.span.end))
+        return (at for at in found if at not in code)
+
+
+def _counts(heading: Heading, level: int) -> bool:
+    """Whether a heading ends the section it stands in, or begins a message."""
+    if heading.nested:
+        return False
+    return heading.level <= level or (heading.level == 3 and _MESSAGE.match(heading.text) is not None)
+
+
+def _mark_of(text: str, heading: Heading) -> int:
+    """The first `#`, or the first character of the underline."""
+    start, end = heading.span.start, heading.span.end
+    if text.startswith("#", start):
+        return start
+    line = text.rfind("\n", start, end) + 1
+    match = _MARKS.match(text, line, end)
+    return match.end() if match else line
+
+
+def _info_of(text: str, fence: Fence) -> int:
+    at = fence.span.start + len(fence.open_fence)
+    while text[at] in " \t":
+        at += 1
+    return at
+
+
+def _with_backslashes(text: str, places: Sequence[int]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for place in places:
+        pieces.append(text[done:place])
+        done = place
+    return "\\".join((*pieces, text[done:])) if pieces else text

@@ -1,0 +1,160 @@
+"""Write the result of an ai-script into its document (X19): a model, a script and a text in; edits out. Pure; who reads
+and writes files is the caller's.
+
+Below its block a result stands as Markdown between two comments. What is written is data: every edit is tried on the
+text and read again, and is given only if scripts, relationships, regions and all other Markdown around it are what they
+were. Markdown is tried first, then Markdown with every heading and definition escaped, then the code of a fence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prosa.dialects.magi.clean import without_blocks
+from prosa.dialects.magi.escape import settled
+from prosa.dialects.magi.model import MagiModel, Script
+from prosa.dialects.magi.owners import owners_of
+from prosa.dialects.magi.parts import model_of
+from prosa.dialects.magi.placing import Place, below, instead_of, refusal
+from prosa.dialects.magi.regions import About, Region, inside, marker
+from prosa.dialects.magi.result_text import Shape, is_edited, region_text, shapes
+from prosa.dialects.magi.script_hash import context_mode, script_hash
+from prosa.dialects.magi.scripts import LANGUAGE
+from prosa.dialects.magi.states import State, Status, state_of, statuses
+from prosa.dialects.magi.unchanged import depth, meaning, structure
+from prosa.source import Edit, Span, apply_edits
+
+__all__ = ["ResultRefused", "State", "Status", "region_text", "removal", "state_of", "statuses", "written"]
+
+
+class ResultRefused(ValueError):
+    """A result that is not written; the text says why and what to do. ``edited`` when `--force` would write it."""
+
+    def __init__(self, message: str, *, edited: bool = False) -> None:
+        super().__init__(message)
+        self.edited = edited
+
+
+def written(
+    model: MagiModel,
+    script: Script,
+    text: str,
+    *,
+    model_name: str,
+    context: str,
+    form: str = "markdown",
+    force: bool = False,
+    sent: str | None = None,
+) -> tuple[Edit, ...]:
+    """The edits that write the result of a script: none where it stands there already, byte for byte.
+
+    ``context`` is the context mode and ``model_name`` the model of the run; ``form`` is the form of the output (json,
+    text, markdown, image-url). ``sent`` is the hash of the script when it was sent: where the document has changed
+    since, the result is stale as soon as it is written. A result that was edited by hand is replaced only with
+    ``force``. Apply the edits to the text of ``model`` and read it again before the next result is written. Raises
+    `ResultRefused`.
+    """
+    region = owners_of(model).region_of(script)
+    _refuse(model, script, region, force=force)
+    place = below(model, script) if region is None else instead_of(model, region)
+    mode = context_mode(context)
+    now = script_hash(model, script, mode, model_name)
+    about = About(script.script_id or "", sent or now, model_name=model_name, context=mode)
+    edit = _safe_edit(model, place, about, settled(text), form, current=about.sha256 == now)
+    if edit is None:
+        why = "it would change what stands around it"
+        if model.stray_markers:
+            why = "a marker of a result has no partner; `prosa check` shows which, remove it first"
+        raise ResultRefused(f"the result of `{script.address}` cannot be written: {why}")
+    return () if model.source.slice(edit.span) == edit.replacement else (edit,)
+
+
+def removal(model: MagiModel, region: Region) -> Edit:
+    """The edit that takes a region out, with its lines and the blank lines that would be too many."""
+    return Edit(next(iter(without_blocks(model, (region.span,)))), "")
+
+
+def _refuse(model: MagiModel, script: Script, region: Region | None, *, force: bool) -> None:
+    why = refusal(script)
+    if why is not None:
+        raise ResultRefused(f"the result of `{script.address}` cannot be written: {why}")
+    if region is not None and not force and is_edited(model, region):
+        message = f"the result of `{script.address}` was edited by hand and is kept: `--force` replaces it"
+        raise ResultRefused(message, edited=True)
+
+
+def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: str, *, current: bool) -> Edit | None:
+    """The first way to write a text that changes nothing around it. A ``current`` result gets the hash of its script in
+    the document as it will be read: in an odd one, lines around a region may be cut otherwise."""
+    empty = _Tried(model, place.edit(marker(Shape("").told(about)), ""))
+    if not empty.is_written or not _fits(model, place, empty):
+        return None
+    if current:
+        about = replace(about, sha256=script_hash(empty.model, empty.script, about.context, about.model_name))
+    level = 0 if place.marks else level_at(model, place.span.start)
+    for shape in shapes(text, form, level):
+        edit = place.edit(marker(shape.told(about)), shape.shown)
+        tried = _Tried(model, edit)
+        if tried.is_written and tried.is_data(text) and tried.says_around == empty.says_around:
+            return edit
+    return None
+
+
+def _fits(model: MagiModel, place: Place, empty: _Tried) -> bool:
+    """Whether an empty result can stand there. Around one that is replaced, the Markdown may have hung on its text."""
+    if meaning(empty.model, empty.hole) != meaning(model, place.span):
+        return False
+    if len(place.span):
+        return True
+    loose = bool(place.marks)
+    if structure(empty.model, empty.hole, loose=loose) != structure(model, place.span, loose=loose):
+        return False
+    return depth(empty.model, empty.region.span.start) == depth(model, place.inside)
+
+
+def level_at(model: MagiModel, offset: int) -> int:
+    """The level of the author's heading above a place, at least 1: a heading of level 1 would be a title."""
+    within = inside(model.regions)
+    above = [each for each in model.document.headings if each.span.start < offset and not each.nested]
+    return next((each.level for each in reversed(above) if not within(each.span.start)), 1)
+
+
+class _Tried:
+    """A document after an edit. ``hole`` is the stretch that was written."""
+
+    def __init__(self, model: MagiModel, edit: Edit) -> None:
+        self.model = model_of(apply_edits(model.source.text, (edit,)))
+        self.hole = Span(edit.span.start, edit.span.start + len(edit.replacement))
+        self._regions = [each for each in self.model.regions if each.span.start in self.hole]
+
+    @property
+    def is_written(self) -> bool:
+        """Whether exactly one region came of it, and is the result of a script."""
+        pairs = owners_of(self.model).pairs
+        return len(self._regions) == 1 and any(region is self.region for _, region in pairs)
+
+    @property
+    def region(self) -> Region:
+        """The region that came of it."""
+        return self._regions[0]
+
+    @property
+    def script(self) -> Script:
+        """The script whose result it is."""
+        return next(script for script, region in owners_of(self.model).pairs if region is self.region)
+
+    @property
+    def says_around(self) -> tuple[object, ...]:
+        """What the document says outside of what was written."""
+        return meaning(self.model, self.hole), structure(self.model, self.hole)
+
+    def is_data(self, text: str) -> bool:
+        """Whether nothing that was written acts, also for readers who know no regions, and the text can be had back."""
+        document = self.model.document
+        acting = (
+            *(each.span for each in document.fences if each.language == LANGUAGE),
+            *(each.span for each in document.footnote_definitions),
+        )
+        markers = sum(span.start in self.hole for span in document.comments)
+        quiet = markers == 2 and not any(span.start in self.hole for span in acting)
+        return quiet and region_text(self.model, self.region) == text

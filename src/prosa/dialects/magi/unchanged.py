@@ -1,0 +1,122 @@
+"""Whether edits leave the rest of a document what it was (X19): a reading in, what it says outside of stretches out.
+
+Two documents that say the same around the stretches in which they differ have equal answers. Places count as if the
+stretches were empty.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from prosa.dialects.magi.model import MagiModel
+from prosa.document import Link, LinkDefinition, Section
+from prosa.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Places outside of stretches, which are apart and in order. ``ends`` are theirs, ``cut`` the length of all up to
+    each."""
+
+    holes: tuple[Span, ...]
+    ends: tuple[int, ...]
+    cut: tuple[int, ...]
+
+    def place(self, offset: int) -> int:
+        """The place without the stretches; any place in one is its beginning."""
+        before = bisect_right(self.ends, offset)
+        if before < len(self.holes):
+            offset = min(offset, self.holes[before].start)
+        return offset - (self.cut[before - 1] if before else 0)
+
+    def spans(self, spans: Iterable[Span]) -> list[tuple[int, int]]:
+        """The spans that begin outside."""
+        return [(self.place(each.start), self.place(each.end)) for each in spans if self.outside(each.start)]
+
+    def each(self, elements: Iterable[Any], said: Callable[[Any], Any]) -> list[tuple[int, int, Any]]:
+        """The elements that begin outside, with what they say."""
+        return [
+            (self.place(each.span.start), self.place(each.span.end), said(each))
+            for each in elements
+            if self.outside(each.span.start)
+        ]
+
+    def starts(self, spans: Iterable[Span]) -> list[int]:
+        """Where the spans that begin outside begin: a container ends with the results in it."""
+        return [self.place(each.start) for each in spans if self.outside(each.start)]
+
+    def outside(self, offset: int) -> bool:
+        """Whether a place lies outside."""
+        index = bisect_right(self.ends, offset)
+        return index == len(self.holes) or offset not in self.holes[index]
+
+
+def around_of(holes: Iterable[Span]) -> Around:
+    """What lies around stretches that are apart."""
+    ordered = tuple(sorted(holes))
+    return Around(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
+
+
+def meaning(model: MagiModel, *holes: Span) -> tuple[Any, ...]:
+    """What acts or is relied on: front matter, scripts, relationships, regions, stray markers."""
+    around = around_of(holes)
+    return (
+        (model.front.present, model.front.complete, model.front.body.start, model.front.value),
+        [(around.spans([each.fence.span]), each.fence.containers, each.data) for each in model.scripts],
+        [(around.spans([each.span]), each.label, each.data) for each in model.relationships],
+        [around.spans(each.referenced_at) for each in model.relationships],
+        around.each(model.regions, lambda each: (each.about, around.place(each.content.start))),
+        around.spans(model.stray_markers),
+    )
+
+
+def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[Any, ...]:
+    """All that the Markdown of the rest is: headings and their sections and anchors, notes, links, code, comments,
+    lists. The text being the same, places say it all.
+
+    ``loose`` leaves out whether items of lists are paragraphs: a blank line anywhere in a list makes them so.
+    """
+    around, document = around_of(holes), model.document
+    return (
+        _is_titled_inside(model, around),
+        around.each(document.headings, lambda each: (each.level, each.nested)),
+        [(each.anchor, *_end(around, each)) for each in document.sections if around.outside(each.span.start)],
+        around.each(document.footnote_definitions, lambda each: each.label),
+        around.each(document.footnote_references, lambda each: each.label),
+        around.each(document.undefined_footnotes, lambda each: each.label),
+        around.each(document.links, _target),
+        around.each(document.images, _target),
+        around.each(document.definitions, _target),
+        around.each(document.wikilinks, lambda each: each.target),
+        around.each(document.fences, lambda each: (each.info, each.closed, each.containers)),
+        around.each(document.html, lambda each: each.block),
+        [] if loose else around.each(document.paragraphs, lambda each: each.nested),
+        *map(around.spans, (document.indented_code, document.comments)),
+        around.spans(each.span for each in document.code_spans),
+        *map(around.starts, (document.quotes, document.lists, document.items)),
+    )
+
+
+def depth(model: MagiModel, offset: int) -> int:
+    """In how many quotations and items of lists a place lies."""
+    return sum(offset in span for span in (*model.document.quotes, *model.document.items))
+
+
+def _is_titled_inside(model: MagiModel, around: Around) -> bool:
+    """Whether a heading inside is what a document without a `title` is called after."""
+    headings = [each for each in model.document.headings if not each.nested]
+    first = next((each for each in headings if each.level == 1), headings[0] if headings else None)
+    return model.title is None and first is not None and not around.outside(first.span.start)
+
+
+def _target(link: Link | LinkDefinition) -> tuple[str, str]:
+    return link.destination, link.title
+
+
+def _end(around: Around, section: Section) -> tuple[int, ...]:
+    """Where a section ends; one in a list or quotation ends with that, wherever the results in it end."""
+    return () if section.heading.nested else (around.place(section.span.end),)

@@ -1,0 +1,125 @@
+"""Commands of chats: what one is, which are built in, and how a plugin offers more (P10, P11, PW5).
+
+A plugin is a value of type `Plugin` behind an entry point of the group `prosa.plugins`. Its commands have exact names
+below its own (`weather.today` of the plugin `weather`). Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from prosa.dialects.prapti.model import ConfigLine
+from prosa.dialects.prapti.responders import Responders
+from prosa.source import Files, SourceText
+
+PLUGIN_GROUP = "prosa.plugins"
+"""The group of entry points in which plugins are found."""
+
+PLUGIN_API = 1
+"""The version of what stands in this module for plugins; a plugin for another one is refused."""
+
+MAX_OUTPUT = 1024 * 1024
+"""Characters that one command may put into a message; more is no text for a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginCall:
+    """A call of a plugin's command: ``args`` is what stands behind its name, ``path`` the file it stands in."""
+
+    args: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PluginCommand:
+    """``run`` gives the text that takes the place of the line, and may be empty. With ``final_only`` it runs only in
+    the last message of a chat: for commands that have effects elsewhere."""
+
+    run: Callable[[PluginCall], str]
+    final_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """What an entry point names. ``commands`` are by their name behind that of the plugin."""
+
+    name: str
+    commands: Mapping[str, PluginCommand]
+    api: int = PLUGIN_API
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A built-in command as it is called. ``follows`` says that included text may hold commands; ``plugins`` are the
+    names that the user allows."""
+
+    line: ConfigLine
+    source: SourceText
+    files: Files
+    responders: Responders
+    plugins: tuple[str, ...] = ()
+    follows: bool = False
+
+
+Shown: TypeAlias = Literal["tree", "plugins"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command did: the text for its place, the responders as they are now, what it wants to be shown (beside the
+    conversation), or why it failed. ``included`` is a file whose own lines are to be looked at."""
+
+    text: str = ""
+    responders: Responders | None = None
+    shows: Shown | None = None
+    problem: str = ""
+    note: str = ""
+    included: SourceText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command under its exact name. With ``final_only`` it runs only in the last message."""
+
+    name: str
+    run: Callable[[Call], Outcome]
+    final_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The commands of one chat. ``plugins`` are those that the user allows, by name."""
+
+    built_in: Mapping[str, Command]
+    plugins: Mapping[str, Plugin] = field(default_factory=dict)
+
+    def find(self, name: str) -> Command | None:
+        """The command of exactly that name (PW5)."""
+        if name in self.built_in:
+            return self.built_in[name]
+        plugin, _, own = name.rpartition(".")
+        found = self.plugins[plugin].commands.get(own) if plugin in self.plugins else None
+        return None if found is None else _of_plugin(name, found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that works."""
+        own = (f"{plugin.name}.{name}" for plugin in self.plugins.values() for name in plugin.commands)
+        return (*self.built_in, *own)
+
+
+def _of_plugin(name: str, command: PluginCommand) -> Command:
+    def run(call: Call) -> Outcome:
+        try:
+            text: object = command.run(PluginCall(call.line.args, call.source.path))
+        except Exception as error:  # code of somebody else: whatever it raises is a failed command
+            return Outcome(problem=f"the command `{name}` failed: {type(error).__name__}: {error}")
+        if not isinstance(text, str):
+            return Outcome(problem=f"the command `{name}` gave {type(text).__name__}, not text")
+        if len(text) > MAX_OUTPUT:
+            return Outcome(problem=f"the command `{name}` gave {len(text):,} characters; the limit is {MAX_OUTPUT:,}")
+        return Outcome(text)
+
+    return Command(name, run, command.final_only)

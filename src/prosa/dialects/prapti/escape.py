@@ -1,0 +1,154 @@
+"""Text that a model wrote, as text of a message: nothing in it can become structure, and it can be had back (PA6, X19).
+
+In: a reply, whole or as it streams. Out: whole lines for the file, and from these the reply again. In front of what
+would read as a message heading, a configuration line, a comment, a block of HTML or a fence of doubtful extent stands a
+backslash, which CommonMark does not show. Where n backslashes stand already there will be 2n + 1, so the number is
+always odd and tells the first one. Code in fences stays as it is. Exact up to line ends, blank lines at both ends, and
+blank space at the very end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from prosa.dialects.prapti.open_fence import Fences, column_of
+from prosa.source import Span
+
+MAX_INDENT = 3
+"""Columns in front of a block; what is indented more is none of those that matter here."""
+
+_COMMENT = re.compile(r"<(\\*)!--")
+_CONFIG = re.compile(r"(?P<indent>[ \t]*)(?:>[ \t]{0,4})*(?P<slashes>\\*)(?=(?://)?%)")
+_HEADING = r"#{3}\s*(?://\s*)?@"
+_HTML = r"<(?:\?|!(?!\\*--)|/?[A-Za-z][A-Za-z0-9-]*(?:[\s/>]|\Z))"
+_BLOCK = re.compile(rf"(?P<indent>[ \t]*)(?P<slashes>\\*)(?={_HEADING}|{_HTML})")
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<slashes>\\*)(?=`{3}|~{3})")
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANKS = " \t"
+
+
+def escaped(reply: str) -> str:
+    """A reply as it is written below its message heading, with a closing mark if a fence is left open.
+
+    Lines end with a line feed, the last one without. Lone surrogates, which no file can hold, become U+FFFD.
+    """
+    stream = Escaping()
+    return (stream.feed(reply) + stream.finish()).removesuffix("\n")
+
+
+def restored(text: str) -> str:
+    """The reply that `escaped` wrote, from the text of a message. Lines end with a line feed."""
+    fences = Fences()
+    lines: list[str] = []
+    for line in _LINE_BREAK.split(text):
+        if fences.covers(line):
+            fences.take(line)
+            lines.append(line)
+        else:
+            opened = fences.opens(line)
+            fences.take(line, None if opened == "unsure" else opened)
+            lines.append(_restored(line))
+    return "\n".join(lines)
+
+
+def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
+    """The backslashes that `restored` takes away, as spans; each line comes with the offset at which it begins."""
+    fences = Fences()
+    for start, line in lines:
+        if fences.covers(line):
+            fences.take(line)
+            continue
+        opened = fences.opens(line)
+        fences.take(line, None if opened == "unsure" else opened)
+        found = _sign(line)
+        places = [found.span("slashes")] if found else []
+        places += [each.span(1) for each in _COMMENT.finditer(line)]
+        for at, end in sorted(places):
+            if (end - at) % 2:
+                yield Span(start + at, start + at + (end - at + 1) // 2)
+
+
+@dataclass(slots=True)
+class Escaping:
+    """A reply that arrives in pieces. `feed` and `finish` together give what `escaped` gives, and a line feed."""
+
+    _fences: Fences = field(default_factory=Fences)
+    _rest: str = ""
+    _blank: list[str] = field(default_factory=list)
+    _begun: bool = False
+
+    def feed(self, piece: str) -> str:
+        """The whole lines that are ready. A line is held back until it ends, and blank ones until one follows."""
+        text = self._rest + piece
+        cut = len(text) - 1 if text.endswith("\r") else len(text)  # a line feed may follow
+        last = max(text.rfind("\n", 0, cut), text.rfind("\r", 0, cut)) + 1
+        self._rest = text[last:]
+        return "".join(self._line(line) for line in _LINE_BREAK.split(text[:last])[:-1])
+
+    def finish(self) -> str:
+        """The last line, and the mark that closes an open fence."""
+        rest, self._rest = self._rest.removesuffix("\r"), ""
+        text = self._line(rest)
+        fence = self._fences.fence
+        return text if fence is None or fence.column else f"{text}{fence.mark}\n"
+
+    def _line(self, line: str) -> str:
+        line = _SURROGATE.sub("\ufffd", line)
+        if not line.strip(_BLANKS):
+            if self._begun:
+                self._blank.append(line)
+            return ""
+        self._begun = True
+        blank, self._blank = self._blank, []
+        for each in blank:
+            self._fences.take(each)
+        return "".join(f"{each}\n" for each in (*blank, self._written(line)))
+
+    def _written(self, line: str) -> str:
+        """The line as it is written."""
+        if self._fences.covers(line):
+            self._fences.take(line)
+            return line
+        opened = self._fences.opens(line)
+        written = _escaped(line, fence=opened == "unsure")
+        self._fences.take(written, None if opened == "unsure" else opened)
+        return written
+
+
+def _escaped(line: str, *, fence: bool) -> str:
+    """A line that is not code. ``fence`` says that it is not to open one."""
+    line = _COMMENT.sub(lambda found: f"<{_more(found[1])}!--", line)
+    found = _sign(line)
+    if found is None or (found.re is _FENCE and not fence and not found["slashes"]):
+        return line
+    at, end = found.span("slashes")
+    return line[:at] + _more(line[at:end]) + line[end:]
+
+
+def _restored(line: str) -> str:
+    found = _sign(line)
+    if found is not None:
+        at, end = found.span("slashes")
+        line = line[:at] + _fewer(line[at:end]) + line[end:]
+    return _COMMENT.sub(lambda found: f"<{_fewer(found[1])}!--", line)
+
+
+def _sign(line: str) -> re.Match[str] | None:
+    """What a line begins with that would be structure, backslashes in front of it or not."""
+    for pattern in (_CONFIG, _BLOCK, _FENCE):
+        found = pattern.match(line)
+        if found is not None and (pattern is _FENCE or column_of(found["indent"]) <= MAX_INDENT):
+            return found
+    return None
+
+
+def _more(slashes: str) -> str:
+    return "\\" * (2 * len(slashes) + 1)
+
+
+def _fewer(slashes: str) -> str:
+    """An even number is no work of ours."""
+    return "\\" * (len(slashes) // 2) if len(slashes) % 2 else slashes

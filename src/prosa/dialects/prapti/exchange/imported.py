@@ -1,0 +1,61 @@
+"""A conversation that was read from another form, and the new chat file that it becomes (P3, PA6).
+
+In: messages as they were said. Out: the text of a chat from which the same messages are read again, whatever they say.
+Exact up to line ends, blank lines at both ends, blank space at the very end, and a mark that closes an open fence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.fields import setting_of, wrong_type
+from prosa.dialects.prapti.names import wire_names
+from prosa.dialects.prapti.write import NewMessage, heading
+
+_NAME = re.compile(r"[\w.-]+")
+
+
+class ExchangeProblem(ValueError):
+    """What was given is no conversation in the form that it should have; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """``settings`` are well-known variables such as the model; ``notes`` say what could not be kept as it was."""
+
+    messages: tuple[NewMessage, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def chat_text(found: Imported) -> str:
+    """The chat. It ends with an empty message of the user where nobody is left to be answered."""
+    lines = [f"% {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in found.settings.items()]
+    blocks = ["\n".join(lines)] if lines else []
+    said = [each for each in found.messages if each.content.strip()]
+    blocks += [f"{heading(each.role, each.name)}\n\n{escaped(each.content)}" for each in said]
+    spoken = [each for each in said if not each.role.startswith("_")]
+    end = "" if spoken and spoken[-1] is said[-1] and spoken[-1].role == "user" else f"{heading('user')}\n\n"
+    return "\n\n".join([*blocks, end]) if end else "\n\n".join(blocks) + "\n"
+
+
+def known_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What of these values a chat has a well-known variable for, of the right type."""
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        setting = setting_of(f"vars.{name}")
+        if setting is not None and name not in ("tools", "stream", "provider") and wrong_type(setting, value) is None:
+            found[name] = value
+    return found
+
+
+def named(messages: Iterable[NewMessage]) -> tuple[NewMessage, ...]:
+    """The messages with names that a heading can carry; others are reduced, two names staying two."""
+    found = tuple(messages)
+    reduced = wire_names(each.name for each in found if each.name and not _NAME.fullmatch(each.name))
+    return tuple(NewMessage(each.role, each.content, reduced.get(each.name or "", each.name or None)) for each in found)

@@ -1,0 +1,98 @@
+"""Logs of the tool `llm`: a JSON list with one object for each reply, as `llm logs --json` prints it.
+
+In: text or messages. Out: messages or text. A row says what was asked (`prompt`), under which instructions (`system`)
+and what was answered (`response`). Where that does not tell all, names say, or several messages in a row, `messages`
+does; other tools do not look at it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from prosa.dialects.prapti.exchange.imported import ExchangeProblem, Imported, known_settings, named
+from prosa.dialects.prapti.exchange.openai import as_data, json_of, messages_of
+from prosa.dialects.prapti.write import NewMessage
+
+_KEYS = {"system": "system", "user": "prompt", "assistant": "response"}
+
+
+def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
+    """The rows as a JSON list with a final line feed. ``model_name`` is what the chat names."""
+    rows: list[dict[str, Any]] = []
+    system = None
+    for part in _parts(messages):
+        rows.append(_row(part, model_name, system))
+        system = next((each.content for each in reversed(part) if each.role == "system"), system)
+    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+
+
+def read(text: str) -> Imported:
+    """The conversation. Raises `ExchangeProblem`."""
+    rows = json_of(text)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ExchangeProblem("expected a JSON list of objects, as `llm logs --json` prints it")
+    several = {row.get("conversation_id") for row in rows if isinstance(row.get("conversation_id"), str)}
+    if len(several) > 1:
+        raise ExchangeProblem(f"{len(several)} conversations in one file; choose one: llm logs --json --cid ID")
+    if all(isinstance(row.get("datetime_utc"), str) for row in rows):
+        rows = sorted(rows, key=lambda row: row["datetime_utc"])
+    messages: list[NewMessage] = []
+    notes: list[str] = []
+    system = None
+    for number, row in enumerate(rows, 1):
+        found, said = _messages(number, row, system)
+        messages += found
+        notes += said
+        system = next((each.content for each in reversed(found) if each.role == "system"), system)
+    models = {row["model"] for row in rows if isinstance(row.get("model"), str)}
+    settings = known_settings({"model": models.pop()}) if len(models) == 1 else {}
+    return Imported(named(messages), settings, tuple(notes))
+
+
+def _parts(messages: Sequence[NewMessage]) -> Iterator[list[NewMessage]]:
+    """The messages, cut behind every answer."""
+    part: list[NewMessage] = []
+    for message in messages:
+        part.append(message)
+        if message.role == "assistant":
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None) -> dict[str, Any]:
+    texts = {role: [each.content for each in part if each.role == role] for role in _KEYS}
+    row: dict[str, Any] = {
+        "model": model_name,
+        "prompt": "\n\n".join(texts["user"]),
+        "system": "\n\n".join(texts["system"]) or None,
+        "response": "\n\n".join(texts["assistant"]) or None,
+    }
+    if list(_told(row, system)) != list(part):
+        row["messages"] = [as_data(each) for each in part]
+    return row
+
+
+def _messages(number: int, row: dict[str, Any], system: str | None) -> tuple[Sequence[NewMessage], Sequence[str]]:
+    """What a row says."""
+    own = row.get("messages")
+    if isinstance(own, list):
+        found, notes = messages_of(own)
+        return found, [f"row {number}: {note}" for note in notes]
+    for name in _KEYS.values():
+        if not isinstance(row.get(name), str | None):
+            raise ExchangeProblem(f"row {number}: `{name}` is not a text")
+    if row.get("prompt") is None and row.get("response") is None:
+        raise ExchangeProblem(f"row {number} has neither `prompt` nor `response`")
+    return list(_told(row, system)), [f"row {number}: what was attached is left out"] if row.get("attachments") else []
+
+
+def _told(row: dict[str, Any], system: str | None) -> Iterator[NewMessage]:
+    """What the three texts of a row say; instructions that stand already are not repeated."""
+    for role, key in _KEYS.items():
+        text = row.get(key)
+        if text and not (role == "system" and text == system):
+            yield NewMessage(role, text)

@@ -1,0 +1,59 @@
+"""A chat as a YMJ record of the kind `trace`: the chat is the body, as it stands in its file (Y2, Y18).
+
+In: the text of a chat. Out: a record in Strict form with the hash of its body; and the chat from a record. Nothing
+about the user or the machine is written (PW8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.exchange.imported import ExchangeProblem
+from prosa.dialects.prapti.write import NewMessage
+from prosa.dialects.ymj.body import normalised
+from prosa.dialects.ymj.catalog import MAX_SUMMARY
+from prosa.dialects.ymj.hashes import payload_hash
+from prosa.dialects.ymj.read import read as read_record
+from prosa.dialects.ymj.versions import LATEST
+from prosa.dialects.ymj.write import write
+from prosa.document import parse
+from prosa.source import SourceText
+
+UNKNOWN = "unknown"
+"""Who maintains a record of a chat in which nobody has a name."""
+
+
+def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
+    """The record. ``subject`` is what the chat is called; the summary is the first line that a user says."""
+    asked = [each for each in messages if each.role == "user"]
+    first = asked[0].content if asked else ""
+    names = [each.name for each in asked if each.name]
+    header = {
+        "doc_summary": _one_line(first)[:MAX_SUMMARY].rstrip() or "A conversation",
+        "kind": "trace",
+        "version": "1.0.0",
+        "subject": _one_line(subject) or "Conversation",
+        "maintained_by": names[0] if names else UNKNOWN,
+        "ymj_spec": LATEST,
+        "provenance": {"tool": "prosa chat"},
+    }
+    footer = {"index": {"tags": ["trace", "chat"]}, "ops": {"trace": {"lineage_id": header["subject"]}}}
+    return write(header, text.removeprefix("\ufeff"), footer)
+
+
+def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
+    """The chat in a record, and what is to be said about it. Raises `ExchangeProblem`."""
+    source = SourceText(text, path)
+    front = read_front(source)
+    model, problems = read_record(front, parse(source, body=front.body))
+    if model.header_value is None or model.footer_value is None:
+        raise ExchangeProblem(problems[0].message if problems else "this is no YMJ record")
+    notes = () if payload_hash(model).verified else ("the hash of the record is not that of its body",)
+    return normalised(model.body_text), notes
+
+
+def _one_line(text: str) -> str:
+    """The first line that says something, without what does not print."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return "".join(char if char.isprintable() else " " for char in line).strip()

@@ -1,0 +1,188 @@
+"""A chat carried out: assignments collected, commands run, every message as the text that it is now (P10–P14).
+
+In: layers, the commands there are, and the files that may be included. Out: the tree in effect, the messages with their
+text, the responders, and what went wrong. Nothing is sent; only plugins that the user allows can have effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.command import read_command
+from prosa.dialects.prapti.commands import Call, Outcome, Registry, Shown
+from prosa.dialects.prapti.content import Cut, sent_text, without
+from prosa.dialects.prapti.effective import Assigned, EffectiveValue, effective_of
+from prosa.dialects.prapti.include import MAX_DEPTH
+from prosa.dialects.prapti.layers import Layer, Standing, runs, standings
+from prosa.dialects.prapti.lines import find_lines
+from prosa.dialects.prapti.model import ConfigLine
+from prosa.dialects.prapti.references import INCLUDES
+from prosa.dialects.prapti.responders import Responders
+from prosa.dialects.prapti.trust import refusal
+from prosa.document import parse
+from prosa.source import Files, SourceText
+
+MAX_INCLUDED = 8 * 1024 * 1024
+"""Characters that all commands of a chat together may put into it: more than any model takes."""
+
+MAX_COMMANDS = 2_000
+"""Commands of one chat, those in included files among them: files that include each other multiply."""
+
+CHOOSES_TOOLS = "vars.tools"
+"""The one setting about tools: it chooses among those that the user granted, and grants none (X7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A problem and the source it is in."""
+
+    problem: Problem
+    source: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message and its text: configuration lines and comments gone, commands replaced by what they gave."""
+
+    standing: Standing
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """``values`` is the tree in effect by path; ``said`` the messages of all layers that are not disabled, in order;
+    ``shows`` what commands want to be shown beside the conversation."""
+
+    values: Mapping[str, EffectiveValue]
+    said: tuple[Said, ...]
+    responders: Responders
+    shows: tuple[Shown, ...]
+    complaints: tuple[Complaint, ...]
+
+
+def perform(
+    layers: Sequence[Layer], registry: Registry, files: Mapping[str, Files], *, base: Responders | None = None
+) -> Performed:
+    """Carries out the layers, lowest first. ``files`` are those that each kind of layer may include from."""
+    work = _Work(registry, base or Responders())
+    said = []
+    for standing in standings(layers):
+        layer = standing.layer
+        at = _Place(layer.model.source, files[layer.kind], layer.follows, ())
+        lines = (line for line in standing.message.in_effect() if runs(line, standing))
+        outputs = work.carry_out(lines, at, final=standing.final)
+        said.append(Said(standing, sent_text(standing.message, layer.model.document, outputs)))
+    values = effective_of(work.assigned)
+    return Performed(values, tuple(said), work.responders, tuple(work.shows), tuple(work.complaints))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where lines stand: the file, what it may include, and the files that included it."""
+
+    source: SourceText
+    files: Files
+    follows: bool
+    within: tuple[Path, ...]
+
+
+@dataclass(slots=True)
+class _Work:
+    """What a walk over all lines has come to."""
+
+    registry: Registry
+    responders: Responders
+    assigned: list[Assigned] = field(default_factory=list)
+    shows: list[Shown] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
+    left: int = MAX_INCLUDED
+    commands: int = 0
+
+    def carry_out(self, lines: Iterator[ConfigLine], at: _Place, *, final: bool) -> dict[int, str]:
+        """The output of each command by the offset of its line."""
+        outputs: dict[int, str] = {}
+        for line in lines:
+            if line.kind == "assign":
+                self._assign(line, at)
+            elif text := self._act(line, at, final=final):
+                outputs[line.span.start] = text
+        return outputs
+
+    def _assign(self, line: ConfigLine, at: _Place) -> None:
+        refused = refusal(line) if line.key not in ("tools", CHOOSES_TOOLS) else None
+        if refused is None:
+            self.assigned.append(Assigned(line, at.source))
+        else:
+            self._complain("refused-configuration", refused.message, line, at, refused.instead, Severity.WARNING)
+
+    def _act(self, line: ConfigLine, at: _Place, *, final: bool) -> str:
+        command = self.registry.find(line.name or "")
+        if command is None:
+            near = nearest(line.name or "", self.registry.names)
+            note = f"did you mean `{near}`?" if near else f"there are {', '.join(self.registry.names)}"
+            self._complain("unknown-action", f"there is no command `{line.name}`", line, at, note)
+            return ""
+        if command.final_only and not final:
+            return ""
+        self.commands += 1
+        if self.commands > MAX_COMMANDS:
+            if self.commands == MAX_COMMANDS + 1:
+                self._complain("unknown-action", f"a chat runs at most {MAX_COMMANDS:,} commands", line, at, "")
+            return ""
+        plugins = tuple(self.registry.plugins)
+        outcome = command.run(Call(line, at.source, at.files, self.responders, plugins, at.follows))
+        self.responders = outcome.responders or self.responders
+        if outcome.shows:
+            self.shows.append(outcome.shows)
+        return self._output(outcome, line, at, final=final)
+
+    def _output(self, outcome: Outcome, line: ConfigLine, at: _Place, *, final: bool) -> str:
+        if outcome.problem:
+            refused = line.name == "plugins.load"
+            rule = (
+                "refused-configuration" if refused else "unknown-include" if line.name in INCLUDES else "unknown-action"
+            )
+            severity = Severity.WARNING if refused else Severity.ERROR
+            self._complain(rule, outcome.problem, line, at, outcome.note, severity)
+            return ""
+        text = outcome.text if outcome.included is None else self._included(outcome.included, line, at, final=final)
+        self.left -= len(text)
+        if self.left < 0:
+            reason = f"commands put more than {MAX_INCLUDED:,} characters into the conversation"
+            self._complain("unknown-include", reason, line, at, "include less")
+            return ""
+        return text
+
+    def _included(self, source: SourceText, line: ConfigLine, at: _Place, *, final: bool) -> str:
+        """The text of a file whose own lines are carried out, because the user says so (PA11)."""
+        here = at.files.real(Path(source.path))
+        within = (*at.within, at.files.real(Path(at.source.path)))
+        if here in within:
+            self._complain("unknown-include", f"`{source.path}` includes itself", line, at, "take one of the lines out")
+            return ""
+        if len(within) > MAX_DEPTH:
+            reason = f"files include files more than {MAX_DEPTH} deep"
+            self._complain("unknown-include", reason, line, at, "include less deeply")
+            return ""
+        document = parse(source)
+        found = [(raw, *read_command(raw, source.text)) for raw in find_lines(document, ()).config]
+        inner = _Place(source, at.files, at.follows, within)
+        for _, _, problem in found:
+            if problem is not None:
+                self.complaints.append(Complaint(problem, source))
+        lines = (
+            read for _, read, _ in found if read is not None and not read.disabled and (final or not read.last_only)
+        )
+        outputs = self.carry_out(lines, inner, final=final)
+        cuts = (Cut(raw.span, True, outputs.get(raw.span.start, "")) for raw, _, _ in found)
+        return without(source.text, document.body, cuts)
+
+    def _complain(
+        self, rule: str, message: str, line: ConfigLine, at: _Place, note: str, severity: Severity = Severity.ERROR
+    ) -> None:
+        notes = (note,) if note else ()
+        self.complaints.append(Complaint(Problem(rule, message, line.name_span, notes, severity=severity), at.source))

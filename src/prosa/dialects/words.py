@@ -1,0 +1,32 @@
+"""The words of a text that carry meaning, so that two texts can be compared: do they speak of the same things?
+
+In: a text. Out: the beginnings of its words, or pairs of characters where a script sets no spaces. No model is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_PREFIX = 4
+"""Characters of a word that count: `deploy`, `deploys` and `deployment` are one word."""
+
+_WORD = re.compile(r"[^\W_]{3,}")
+_SYLLABIC = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_COMMON_WORDS = """
+about after again also because before been being between both could does each from have here into just like
+more most much must only other over same should some such than that their them then there these they this those
+through under very were what when where which while with would your and are but can for has how its not one our out
+the two was who why all any new per via document file summary record
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+def words(text: str) -> Iterator[str]:
+    """The beginnings of the words that carry meaning; pairs of characters where a script sets no spaces."""
+    folded = text.casefold()
+    for run in _SYLLABIC.findall(folded):
+        yield from (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+    for word in _WORD.findall(_SYLLABIC.sub(" ", folded)):
+        if word not in _COMMON:
+            yield word[:_PREFIX]

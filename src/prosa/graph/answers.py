@@ -1,0 +1,45 @@
+"""What `links` answers about one document: what it points at, what points at it, and what leads nowhere (Y22, X21).
+
+In: a graph and the id of a node, or edges that are known already. Out: `Links`. Nothing is looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from prosa.graph.graph import Graph
+from prosa.graph.inverse import INVERSES, TYPED
+from prosa.graph.node import Edge, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """``out`` are the references of ``node`` that lead somewhere, to a document, a file or outside; ``back`` those of
+    other documents to it (Y22); ``unresolved`` are its own that should lead to one document and do not."""
+
+    node: Node
+    out: tuple[Edge, ...]
+    back: tuple[Edge, ...]
+    unresolved: tuple[Edge, ...]
+
+    @classmethod
+    def of(cls, node: Node, out: Iterable[Edge], back: Iterable[Edge]) -> Links:
+        """The links of a node, from the edges at both of its ends."""
+        out = tuple(out)
+        return cls(
+            node,
+            tuple(edge for edge in out if not edge.is_missing),
+            tuple(edge for edge in back if edge.source != node.id),
+            tuple(edge for edge in out if edge.is_missing),
+        )
+
+
+def links_of(graph: Graph, node: Node) -> Links:
+    """The links of a node of ``graph``."""
+    return Links.of(node, graph.out(node.id), graph.back(node.id))
+
+
+def inverse_of(edge: Edge) -> str | None:
+    """What an edge is called from its target (X21), None where its rel has no inverse."""
+    return INVERSES.get(edge.rel or "") if edge.origin in TYPED else None

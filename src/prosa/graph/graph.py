@@ -1,0 +1,84 @@
+"""The graph: nodes and edges, found by id, by path and by either end. Frozen; whoever builds it resolved before.
+
+In: nodes, and edges that lead where they lead. Out: `Graph`. Derived edges stand apart from written ones (X21).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from prosa.graph.inverse import derived_edges
+from prosa.graph.node import Edge, Node
+
+
+@dataclass(frozen=True)
+class Graph:
+    """``nodes`` in the order of their paths; ``edges`` are the written ones, by source and then by place, ``derived``
+    the others, in the order of the edges they come from."""
+
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    derived: tuple[Edge, ...] = ()
+
+    @classmethod
+    def of(cls, nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:
+        """The graph of stored nodes and written edges: they are put in order, and the derived edges found."""
+        ordered = tuple(sorted(nodes, key=lambda node: node.path))
+        place = {node.id: at for at, node in enumerate(ordered)}
+        written = tuple(sorted(edges, key=lambda edge: (place.get(edge.source, len(place)), edge.start, edge.end)))
+        return cls(ordered, written, derived_edges(written))
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Node]:
+        """The nodes by id."""
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def by_path(self) -> Mapping[str, Node]:
+        """The nodes by path."""
+        return {node.path: node for node in self.nodes}
+
+    def out(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
+        """What a node points at, in the order written, resolved or not; with ``derived`` the derived edges last."""
+        found = self._out.get(node, ())
+        return (*found, *self._derived_out.get(node, ())) if derived else tuple(found)
+
+    def back(self, node: str, *, derived: bool = False) -> tuple[Edge, ...]:
+        """What points at a node (Y22): resolved edges only; with ``derived`` the derived ones last."""
+        found = self._back.get(node, ())
+        return (*found, *self._derived_back.get(node, ())) if derived else tuple(found)
+
+    @cached_property
+    def resolved(self) -> tuple[Edge, ...]:
+        """The written edges that lead to one document each."""
+        return tuple(edge for edge in self.edges if edge.state == "resolved")
+
+    @cached_property
+    def missing(self) -> tuple[Edge, ...]:
+        """The written edges that should lead to one document and do not: unresolved and ambiguous ones."""
+        return tuple(edge for edge in self.edges if edge.is_missing)
+
+    @cached_property
+    def _out(self) -> Mapping[str, Sequence[Edge]]:
+        return _grouped(self.edges, back=False)
+
+    @cached_property
+    def _back(self) -> Mapping[str, Sequence[Edge]]:
+        return _grouped(self.resolved, back=True)
+
+    @cached_property
+    def _derived_out(self) -> Mapping[str, Sequence[Edge]]:
+        return _grouped(self.derived, back=False)
+
+    @cached_property
+    def _derived_back(self) -> Mapping[str, Sequence[Edge]]:
+        return _grouped(self.derived, back=True)
+
+
+def _grouped(edges: Iterable[Edge], *, back: bool) -> Mapping[str, Sequence[Edge]]:
+    found: dict[str, list[Edge]] = {}
+    for edge in edges:
+        found.setdefault(edge.target if back else edge.source, []).append(edge)
+    return found

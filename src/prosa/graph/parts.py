@@ -1,0 +1,48 @@
+"""Parts of a graph: what nobody points at, what hangs together, what runs in circles.
+
+In: a graph. Out: ids of nodes, in the order of the nodes. Linear in nodes and edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from prosa.graph.cycles import find_cycles
+from prosa.graph.graph import Graph
+
+
+def orphans(graph: Graph) -> tuple[str, ...]:
+    """The nodes that no other document points at."""
+    found = {edge.target for edge in graph.resolved if edge.source != edge.target}
+    return tuple(node.id for node in graph.nodes if node.id not in found)
+
+
+def components(graph: Graph) -> tuple[tuple[str, ...], ...]:
+    """The parts that hang together, whichever way the edges point; the largest first."""
+    leader = {node.id: node.id for node in graph.nodes}
+    for edge in graph.resolved:
+        one, other = _leader(edge.source, leader), _leader(edge.target, leader)
+        leader[max(one, other)] = min(one, other)
+    parts: dict[str, list[str]] = {}
+    for node in graph.nodes:
+        parts.setdefault(_leader(node.id, leader), []).append(node.id)
+    return tuple(sorted(map(tuple, parts.values()), key=len, reverse=True))
+
+
+def cycles(graph: Graph, rels: Collection[str] | None = None) -> tuple[tuple[str, ...], ...]:
+    """One shortest cycle for each group of nodes that reach one another over written edges, or over those of some
+    types (`import`: LA15). A document that points at itself is no cycle unless ``rels`` says which edges count."""
+    edges: dict[str, dict[str, None]] = {node.id: {} for node in graph.nodes}
+    for edge in graph.resolved:
+        if edge.rel in rels if rels is not None else edge.source != edge.target:
+            edges.setdefault(edge.source, {})[edge.target] = None
+    followed: Mapping[str, tuple[str, ...]] = {node: tuple(targets) for node, targets in edges.items()}
+    return find_cycles(followed)
+
+
+def _leader(node: str, leader: dict[str, str]) -> str:
+    """The node that stands for a part; the way to it is halved each time."""
+    while leader[node] != node:
+        leader[node] = leader[leader[node]]
+        node = leader[node]
+    return node

@@ -1,0 +1,104 @@
+"""What two documents say at the place where one contradicts the other: the passages a person compares (M44, X21).
+
+In: a document under its dialect, and an edge that begins or ends there. Out: a passage with its line. The passage of
+the source is the paragraph that refers to the relationship, else the one that holds it; that of the target the section
+that the edge names, else its opening.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prosa.dialects.reading import DialectReading
+from prosa.document.document import Document
+from prosa.document.model import Section
+from prosa.graph.node import Edge
+from prosa.source import Span
+
+MAX_PASSAGE = 600
+"""Characters of a passage. A paragraph of ten lines fits; what is longer is cut, the file has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document: ``line`` counts from 1, ``heading`` is the section it stands in, empty above the first.
+    ``text`` has its blanks and line ends as one blank each."""
+
+    line: int
+    heading: str
+    text: str
+
+
+def source_passage(reading: DialectReading, edge: Edge) -> Passage:
+    """Where the document says that it contradicts the other."""
+    document = reading.document
+    for place in _mentions(document, edge):
+        found = next((each.span for each in document.paragraphs if _holds(each.span, place)), None)
+        if found is not None:
+            return _passage(document, found)
+    return opening(document)
+
+
+def target_passage(reading: DialectReading, fragment: str) -> Passage:
+    """What the document says that is contradicted: the section with that anchor or heading, else its opening."""
+    document = reading.document
+    section = _section(document, fragment) if fragment else None
+    if section is None:
+        return opening(document)
+    start = section.heading.span.end
+    inside = Span(start, section.span.end)
+    first = next((each.span for each in document.paragraphs if _holds(inside, each.span.start)), inside)
+    return _passage(document, first)
+
+
+def named_section(reading: DialectReading, edge: Edge) -> str:
+    """The section of the target that the source names: the fragment of the reference, else `context.section` (M49)."""
+    if edge.fragment or reading.name != "magi":
+        return edge.fragment
+    relationships = reading.model.relationships if reading.model else ()
+    found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
+    return (found.context.text("section") or "") if found is not None else ""
+
+
+def described(reading: DialectReading, edge: Edge) -> str:
+    """`rel-desc` of the relationship (M46), empty where the notation has none."""
+    relationships = reading.model.relationships if reading.name == "magi" and reading.model else ()
+    found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
+    return _one_line(found.fields.text("rel-desc") or "") if found is not None else ""
+
+
+def opening(document: Document) -> Passage:
+    """The first paragraph of the document itself, else whatever it begins with."""
+    first = next((each.span for each in document.paragraphs if not each.nested), document.body)
+    return _passage(document, first)
+
+
+def _mentions(document: Document, edge: Edge) -> list[int]:
+    """Where the reference is made: at the marks of its footnote, else where it is written."""
+    footnote = next((each for each in document.footnote_definitions if _holds(each.span, edge.start)), None)
+    if footnote is None:
+        return [edge.start]
+    return [each.span.start for each in document.footnote_references if each.label == footnote.label]
+
+
+def _section(document: Document, name: str) -> Section | None:
+    wanted = name.strip().casefold()
+    sections = document.sections
+    by_anchor = next((each for each in sections if each.anchor == name), None)
+    return by_anchor or next((each for each in sections if each.heading.plain.strip().casefold() == wanted), None)
+
+
+def _passage(document: Document, span: Span) -> Passage:
+    source = document.source
+    above = [each for each in document.headings if not each.nested and each.span.start <= span.start]
+    text = _one_line(source.slice(span))
+    shown = text if len(text) <= MAX_PASSAGE else text[: MAX_PASSAGE - 1] + "…"
+    return Passage(source.position(span.start).line, above[-1].plain if above else "", shown)
+
+
+def _holds(span: Span, offset: int) -> bool:
+    return span.start <= offset < span.end
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,58 @@
+"""A document as the graph sees it: what it is called, and what it points at. Plain values, cheap to keep and to send.
+
+In: what a dialect's `references` and `definitions` give, with lines. Out: `Record`. Nothing is resolved here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prosa.dialects.dialect import DialectName
+from prosa.document.references import DefKind, Origin, RefKind
+
+
+class Reference(NamedTuple):
+    """A `Ref` with its line. A tuple: a large corpus has very many. ``start`` and ``end`` are character offsets,
+    ``line`` counts from 1."""
+
+    origin: Origin
+    target: str
+    kind: RefKind
+    start: int
+    end: int
+    line: int
+    rel: str | None = None
+    strength: float | None = None
+    bidirectional: bool = False
+    fragment: str = ""
+
+
+class Definition(NamedTuple):
+    """A `Def` with its line."""
+
+    kind: DefKind
+    name: str
+    start: int
+    end: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One document of a corpus.
+
+    ``path`` is relative to the root of the corpus, with `/`. ``title`` is the document's own title, empty where it has
+    none; ``type`` the type of an MDH node, the kind of a YMJ record, else empty. ``canonical`` are the absolute URLs
+    that the document says it lives at (`canonical_url`, `source-url`); ``actions`` the URL paths of the actions that a
+    node declares: links to them lead to no document, and are no mistake (HA5).
+    """
+
+    path: str
+    dialect: DialectName
+    title: str = ""
+    type: str = ""
+    definitions: tuple[Definition, ...] = ()
+    references: tuple[Reference, ...] = ()
+    canonical: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()

@@ -1,0 +1,103 @@
+"""A record of a document: what its dialect says, with lines, in the words of the graph.
+
+In: a reading. Out: a `Record`. Links of the body count in every dialect; what a dialect says of a link itself comes
+first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prosa.dialects.reading import DialectReading
+from prosa.document.references import MADE_LATER, Def, Ref, link_references
+from prosa.graph.record import Definition, Record, Reference
+from prosa.source import SourceText
+
+_WHOLE = ("mdh", "plain", "skill_md")
+"""Dialects whose references hold the links of the body."""
+
+_CANONICAL = ("canonical_url", "canonical-url", "source-url")
+_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
+
+
+def record_of(reading: DialectReading, path: str) -> Record:
+    """The record of a document at ``path``, relative to the root of the corpus, with `/`."""
+    source = reading.front.source
+    fields = reading.front_matter or {}
+    definitions = tuple(_definition(each, source) for each in reading.definitions())
+    return Record(
+        path=path,
+        dialect=reading.name,
+        title=_title(reading, fields),
+        type=_text(fields, {"mdh": "type", "ymj": "kind"}.get(reading.name, "")),
+        definitions=definitions,
+        references=tuple(_reference(each, source) for each in _refs(reading)),
+        canonical=tuple(dict.fromkeys(_canonical(fields))),
+        actions=_actions(reading),
+    )
+
+
+def _refs(reading: DialectReading) -> list[Ref]:
+    """Every reference once, in the order of the text."""
+    found = list(reading.references())
+    if reading.name not in _WHOLE:
+        known = {(each.span.start, each.kind) for each in found}
+        found += [each for each in link_references(reading.document) if (each.span.start, each.kind) not in known]
+    return sorted((each for each in found if not _is_made_later(each)), key=lambda each: each.span.start)
+
+
+def _is_made_later(ref: Ref) -> bool:
+    """Whether a link of the body holds a placeholder: it names nothing yet."""
+    in_body = ref.origin in ("inline", "wikilink") and ref.kind != "url"
+    return in_body and MADE_LATER.search(ref.target) is not None
+
+
+def _reference(ref: Ref, source: SourceText) -> Reference:
+    start, end = ref.span.start, ref.span.end
+    line = source.position(start).line
+    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
+    return Reference(ref.origin, ref.target, ref.kind, start, end, line, *rest)
+
+
+def _definition(each: Def, source: SourceText) -> Definition:
+    return Definition(each.kind, each.name, each.span.start, each.span.end, source.position(each.span.start).line)
+
+
+def _title(reading: DialectReading, fields: dict[str, object]) -> str:
+    """The field `title` or `subject`, else the first heading of level 1, else the first heading, else the name."""
+    for name in ("title", "subject"):
+        if title := _text(fields, name):
+            return title
+    turns = _message_headings(reading)
+    headings = [h for h in reading.document.headings if not h.nested and h.plain and h.span.start not in turns]
+    first = next((each for each in headings if each.level == 1), headings[0] if headings else None)
+    return _one_line(first.plain) if first else _text(fields, "name")
+
+
+def _message_headings(reading: DialectReading) -> frozenset[int]:
+    """Where the message headings of a chat begin: they say who speaks, not what about."""
+    if reading.name != "prapti" or reading.model is None:
+        return frozenset()
+    return frozenset(each.heading.start for each in reading.model.messages if each.heading is not None)
+
+
+def _text(fields: dict[str, object], name: str) -> str:
+    value = fields.get(name)
+    return _one_line(value) if isinstance(value, str) else ""
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _canonical(fields: dict[str, object]) -> Iterator[str]:
+    for name in _CANONICAL:
+        value = fields.get(name)
+        if isinstance(value, str) and _ABSOLUTE.match(value):
+            yield value
+
+
+def _actions(reading: DialectReading) -> tuple[str, ...]:
+    model = reading.model if reading.name == "mdh" else None
+    return tuple(dict.fromkeys(each.url.text for each in model.actions if each.url)) if model else ()

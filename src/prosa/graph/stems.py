@@ -1,0 +1,53 @@
+"""Names of documents as people write them between double brackets: stems, titles, other names (Y21, YA21).
+
+In: a target. Out: the keys to look under, the best first.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.graph.names import Key, Tier
+from prosa.graph.pages import FILE_SUFFIXES, suffix_of
+from prosa.graph.record import Record, Reference
+
+_NAME = re.compile(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
+"""How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern."""
+
+
+def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
+    """The stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and id."""
+    stem = stem_of(reference.target)[1]
+    yield from _stems(stem)
+    if record.dialect == "ymj" or reference.origin == "ops.graph":
+        return
+    if " " in stem:
+        yield from (Tier(tier.keys) for tier in _stems(stem.replace(" ", "-")))
+    name = folded(reference.target)
+    yield Tier((Key("alias~", name),))
+    yield Tier((Key("title~", name),))
+    yield Tier((Key("id", reference.target),))
+
+
+def _stems(stem: str) -> tuple[Tier, Tier]:
+    return Tier((Key("stem", stem),)), Tier((Key("stem~", stem.casefold()),), exact=False)
+
+
+def is_name(target: str) -> bool:
+    """Whether double brackets may name a document, not an attachment or nothing at all."""
+    suffix = suffix_of(target)
+    return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
+
+
+def stem_of(target: str) -> tuple[str, str]:
+    """The folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
+    folder, name = posixpath.split(target)
+    return folder, posixpath.splitext(name)[0] if name.lower().endswith(DOCUMENT_SUFFIXES) else name
+
+
+def folded(name: str) -> str:
+    """A name as it is compared but for case and blanks."""
+    return " ".join(name.split()).casefold()

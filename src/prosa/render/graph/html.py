@@ -1,0 +1,208 @@
+"""The drawing as one HTML page that zooms, searches and opens documents; it needs no network and no server.
+
+In: a scene, its caption, how a page finds the documents. Out: HTML. The page may run its own script and nothing else:
+its policy names the hashes of the one style and the one script. Data stands in a JSON block without any `<`; the script
+puts it into the page as text only. Without JavaScript there is the still drawing and the list of documents.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+from prosa.graph.node import Edge, Node
+from prosa.render.graph.plain_text import one_line
+from prosa.render.graph.scene import Mark, Scene
+from prosa.render.graph.shapes import shape_path
+from prosa.render.graph.sheet import drawing_css
+from prosa.render.graph.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, edge_style
+from prosa.render.graph.svg import Caption, escape, svg
+from prosa.render.json import dump
+
+MAX_STILL = 800
+"""Nodes up to which the page holds the still drawing. Beyond, it would be larger than everything else, and paper and
+readers without JavaScript are better served by the list."""
+
+Href = Callable[[str], str]
+"""From a document's path to what a link in the page says."""
+
+PLAIN_REL = "link"
+_SAFE = "/-._~!$'()*+,;=@"
+_SCRIPTS = ("model.js", "view.js", "draw.js", "side.js", "page.js")
+
+
+def relative_href(prefix: str) -> Href:
+    """Links to documents under ``prefix``, the way from the page to the root of the corpus. Such a link is always a
+    path: no name of a file can make it a scheme, a query or a fragment."""
+    start = _quoted(prefix).strip("/")
+    lead = ("/" if prefix.startswith("/") else "" if start.startswith("..") else "./") + f"{start}/"
+    lead = {"//": "/", ".//": "./", "././": "./"}.get(lead, lead)
+    return lambda path: f"{lead}{_quoted(path)}"
+
+
+def _quoted(path: str) -> str:
+    return quote(path.encode("utf-8", "replace"), safe=_SAFE)
+
+
+def html(drawn: Scene, caption: Caption, href: Href) -> str:
+    """The page."""
+    css, script = _css(), _script()
+    policy = (
+        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            '<meta name="referrer" content="no-referrer">',
+            f"<title>{escape(caption.title)}</title>",
+            f"<style>{css}</style>",
+            "</head>",
+            "<body>",
+            *_head(caption),
+            *_application(drawn),
+            *_still(drawn, caption, href),
+            f'<script type="application/json" id="data">{_data(drawn, href)}</script>',
+            f"<script>{script}</script>",
+            "</body>",
+            "</html>",
+            "",
+        )
+    )
+
+
+def _head(caption: Caption) -> Iterator[str]:
+    yield '<header class="top">'
+    yield f'<div class="name"><h1>{escape(caption.title)}</h1><p>{escape(caption.subtitle)}</p></div>'
+    yield '<div class="find"><input id="query" type="search" placeholder="Search documents" autocomplete="off" '
+    yield 'aria-label="Search documents" role="combobox" aria-expanded="false" aria-controls="hits">'
+    yield '<ul id="hits" role="listbox" aria-label="Documents found" hidden></ul></div>'
+    yield '<div class="zoom" role="group" aria-label="Zoom">'
+    for name, sign, words in (("out", "−", "Zoom out"), ("in", "+", "Zoom in"), ("fit", "Fit", "Show everything")):
+        yield f'<button type="button" id="zoom-{name}" aria-label="{words}" title="{words}">{sign}</button>'
+    yield "</div>"
+    yield "</header>"
+
+
+def _application(drawn: Scene) -> Iterator[str]:
+    yield '<main class="stage">'
+    yield '<canvas id="picture" tabindex="0" role="application" aria-label="Graph of documents" '
+    yield 'aria-describedby="keys"></canvas>'
+    yield '<p id="tip" hidden></p>'
+    yield '<details id="legend" open><summary>Legend and filters</summary>'
+    yield from _filters(drawn)
+    yield '<p id="keys">Drag to move, wheel or + and − to zoom, 0 to fit, / to search, Shift and arrows from node '
+    yield "to node, Enter to open.</p></details>"
+    yield '<aside id="side" aria-label="Document" hidden></aside>'
+    yield '<p id="said" class="unseen" role="status" aria-live="polite"></p>'
+    yield "</main>"
+
+
+def _filters(drawn: Scene) -> Iterator[str]:
+    counts = Counter(mark.style.name for mark in drawn.marks)
+    yield "<fieldset><legend>Documents</legend>"
+    for at, style in enumerate(NODE_STYLES):
+        if counts[style.name]:
+            shape = f'<path class="node d-{style.name}" d="{shape_path(style.shape, 14, 9, 6)}"/>'
+            yield _filter("dialect", at, shape, style.title, counts[style.name])
+    yield "</fieldset>"
+    yield "<fieldset><legend>Connections</legend>"
+    uses = Counter(_rel(line.edge) for line in drawn.lines)
+    for at, (rel, look) in enumerate(_rels(drawn)):
+        line = f'<path class="edge r-{look.name}" d="M0 9H28"/>'
+        yield _filter("rel", at, line, escape(rel), uses[rel])
+    yield "</fieldset>"
+
+
+def _filter(kind: str, at: int, sample: str, title: str, count: int) -> str:
+    picture = f'<svg class="drawing" width="28" height="18" aria-hidden="true">{sample}</svg>'
+    return (
+        f'<label><input type="checkbox" data-{kind}="{at}" checked>{picture}<span>{title}</span>'
+        f"<small>{count:,}</small></label>"
+    )
+
+
+def _still(drawn: Scene, caption: Caption, href: Href) -> Iterator[str]:
+    """What is read without JavaScript, and printed: the drawing where it is small enough, and every document."""
+    drawing = len(drawn.marks) <= MAX_STILL
+    yield f'<div class="still{" drawn" if drawing else ""}">'
+    if drawing:
+        yield f'<div class="sheet">{svg(drawn, caption, with_css=False)}</div>'
+    yield "<h2>Documents</h2>"
+    yield "<ul>"
+    for mark in drawn.marks:
+        if isinstance(mark.subject, Node):
+            path = mark.subject.path
+            yield f'<li><a href="{escape(href(path))}">{escape(mark.name)}</a> <small>{escape(path)}</small></li>'
+    yield "</ul>"
+    yield "</div>"
+
+
+def _data(drawn: Scene, href: Href) -> str:
+    """What the script draws, as JSON that cannot end its element or begin another."""
+    rels = _rels(drawn)
+    place = {rel: at for at, (rel, _) in enumerate(rels)}
+    value = {
+        "width": round(drawn.box.width),
+        "height": round(drawn.box.height),
+        "dialects": [[style.title, style.shape, style.light, style.dark] for style in NODE_STYLES],
+        "rels": [[rel, style.light, style.dark, style.width, list(style.dash)] for rel, style in rels],
+        "nodes": [_node(mark, href) for mark in drawn.marks],
+        "edges": [[line.source, line.target, place[_rel(line.edge)], line.edge.line] for line in drawn.lines],
+    }
+    text = dump(value)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _node(mark: Mark, href: Href) -> list[Any]:
+    """`[name, style, x, y, radius, path, link, id, type]`; a missing document ends after its radius."""
+    styles = [style.name for style in NODE_STYLES]
+    drawn = [mark.name, styles.index(mark.style.name), round(mark.x, 1), round(mark.y, 1), round(mark.radius, 1)]
+    if not isinstance(mark.subject, Node):
+        return drawn
+    node = mark.subject
+    return [*drawn, one_line(node.path), href(node.path), one_line(node.id), one_line(node.type)]
+
+
+def _rels(drawn: Scene) -> list[tuple[str, EdgeStyle]]:
+    """The rels that occur with their looks: those of the table in its order, then the others by name."""
+    styles = {_rel(line.edge): edge_style(line.edge) for line in drawn.lines}
+    return sorted(styles.items(), key=lambda item: (EDGE_STYLES.index(item[1]), item[0]))
+
+
+def _rel(edge: Edge) -> str:
+    """What the connection of an edge is called."""
+    if edge.rel is None:
+        return "include" if edge.origin == "include" else PLAIN_REL
+    return one_line(edge.rel)
+
+
+@cache
+def _css() -> str:
+    return f"\n{_read('page.css')}{drawing_css()}\n"
+
+
+@cache
+def _script() -> str:
+    parts = "\n".join(_read(name) for name in _SCRIPTS)
+    return f'\n"use strict";\n(() => {{\n{parts}}})();\n'
+
+
+def _read(name: str) -> str:
+    return files("prosa.render.graph").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,68 @@
+"""Nodes and edges as the JSON objects that interface.md fixes: `prosa graph` and `prosa links` print the same ones.
+
+In: values of the graph. Out: dictionaries whose keys keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from prosa.graph.node import Edge, Node
+from prosa.render.json import dump
+
+
+def node_object(node: Node) -> dict[str, Any]:
+    """`{id, path, dialect, title, type, url}`."""
+    return {
+        "id": node.id,
+        "path": node.path,
+        "dialect": node.dialect,
+        "title": node.title,
+        "type": node.type,
+        "url": node.url,
+    }
+
+
+def edge_object(edge: Edge) -> dict[str, Any]:
+    """`{source, target, rel, origin, line, resolved}`, then what else there is to say.
+
+    `state` stands where the edge is not resolved, `derived` where nobody wrote it (X21); a weight, a fragment and the
+    candidates of an ambiguous target stand where they exist; `exact` is false where only another case matched (YA21).
+    """
+    written: dict[str, Any] = {
+        "source": edge.source,
+        "target": edge.target,
+        "rel": edge.rel,
+        "origin": edge.origin,
+        "line": edge.line,
+        "resolved": edge.resolved,
+    }
+    return written | dict(_further(edge))
+
+
+def graph_json(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
+    """`{"nodes": […], "edges": […]}`, one node or edge on a line."""
+    return f'{{"nodes": [{_lines(map(node_object, nodes))}], "edges": [{_lines(map(edge_object, edges))}]}}'
+
+
+def _further(edge: Edge) -> Iterable[tuple[str, Any]]:
+    if not edge.resolved:
+        yield "state", edge.state
+    if edge.strength is not None:
+        yield "strength", edge.strength
+    if edge.bidirectional:
+        yield "bidirectional", True
+    if edge.fragment:
+        yield "fragment", edge.fragment
+    if not edge.exact:
+        yield "exact", False
+    if edge.candidates:
+        yield "candidates", list(edge.candidates)
+    if edge.derived:
+        yield "derived", True
+
+
+def _lines(objects: Iterable[dict[str, Any]]) -> str:
+    lines = [f"\n  {dump(each)}" for each in objects]
+    return ",".join(lines) + "\n" if lines else ""

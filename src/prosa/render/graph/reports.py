@@ -1,0 +1,197 @@
+"""Reports on a graph: one question each, as text for people and as JSON for programs.
+
+In: a graph, and for contradictions the passages that were read. Out: text. The numbers come from `prosa.graph`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from prosa.graph.contradictions import Contradiction
+from prosa.graph.graph import Graph
+from prosa.graph.node import Edge, Node
+from prosa.graph.parts import components, cycles, orphans
+from prosa.graph.passages import Passage
+from prosa.graph.rank import ranks
+from prosa.render.graph.objects import edge_object, node_object
+from prosa.render.graph.overview import missing_rows, plural, table
+from prosa.render.json import dump
+from prosa.render.plain import safe
+
+Report: TypeAlias = Literal["contradictions", "orphans", "cycles", "components", "rank", "unresolved"]
+REPORTS: tuple[Report, ...] = get_args(Report)
+
+MANY = 8
+"""Members of a component that text names; JSON names all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A contradiction with what both documents say; None where a document can no longer be read."""
+
+    pair: Contradiction
+    one: Passage | None
+    other: Passage | None
+    description: str = ""
+
+
+def report_text(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
+    """The report for people; a sentence where there is nothing to report."""
+    if report == "contradictions":
+        return "\n\n".join("\n".join(_contradiction(each)) for each in contradictions) or "No contradictions."
+    return "\n".join(_TEXTS[report](graph)) or f"No {_NAMES[report]}."
+
+
+def report_json(graph: Graph, report: Report, contradictions: Sequence[Compared] = ()) -> str:
+    """The report for programs: one key, the name of the report."""
+    found = (
+        [_compared_object(each) for each in contradictions] if report == "contradictions" else _OBJECTS[report](graph)
+    )
+    return dump({report: found}, indent=2)
+
+
+def _contradiction(each: Compared) -> Iterator[str]:
+    sides = [(each.pair.one, each.one), (each.pair.other, each.other)]
+    if each.pair.edges[0].source == each.pair.other.id:
+        sides.reverse()
+    yield f"{safe(sides[0][0].path)}  contradicts  {safe(sides[1][0].path)}"
+    if each.description:
+        yield f"  why: {safe(each.description)}"
+    for node, passage in sides:
+        if passage is None:
+            yield f"  {safe(node.path)}: cannot be read"
+            continue
+        heading = f" › {safe(passage.heading)}" if passage.heading else ""
+        yield f"  {safe(node.path)}:{passage.line}{heading}"
+        yield from (f"    {line}" for line in _folded(safe(passage.text)))
+
+
+def _folded(text: str, width: int = 96) -> Iterator[str]:
+    """Lines of about that width; a word that is longer stands alone."""
+    line = ""
+    for word in text.split(" "):
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def _compared_object(each: Compared) -> dict[str, Any]:
+    documents = [
+        {**node_object(node), "passage": _passage_object(passage)}
+        for node, passage in ((each.pair.one, each.one), (each.pair.other, each.other))
+    ]
+    edges = [edge_object(edge) for edge in each.pair.edges]
+    return {"documents": documents, "description": each.description, "edges": edges}
+
+
+def _passage_object(passage: Passage | None) -> dict[str, Any] | None:
+    return {"line": passage.line, "heading": passage.heading, "text": passage.text} if passage else None
+
+
+def _orphans_text(graph: Graph) -> Iterator[str]:
+    found = orphans(graph)
+    if found:
+        yield f"{plural(len(found), 'document')} that no other document points at"
+        yield from table(("document", ""), [(graph.by_id[each].path, graph.by_id[each].title) for each in found])
+
+
+def _orphans(graph: Graph) -> list[dict[str, Any]]:
+    return [node_object(graph.by_id[each]) for each in orphans(graph)]
+
+
+def _cycles_text(graph: Graph) -> Iterator[str]:
+    for number, cycle in enumerate(cycles(graph)):
+        if number:
+            yield ""
+        yield plural(len(cycle), "document")
+        for edge in _steps(graph, cycle):
+            node = graph.by_id[edge.source]
+            yield f"  {safe(node.path)}:{edge.line}  {safe(edge.rel) if edge.rel else 'link'} →"
+        yield f"  {safe(graph.by_id[cycle[0]].path)}"
+
+
+def _cycles(graph: Graph) -> list[dict[str, Any]]:
+    return [
+        {"nodes": list(cycle), "edges": [edge_object(edge) for edge in _steps(graph, cycle)]} for cycle in cycles(graph)
+    ]
+
+
+def _steps(graph: Graph, cycle: Sequence[str]) -> Iterator[Edge]:
+    """The first edge from each node of a cycle to the next."""
+    for at, source in enumerate(cycle):
+        target = cycle[(at + 1) % len(cycle)]
+        yield next(edge for edge in graph.out(source) if edge.resolved and edge.target == target)
+
+
+def _components_text(graph: Graph) -> Iterator[str]:
+    found = components(graph)
+    single = [part for part in found if len(part) == 1]
+    for part in found:
+        if len(part) > 1:
+            names = ", ".join(safe(graph.by_id[each].path) for each in part[:MANY])
+            yield f"{plural(len(part), 'document')}: {names}{' …' if len(part) > MANY else ''}"
+    if single:
+        yield f"{plural(len(single), 'document')} without any connection"
+
+
+def _components(graph: Graph) -> list[dict[str, Any]]:
+    return [{"size": len(part), "nodes": list(part)} for part in components(graph)]
+
+
+def _rank_text(graph: Graph) -> Iterator[str]:
+    rows = [(f"{value:.4f}", str(into), node.path, node.title) for node, value, into in _ranked(graph)]
+    if rows:
+        yield from table(("rank", "in", "document", ""), rows)
+
+
+def _rank(graph: Graph) -> list[dict[str, Any]]:
+    return [{**node_object(node), "rank": round(value, 6), "in": into} for node, value, into in _ranked(graph)]
+
+
+def _ranked(graph: Graph) -> list[tuple[Node, float, int]]:
+    """Nodes, the highest rank first, with the number of documents that point at them."""
+    rank = ranks(graph)
+    pairs = {(each.source, each.target) for each in graph.resolved if each.source != each.target}
+    into = Counter(target for _, target in pairs)
+    return sorted(
+        ((node, rank[node.id], into[node.id]) for node in graph.nodes), key=lambda row: (-row[1], row[0].path)
+    )
+
+
+def _unresolved_text(graph: Graph) -> Iterator[str]:
+    rows = missing_rows(graph.missing, dict(graph.by_id))
+    if rows:
+        yield from table(("at", "target", "written as", ""), rows)
+
+
+def _unresolved(graph: Graph) -> list[dict[str, Any]]:
+    return [edge_object(edge) for edge in graph.missing]
+
+
+_TEXTS = {
+    "orphans": _orphans_text,
+    "cycles": _cycles_text,
+    "components": _components_text,
+    "rank": _rank_text,
+    "unresolved": _unresolved_text,
+}
+_OBJECTS = {
+    "orphans": _orphans,
+    "cycles": _cycles,
+    "components": _components,
+    "rank": _rank,
+    "unresolved": _unresolved,
+}
+_NAMES = {
+    "orphans": "document without a document that points at it",
+    "cycles": "cycles",
+    "components": "documents",
+    "rank": "documents",
+    "unresolved": "reference without a target",
+}

@@ -1,0 +1,194 @@
+"""A drawing before it has a format: where every node and label stands, which lines join them, how large the sheet is.
+
+In: a selection. Out: a `Scene` in pixels at 100 %, used by SVG and by the page alike. Up to `ALL_LABELS` nodes every
+node has its label and the layout makes room for it; beyond, labels go where they fit, the best linked nodes first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import fmean
+
+from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull
+from prosa.graph.layout.labels import place_labels
+from prosa.graph.node import Edge, Node
+from prosa.graph.selection import Ghost, Selection
+from prosa.render.graph.lettering import text_width, wrap
+from prosa.render.graph.plain_text import name_of, one_line
+from prosa.render.graph.style import GHOST, NodeStyle, node_style
+
+ALL_LABELS = 250
+"""Nodes up to which every one is labelled. In a larger drawing so many of the best linked ones are for certain."""
+
+LETTER, LINE = 12.0, 15.0
+"""Size of a label's letters, and the distance of its lines. Twelve pixels are readable at 100 %."""
+
+LABEL_WIDTH = 138.0
+"""Widest line of a label. Two lines of this hold the titles of most documents."""
+
+SPACING = 1.0
+"""Length of a link for each side of the square that a node takes with its label, on average."""
+
+FEW, LONGEST = 25, 118.0
+"""Nodes that have all the room they want, and how long their links are."""
+
+AIR = 8.0
+"""Free room around a node with its label."""
+
+SMALLEST, LARGEST, HUB = 4.5, 15.0, 9.0
+"""Radii of nodes: without links, at most, and from where on a label is bold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A node or ghost on the sheet. ``links`` counts the documents that point at it, ``around`` those that are
+    connected with it either way, which decides the radius. ``label`` are lines of text and ``label_box`` where they
+    stand, None where there was no room."""
+
+    subject: Node | Ghost
+    name: str
+    style: NodeStyle
+    links: int
+    around: int
+    radius: float
+    x: float
+    y: float
+    label: tuple[str, ...]
+    label_box: Box | None = None
+
+    @property
+    def box(self) -> Box:
+        """The node without its label."""
+        return around(self.x, self.y, Size(2 * self.radius, 2 * self.radius))
+
+    @property
+    def is_hub(self) -> bool:
+        """Whether it stands out."""
+        return self.radius >= HUB
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge on the sheet, between two places in ``marks``."""
+
+    edge: Edge
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The whole drawing. ``box`` holds every mark and label and begins at the origin."""
+
+    marks: tuple[Mark, ...]
+    lines: tuple[Line, ...]
+    box: Box
+
+
+def scene(selection: Selection) -> Scene:
+    """The drawing of a selection."""
+    lines = _lines(selection)
+    marks = _marks(selection, lines)
+    order = sorted(range(len(marks)), key=lambda at: (-marks[at].around, marks[at].name, at))
+    placed = _placed(marks, lines, frozenset(order[:ALL_LABELS]))
+    if len(marks) > ALL_LABELS:
+        placed = _with_more_labels(placed, order)
+    return _at_origin(placed, lines)
+
+
+def _lines(selection: Selection) -> tuple[Line, ...]:
+    """The lines, one for all edges of a rel from one node to another."""
+    place = {node.id: at for at, node in enumerate(selection.nodes)}
+    found: dict[tuple[int, int, str | None], Line] = {}
+    for edge in selection.drawn:
+        source, target = place[edge.source], place[edge.target]
+        found.setdefault((source, target, edge.rel), Line(edge, source, target))
+    for edge, ghost in selection.ghost_edges():
+        source, target = place[edge.source], len(selection.nodes) + ghost
+        found.setdefault((source, target, edge.rel), Line(edge, source, target))
+    return tuple(found.values())
+
+
+def _marks(selection: Selection, lines: Sequence[Line]) -> list[Mark]:
+    pairs = {(line.source, line.target) for line in lines if line.source != line.target}
+    links = Counter(target for _, target in pairs)
+    connected = Counter(at for pair in {tuple(sorted(pair)) for pair in pairs} for at in pair)
+    subjects: list[Node | Ghost] = [*selection.nodes, *selection.ghosts]
+    return [_mark(subject, links[at], connected[at]) for at, subject in enumerate(subjects)]
+
+
+def _mark(subject: Node | Ghost, links: int, connected: int) -> Mark:
+    radius = min(SMALLEST + 1.35 * sqrt(connected), LARGEST)
+    if isinstance(subject, Ghost):
+        name, style, radius = one_line(subject.target), GHOST, SMALLEST + 0.5
+    else:
+        name, style = name_of(subject), node_style(subject.dialect)
+    label = wrap(name, LABEL_WIDTH, LETTER, bold=radius >= HUB)
+    return Mark(subject, name, style, links, connected, radius, 0.0, 0.0, label)
+
+
+def label_size(mark: Mark) -> Size:
+    """The room that a label takes."""
+    width = max(text_width(line, LETTER, bold=mark.is_hub) for line in mark.label)
+    return Size(width, LINE * len(mark.label))
+
+
+def _placed(marks: Sequence[Mark], lines: Sequence[Line], labelled: Collection[int]) -> list[Mark]:
+    """The marks where they go, those in ``labelled`` with their labels."""
+    rooms = [_room(mark, at in labelled) for at, mark in enumerate(marks)]
+    spacing = LONGEST if len(marks) <= FEW else SPACING * sqrt(fmean(room.width * room.height for room in rooms))
+    wanted = Wanted([_key(mark) for mark in marks], [(line.source, line.target) for line in lines], rooms, spacing)
+    places = arrange(wanted)
+    return [
+        _standing(mark, rooms[at], places[at]) if at in labelled else replace(mark, x=places[at][0], y=places[at][1])
+        for at, mark in enumerate(marks)
+    ]
+
+
+def _room(mark: Mark, labelled: bool) -> Size:
+    if not labelled:
+        return Size(2 * mark.radius + AIR, 2 * mark.radius + AIR)
+    label = label_size(mark)
+    return Size(max(2 * mark.radius, label.width) + AIR, 2 * mark.radius + label.height + 2 + AIR)
+
+
+def _standing(mark: Mark, room: Size, place: tuple[float, float]) -> Mark:
+    """The node at the top of its room, the label below it."""
+    x, y = place
+    top = y - room.height / 2 + AIR / 2
+    label = label_size(mark)
+    left, under = x - label.width / 2, top + 2 * mark.radius + 2
+    box = Box(left, under, left + label.width, under + label.height)
+    return replace(mark, x=x, y=top + mark.radius, label_box=box)
+
+
+def _with_more_labels(marks: Sequence[Mark], order: Sequence[int]) -> list[Mark]:
+    """Labels for the nodes that have none, where they fit between everything that is there."""
+    boxes = [mark.box for mark in marks]
+    taken = [mark.label_box for mark in marks if mark.label_box]
+    waiting = [at for at in order if marks[at].label_box is None]
+    found = place_labels(boxes, [label_size(mark) for mark in marks], waiting, taken)
+    return [replace(mark, label_box=mark.label_box or box) for mark, box in zip(marks, found, strict=True)]
+
+
+def _key(mark: Mark) -> str:
+    """The name that decides where a node begins: its path, so that it keeps its place when others come and go."""
+    return mark.subject.path if isinstance(mark.subject, Node) else f"\0{mark.subject.kind}\0{mark.subject.target}"
+
+
+def _at_origin(marks: Sequence[Mark], lines: tuple[Line, ...]) -> Scene:
+    boxes = [mark.box for mark in marks] + [mark.label_box for mark in marks if mark.label_box]
+    whole = hull(boxes)
+    moved = tuple(
+        replace(
+            mark,
+            x=mark.x - whole.left,
+            y=mark.y - whole.top,
+            label_box=mark.label_box.moved(-whole.left, -whole.top) if mark.label_box else None,
+        )
+        for mark in marks
+    )
+    return Scene(moved, lines, Box(0, 0, whole.width, whole.height))

@@ -1,0 +1,156 @@
+"""The drawing as SVG: one file without scripts, fonts or references to anything outside it.
+
+In: a scene and its caption. Out: SVG 1.1 with a title and a description for screen readers, colours for light and dark,
+white for paper. Every text of a document stands escaped in an element; none is ever part of an attribute or a rule.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from prosa.graph.node import Node
+from prosa.render.graph.legend import counted, legend
+from prosa.render.graph.plain_text import one_line
+from prosa.render.graph.scene import LETTER, LINE, Line, Mark, Scene
+from prosa.render.graph.shapes import line_path, shape_path
+from prosa.render.graph.sheet import drawing_css
+from prosa.render.graph.style import EDGE_STYLES, edge_style
+
+MARGIN, NARROWEST = 28.0, 640.0
+"""Around the drawing; and the least width of a sheet, so that caption and legend have room."""
+
+HEADER, FOOTER_GAP = 66.0, 30.0
+"""Height of the caption; room between drawing and legend."""
+
+ARROWS = 400
+"""Nodes up to which lines have arrowheads. In a larger drawing they would be specks."""
+
+BEND = 11.0
+"""How far lines between the same two nodes lie apart, in pixels."""
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What is written above a drawing: a name, and a line with numbers."""
+
+    title: str
+    subtitle: str
+
+
+def escape(text: str) -> str:
+    """Text for an element or an attribute in quotes, in XML and HTML."""
+    return one_line(text).translate(_ESCAPES)
+
+
+def svg(drawn: Scene, caption: Caption, *, with_css: bool = True) -> str:
+    """The file. Without its style sheet it can stand in a page that has the same one."""
+    width = max(drawn.box.width, NARROWEST - 2 * MARGIN)
+    legend_lines, legend_height = legend(counted(drawn), width)
+    sheet = (width + 2 * MARGIN, HEADER + drawn.box.height + FOOTER_GAP + legend_height + MARGIN)
+    shift = MARGIN + (width - drawn.box.width) / 2
+    parts = [
+        _open(*sheet),
+        f'<title id="drawing-title">{escape(caption.title)}</title>',
+        f'<desc id="drawing-words">{escape(_words(drawn, caption))}</desc>',
+        f"<style>\n{drawing_css()}\n</style>" if with_css else "",
+        *_markers(drawn),
+        '<rect class="ground" width="100%" height="100%"/>',
+        f'<text class="head" x="{MARGIN:g}" y="36">{escape(caption.title)}</text>',
+        f'<text class="sub" x="{MARGIN:g}" y="56">{escape(caption.subtitle)}</text>',
+        f'<g transform="translate({shift:.1f} {HEADER:g})">',
+        *_edges(drawn),
+        *_nodes(drawn.marks),
+        *_labels(drawn.marks),
+        "</g>",
+        f'<g transform="translate({MARGIN:g} {HEADER + drawn.box.height + FOOTER_GAP:.1f})">',
+        *legend_lines,
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _open(width: float, height: float) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-labelledby="drawing-title drawing-words">'
+    )
+
+
+def _words(drawn: Scene, caption: Caption) -> str:
+    """What a screen reader says: the numbers, then what most documents point at."""
+    most = sorted(drawn.marks, key=lambda mark: (-mark.links, mark.name))[:5]
+    linked = [f"{mark.name} ({mark.links})" for mark in most if mark.links]
+    return f"{caption.subtitle}. Most linked: {', '.join(linked)}." if linked else f"{caption.subtitle}."
+
+
+def _markers(drawn: Scene) -> Iterator[str]:
+    used = {edge_style(line.edge).name for line in drawn.lines}
+    if len(drawn.marks) > ARROWS or not used:
+        return
+    yield "<defs>"
+    for style in EDGE_STYLES:
+        if style.name in used:
+            yield (
+                f'<marker id="to-{style.name}" viewBox="0 0 8 8" refX="7.4" refY="4" markerWidth="7.5" '
+                f'markerHeight="7.5" markerUnits="userSpaceOnUse" orient="auto">'
+                f'<path class="a-{style.name}" d="M0 .8L8 4L0 7.2L1.6 4z"/></marker>'
+            )
+    yield "</defs>"
+
+
+def _edges(drawn: Scene) -> Iterator[str]:
+    """The lines, a group for every style."""
+    arrows = len(drawn.marks) <= ARROWS
+    paths: dict[str, list[str]] = defaultdict(list)
+    for line, bend in _bent(drawn.lines):
+        source, target = drawn.marks[line.source], drawn.marks[line.target]
+        gaps = (source.radius + 1.5, target.radius + (3.0 if arrows else 1.5))
+        d = line_path((source.x, source.y), (target.x, target.y), bend, gaps)
+        paths[edge_style(line.edge).name].append(f'<path d="{d}"/>')
+    for style in EDGE_STYLES:
+        if paths[style.name]:
+            marker = f' marker-end="url(#to-{style.name})"' if arrows else ""
+            thin = "" if arrows else " many"
+            yield f'<g class="edge{thin} r-{style.name}"{marker}>{"".join(paths[style.name])}</g>'
+
+
+def _bent(lines: Sequence[Line]) -> Iterator[tuple[Line, float]]:
+    """Each line with its bend: lines between the same two nodes spread to both sides of the straight way."""
+    together: dict[tuple[int, int], list[Line]] = defaultdict(list)
+    for line in lines:
+        together[min(line.source, line.target), max(line.source, line.target)].append(line)
+    for (first, _), group in together.items():
+        for at, line in enumerate(group):
+            bend = (at - (len(group) - 1) / 2) * BEND
+            yield line, bend if line.source == first else -bend
+
+
+def _nodes(marks: Sequence[Mark]) -> Iterator[str]:
+    for mark in marks:
+        d = shape_path(mark.style.shape, mark.x, mark.y, mark.radius)
+        yield f'<path class="node d-{mark.style.name}" d="{d}"><title>{escape(_hint(mark))}</title></path>'
+
+
+def _hint(mark: Mark) -> str:
+    """What appears when a pointer rests on a node."""
+    where = mark.subject.path if isinstance(mark.subject, Node) else "no such document"
+    return mark.name if where == mark.name else f"{mark.name} · {where}"
+
+
+def _labels(marks: Sequence[Mark]) -> Iterator[str]:
+    for mark in marks:
+        box = mark.label_box
+        if box is None:
+            continue
+        kind = "label lost" if not isinstance(mark.subject, Node) else "label hub" if mark.is_hub else "label"
+        x = (box.left + box.right) / 2
+        lines = [
+            f'<tspan x="{x:.1f}" y="{box.top + at * LINE + LETTER:.1f}">{escape(line)}</tspan>'
+            for at, line in enumerate(mark.label)
+        ]
+        yield f'<text class="{kind}">{"".join(lines)}</text>'

@@ -1,0 +1,88 @@
+"""The numbers of a corpus as a small tree for people and as an object for programs. In: `Statistics`. Out: text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from prosa.corpus.statistics import Statistics
+from prosa.render.plain import safe
+
+MAX_NAMES = 12
+"""Rels that are listed for people; the others are counted together."""
+
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+
+
+def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable[[str], str]) -> str:
+    """A tree: documents by dialect, edges by where they are written, by rel and by state, what is linked most."""
+    head = [
+        safe(root),
+        f"  {_many(found.documents, 'document')}, {_many(found.sections, 'section')}, {_many(found.words, 'word')}",
+        f"  index: {_size(found.size)}, {_age(found.changed_ns, now_ns)}",
+    ]
+    groups = [
+        ("documents", found.dialects),
+        ("edges by origin", found.origins),
+        ("edges by rel", _few({name or "(none)": count for name, count in found.rels.items()})),
+        ("edges by state", found.states),
+        ("vectors", {"sections and documents": found.embeddings} if found.embeddings else {}),
+        ("orphans", {"documents that no other points at": found.orphans} if found.orphans else {}),
+        ("most linked", {shown(each.node.path): each.count for each in found.linked}),
+    ]
+    blocks = [_block(name, counts) for name, counts in groups if counts]
+    return "\n".join([*head, *(line for block in blocks for line in ("", *block))])
+
+
+def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> dict[str, Any]:
+    """The same as plain data. ``age`` is the seconds since the index changed, null where it never did."""
+    return {
+        "root": root,
+        "index": index,
+        "size": found.size,
+        "age": round((now_ns - found.changed_ns) / 1e9, 3) if found.changed_ns else None,
+        "documents": found.documents,
+        "sections": found.sections,
+        "words": found.words,
+        "embeddings": found.embeddings,
+        "dialects": dict(found.dialects),
+        "edges": {
+            "total": found.edges,
+            "origin": dict(found.origins),
+            "rel": {name: count for name, count in found.rels.items() if name},
+            "state": dict(found.states),
+        },
+        "orphans": found.orphans,
+        "most_linked": [
+            {"id": each.node.id, "path": each.node.path, "title": each.node.title, "count": each.count}
+            for each in found.linked
+        ],
+    }
+
+
+def _block(name: str, counts: Mapping[str, int]) -> list[str]:
+    numbers = {safe(key): f"{count:,}" for key, count in counts.items()}
+    size = max(map(len, numbers.values()))
+    return [name, *(f"  {number:>{size}}  {key}" for key, number in numbers.items())]
+
+
+def _few(counts: Mapping[str, int]) -> dict[str, int]:
+    items = list(counts.items())
+    rest = sum(count for _, count in items[MAX_NAMES:])
+    return dict(items[:MAX_NAMES]) | ({f"({len(items) - MAX_NAMES} others)": rest} if rest else {})
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**20:,.1f} MB" if size >= 2**20 else f"{size / 2**10:,.0f} KB"
+
+
+def _age(then_ns: int, now_ns: int) -> str:
+    if not then_ns:
+        return "never made"
+    seconds = max(0, (now_ns - then_ns) // 10**9)
+    name, size = next(((name, size) for name, size in _UNITS if seconds >= size), ("second", 1))
+    return f"last changed {_many(seconds // size, name)} ago" if seconds else "last changed just now"

@@ -1,0 +1,101 @@
+"""What an answer must be, by the form of a program's output (M34): JSON with a schema, text as it is, an image's URL.
+
+In: a program. Out: its contract: what goes over the wire, what the model is told, and the verdict on a reply. A URL is
+looked at and never fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from prosa.runtime.messages import ModelReply, OutputFormat
+from prosa.runtime.output import Accepted, OutputContract, Rejected, Verdict
+from prosa.runtime.program import OutputForm, Program
+
+MAX_URL = 8192
+"""Characters of an address; no service gives a longer one."""
+
+MAX_DATA_URL = 10 * 1024 * 1024
+"""Characters of an image inside its URL: the size of a document (X9)."""
+
+CUT_OFF = "the answer was cut off at the length limit of the model"
+NOT_A_URL = "the answer is not one absolute http, https or data:image URL; answer with the URL and nothing else"
+
+_PLAIN = re.compile(r"[^\s\x00-\x1f\x7f<>\"`\\]+")
+_IMAGE = re.compile(r"data:image/[A-Za-z0-9.+-]{1,64}(?:;[A-Za-z0-9=.+-]{1,64}){0,4},.+", re.DOTALL)
+
+
+class Contract(Protocol):
+    """What an answer must be."""
+
+    @property
+    def format(self) -> OutputFormat | None:
+        """The schema of `ModelRequest`, where there is one."""
+        ...
+
+    @property
+    def rule(self) -> str:
+        """What the model is told about its answer; may be empty."""
+        ...
+
+    @property
+    def wanted(self) -> str:
+        """The answer in words, as in "answer with …"."""
+        ...
+
+    def judge(self, reply: ModelReply) -> Verdict:
+        """Accepts or rejects a reply without tool calls."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextContract:
+    """Text and Markdown: the reply is the output, as it is. What was cut off is accepted with a notice."""
+
+    format: None = None
+    rule: str = ""
+    wanted: str = "the text"
+
+    def judge(self, reply: ModelReply) -> Verdict:
+        """Accepts."""
+        return Accepted(reply.content, CUT_OFF if reply.finish == "length" else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUrlContract:
+    """One absolute URL of an image: http, https, or the image itself as `data:image/…` (M34)."""
+
+    format: None = None
+    rule: str = "Answer with one absolute URL of an image and with nothing else."
+    wanted: str = "the URL"
+
+    def judge(self, reply: ModelReply) -> Verdict:
+        """Accepts the URL without the space around it."""
+        url = reply.content.strip()
+        return Accepted(url) if is_image_url(url) else Rejected((NOT_A_URL,), reply.content)
+
+
+def contract_of(program: Program) -> Contract:
+    """The contract of a program. Raises `prosa.schema.SchemaError`."""
+    contracts: dict[OutputForm, Contract] = {
+        "text": TextContract(),
+        "markdown": TextContract(),
+        "image-url": ImageUrlContract(),
+    }
+    return contracts.get(program.form) or OutputContract.of(program.output_schema)
+
+
+def is_image_url(text: str) -> bool:
+    """Whether a text is one absolute http, https or data:image URL. Nothing is fetched, so what it shows is unknown."""
+    if text[:5].lower() == "data:":
+        return len(text) <= MAX_DATA_URL and bool(_IMAGE.fullmatch(text) and _PLAIN.fullmatch(text))
+    if len(text) > MAX_URL or not _PLAIN.fullmatch(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

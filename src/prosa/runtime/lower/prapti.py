@@ -1,0 +1,224 @@
+"""A chat that was carried out → the turns that answer it: who, with which messages and parameters (P2–P8, PA12–PA18).
+
+In: what `dialects.prapti.perform` gave. Out: one `Turn` for everybody who is to answer, or the reason why nobody is.
+Message structure comes from the chat alone; what was included or generated is only ever text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from prosa.data import Value
+from prosa.diagnostics import Problem, Severity
+from prosa.dialects.prapti.fields import setting_of, wrong_type
+from prosa.dialects.prapti.model import PUBLIC_ROLES
+from prosa.dialects.prapti.names import mentioned, wire_names
+from prosa.dialects.prapti.perform import Complaint, Performed, Said
+from prosa.dialects.prapti.responders import COMPLETION, DEFAULT_RESPONDER, TEXT_ROLES, Kind, Mode
+from prosa.runtime.messages import Message, Role
+
+PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed")
+"""The well-known variables that go into a request under their own names (PA9)."""
+
+MAX_REPLIES = 16
+"""Replies to one message (`n`): each is paid for."""
+
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+_ASKING = ("user", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One answer to give. ``name`` is the participant who gives it, None for the only one there is.
+
+    ``messages`` are for a chat, ``prompt`` is for a completion. ``model_name`` and ``provider`` are what the chat asks
+    for; None leaves it to the user. ``n`` is the number of replies.
+    """
+
+    responder: str
+    mode: Mode
+    name: str | None = None
+    messages: tuple[Message, ...] = ()
+    prompt: str = ""
+    model_name: str | None = None
+    provider: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    n: int = 1
+    stream: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """``turns`` in the order in which they are given; without any ``nothing`` says why. ``tools`` are the names that
+    the chat chooses among the granted, None for all of them."""
+
+    turns: tuple[Turn, ...]
+    nothing: str
+    tools: tuple[str, ...] | None
+    dry_run: bool
+    halts: bool
+    complaints: tuple[Complaint, ...]
+
+
+def lower(done: Performed, *, assistant_names: bool = False, force: bool = False) -> Lowered:
+    """The turns of a chat. ``assistant_names`` says that the service takes names of assistants (PA18); ``force`` lets a
+    chat be answered whose last message asks nothing (PA17)."""
+    work = _Lowering(done, assistant_names)
+    said = [each for each in done.said if _is_sent(each)]
+    work.warn_of_roles()
+    last = said[-1] if said and said[-1].standing.layer.kind == "document" else None
+    nothing = "" if last is not None and force else _nothing(last)
+    turns = () if nothing or last is None else work.turns(said, last)
+    if last is not None and not nothing and not turns:
+        nothing = f"no responder that is asked takes messages of the {last.standing.message.known_role}"
+    return Lowered(
+        turns=turns,
+        nothing=nothing,
+        tools=work.texts("tools"),
+        dry_run=work.flag("prapti.dry_run", default=False),
+        halts=work.flag("prapti.halt_on_error", default=True),
+        complaints=tuple(work.complaints),
+    )
+
+
+def spoken(done: Performed) -> tuple[Message, ...]:
+    """Everything that a chat says, in order, whoever is to answer: empty messages left out, prompts as those of a user
+    and completions as those of an assistant, names as written."""
+    roles = {**_ROLES, "prompt": _ROLES["user"], "completion": _ROLES["assistant"]}
+    sent = (each for each in done.said if _is_sent(each) and each.text)
+    messages = ((each.standing.message, each.text) for each in sent)
+    return tuple(Message(roles[message.known_role], text, name=message.name) for message, text in messages)
+
+
+def _is_sent(said: Said) -> bool:
+    return said.standing.message.sent
+
+
+def _nothing(last: Said | None) -> str:
+    """Why there is nothing to answer (PA17), or an empty text."""
+    if last is None:
+        return "the chat has no message to answer"
+    message = last.standing.message
+    if message.known_role not in _ASKING:
+        return f"the last message is of the {message.known_role}: there is nothing to answer"
+    return "" if last.text else f"the last message, of the {message.known_role}, is empty"
+
+
+@dataclass(slots=True)
+class _Lowering:
+    """What a chat asks for, with what is wrong about it."""
+
+    done: Performed
+    assistant_names: bool
+    complaints: list[Complaint] = field(default_factory=list)
+    checked: set[str] = field(default_factory=set)
+
+    def turns(self, said: Sequence[Said], last: Said) -> tuple[Turn, ...]:
+        """Those whom the last message speaks to, else the responder that is active."""
+        responders = self.done.responders
+        known = [name for name in responders.known if name != DEFAULT_RESPONDER]
+        asked = mentioned(last.standing.message.content, known) or (self._active(),)
+        role = last.standing.message.known_role
+        kinds = {name: COMPLETION if role in TEXT_ROLES else responders.known[name] for name in asked}
+        return tuple(self._turn(name, kind, said, known) for name, kind in kinds.items() if role in kind.roles)
+
+    def _active(self) -> str:
+        """The responder on top; a stack of the configuration stands in for one that no command changed."""
+        responders = self.done.responders
+        stack = self.texts("prapti.responder_stack")
+        if stack and responders.stack == (DEFAULT_RESPONDER,) and stack[-1] in responders.known:
+            return stack[-1]
+        return responders.active
+
+    def _turn(self, name: str, kind: Kind, said: Sequence[Said], known: Sequence[str]) -> Turn:
+        taken = [each for each in said if each.standing.message.known_role in kind.roles]
+        chat = kind.mode == "chat"
+        return Turn(
+            responder=name,
+            mode=kind.mode,
+            name=None if name == DEFAULT_RESPONDER else name,
+            messages=tuple(self._messages(name, taken, known)) if chat else (),
+            prompt="" if chat else "\n\n".join(each.text for each in taken if each.text),
+            model_name=_text(self.value(name, "model")),
+            provider=_text(self.value(name, "provider")) or kind.provider,
+            parameters={key: value for key in PARAMETERS if (value := self.value(name, key)) is not None},
+            n=self._count(name),
+            stream=self.value(name, "stream") is not False,
+        )
+
+    def _count(self, responder: str) -> int:
+        """How many replies are wanted."""
+        found = self.value(responder, "n")
+        if not isinstance(found, int) or found <= MAX_REPLIES:
+            return found if isinstance(found, int) else 1
+        each = self.done.values.get(f"responders.{responder}.n") or self.done.values["vars.n"]
+        problem = Problem("wrong-type", f"`n` is at most {MAX_REPLIES}", each.line.value_span, severity=Severity.ERROR)
+        self.complaints.append(Complaint(problem, each.source))
+        return 1
+
+    def _messages(self, own: str, said: Sequence[Said], known: Sequence[str]) -> Iterator[Message]:
+        """The conversation as one participant sees it: others speak as users, and have instructions of their own."""
+        names = wire_names(each.standing.message.name for each in said if each.standing.message.name)
+        for each in said:
+            message = each.standing.message
+            role, name = _ROLES[message.known_role], message.name
+            if not each.text:
+                continue
+            if name in known and role == "system":
+                if name == own:
+                    yield Message("system", each.text)
+                continue
+            if name in known and role == "assistant" and name != own:
+                role = "user"
+            passed = name if role != "assistant" or self.assistant_names else None
+            yield Message(role, each.text, name=names[passed] if passed else None)
+
+    def value(self, responder: str, key: str) -> Value:
+        """A well-known variable: the responder's own, else the one of all (PA9)."""
+        own = self._checked(f"responders.{responder}.{key}")
+        return self._checked(f"vars.{key}") if own is None else own
+
+    def texts(self, path: str) -> tuple[str, ...] | None:
+        """A list of texts, None where it is not set."""
+        found = self._checked(path if "." in path else f"vars.{path}")
+        return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else None
+
+    def flag(self, path: str, *, default: bool) -> bool:
+        """A switch."""
+        found = self._checked(path)
+        return found if isinstance(found, bool) else default
+
+    def _checked(self, path: str) -> Value:
+        """The value in effect, None where it is not set or not what it must be; that is said once."""
+        found = self.done.values.get(path)
+        setting = setting_of(path)
+        if found is None or setting is None:
+            return None if found is None else found.value
+        if found.problem is not None:
+            problem = Problem("unresolved-variable", found.problem, found.line.value_span)
+        elif wanted := wrong_type(setting, found.value):  # a literal is complained about where it is read
+            if found.line.variable is None:
+                return None
+            problem = Problem("wrong-type", f"`{path}` must be {wanted}", found.line.value_span)
+        else:
+            return found.value
+        if path not in self.checked:
+            self.checked.add(path)
+            self.complaints.append(Complaint(problem, found.source))
+        return None
+
+    def warn_of_roles(self) -> None:
+        """Messages that nobody takes (PA12)."""
+        for each in self.done.said:
+            message = each.standing.message
+            if not message.hidden and message.known_role not in PUBLIC_ROLES:
+                text = f"the role `{message.role}` is unknown, so this message is not sent"
+                note = f"roles are {', '.join(PUBLIC_ROLES)}; `_` in front hides one"
+                problem = Problem("unknown-role", text, message.role_span, (note,), severity=Severity.WARNING)
+                self.complaints.append(Complaint(problem, each.standing.layer.model.source))
+
+
+def _text(value: Value) -> str | None:
+    return value if isinstance(value, str) and value else None

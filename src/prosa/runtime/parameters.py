@@ -1,0 +1,69 @@
+"""Parameters of a model call that a document asks for (M31): what they may never be (X7).
+
+In: parameters under any names. Out: nothing, or which of them are refused and what is the way instead. A parameter may
+shape an answer; it may not change what a request is: its model, messages, tools, form, headers or address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prosa.runtime.errors import RunError
+
+MAX_PARAMETERS = 64
+"""Parameters of one call; services know about thirty."""
+
+_TOOLS = "tools are granted on the command line: --tool NAME"
+_ADDRESS = "an address, a header or a key comes from the user: --base-url, --api-key-env, or the user's settings"
+_MESSAGES = "messages are made of the document"
+_FORM = "write `output-format` or `output-schema`"
+
+_REFUSED: Mapping[str, str] = {
+    "model": "write `model-name`",
+    "models": "write `model-name`",
+    "provider": "write `provider` beside `parameters`",
+    **dict.fromkeys(("messages", "input", "prompt", "instructions", "system", "conversation"), _MESSAGES),
+    **dict.fromkeys(("previousresponseid", "fileids", "files", "attachments"), _MESSAGES),
+    **dict.fromkeys(("tools", "toolchoice", "toolconfig", "functions", "functioncall", "toolresources"), _TOOLS),
+    **dict.fromkeys(("mcpservers", "plugins", "websearchoptions", "container"), _TOOLS),
+    **dict.fromkeys(("responseformat", "textformat", "responseschema", "responsemimetype"), _FORM),
+    **dict.fromkeys(("stream", "streamoptions", "background"), "write `stream` beside `parameters`"),
+    **dict.fromkeys(("extraheaders", "extraquery", "extrabody", "headers", "timeout", "maxretries"), _ADDRESS),
+    **dict.fromkeys(("apikey", "apibase", "apiversion", "baseurl", "endpoint", "host", "proxy"), _ADDRESS),
+    **dict.fromkeys(("organization", "project", "authorization", "webhook"), _ADDRESS),
+}
+"""Names without case, hyphens and underscores, and the way instead."""
+
+_PARTS = ("header", "url", "uri", "endpoint", "webhook")
+
+
+def squashed(name: str) -> str:
+    """A name without case, hyphens and underscores: what `max-tokens`, `max_tokens` and `maxTokens` share."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def refused_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that are refused, each with the way that allows what it wants (X7)."""
+    found = {name: why for name, value in parameters.items() if (why := _why(name, value))}
+    if len(parameters) > MAX_PARAMETERS:
+        found[list(parameters)[MAX_PARAMETERS]] = f"there are at most {MAX_PARAMETERS} parameters"
+    return found
+
+
+def require_allowed(parameters: Mapping[str, Any]) -> None:
+    """Raises `RunError` that names the first refused parameter."""
+    for name, why in refused_parameters(parameters).items():
+        raise RunError(f"the parameter `{name[:64]}` is refused", hint=why)
+
+
+def _why(name: str, value: Any) -> str:
+    plain = squashed(name)
+    if plain == "n" and value != 1:
+        return "one answer is asked for at a time"
+    if plain == "text" and isinstance(value, Mapping) and "format" in value:
+        return _FORM
+    if plain in _REFUSED:
+        return _REFUSED[plain]
+    parts = name.lower().replace("-", "_").split("_")
+    return _ADDRESS if any(part.rstrip("s") in _PARTS for part in parts) else ""

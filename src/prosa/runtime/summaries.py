@@ -1,0 +1,62 @@
+"""One summary for several scripts of a document: totals with the keys of a single summary, and the list of scripts.
+
+In: the summary of each that began. Out: one record (L42–L45). Tokens and calls are sums; the duration is the whole
+wall clock, in which scripts may have run side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from prosa.runtime.summary import Summary, duration
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """``file`` is the document, ``error`` why the whole did not go well, if it did not."""
+
+    file: str
+    error: str | None
+    scripts: Sequence[Summary]
+    seconds: float
+    start_time: datetime
+    end_time: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """The keys of a single summary, then ``scripts``. ``model`` is null where several answered."""
+        head: dict[str, Any] = {"program": self.file, "success": self.error is None}
+        if self.error is not None:
+            head["error"] = self.error
+        own = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
+        models = {each.model_name for each in self.scripts}
+        return {
+            **head,
+            "iterations": sum(each.iterations for each in self.scripts),
+            "tokens": self._tokens(),
+            "tools_called": sum(each.tools_called for each in self.scripts),
+            "duration": duration(self.seconds),
+            "model": models.pop() if len(models) == 1 else None,
+            "errors": sum(each.errors for each in self.scripts),
+            "start_time": _iso(self.start_time),
+            "end_time": _iso(self.end_time),
+            "scripts": own,
+        }
+
+    def _tokens(self) -> dict[str, Any]:
+        made = sum(each.usage.output_tokens for each in self.scripts)
+        taken = sum(each.usage.input_tokens for each in self.scripts)
+        costs = [each.cost for each in self.scripts]
+        known = [cost for cost in costs if cost is not None]
+        cost = float(sum(known)) if len(known) == len(costs) else None
+        return {"input": taken, "output": made, "total": taken + made, "cost": cost}
+
+
+def _without_program(summary: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in summary.items() if name != "program"}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

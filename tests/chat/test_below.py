@@ -1,0 +1,82 @@
+"""What joins a chat and the text below it: a heading there is one, whatever stands above (P3)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prosa.dialects.prapti.below import find_lines_below, lead, line_end, says_the_same
+from tests.chat.chats import chat
+from tests.chat.test_escape import HOSTILE, LETTERS, signature
+from tests.work import is_linear
+
+ROWS = [
+    ("", ""),
+    ("\ufeff", ""),
+    ("\n", ""),
+    ("  ", "\n"),
+    ("hi", "\n\n"),
+    ("hi\n", "\n"),
+    ("hi\r\n", "\n"),
+    ("hi\n\n", ""),
+    ("hi\n  ", "\n"),
+    ("hi\n  \n", ""),
+    ("### @user:\n\n```\nopen", "\n```\n\n"),
+    ("### @user:\n\n~~~~ py\nopen\n", "~~~~\n\n"),
+    ("### @user:\n\n<!-- open\n", "-->\n\n"),
+    ("---\nid: x\n---\n", "\n"),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), ROWS)
+def test_p3_one_blank_line_and_what_was_left_open(text, wanted):
+    """P3."""
+    assert lead(text) == wanted
+
+
+@settings(max_examples=150, deadline=None)
+@given(HOSTILE | LETTERS, st.sampled_from(["\n", "\r\n"]))
+def test_p3_a_heading_below_any_text_is_one_and_changes_nothing_above(text, end):
+    """P3. The text above stays as it was, but for a mark that closes what a person left open."""
+    text = re.sub("[\ud800-\udfff]", "", text.replace("\n", end))
+    before = signature(chat(text))
+    after = signature(chat(text + lead(text).replace("\n", end) + f"### @assistant:{end}{end}Hello{end}"))
+    assert after[-1] == ("assistant", None, False, "Hello", ())
+    assert [row[:3] for row in after[:-1]] == [row[:3] for row in before]
+    assert [row[3] for row in after[:-2]] == [row[3] for row in before[:-1]]
+    assert after[-2][3].startswith(before[-1][3])
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("", "\n"), ("a\nb\r\nc\r\n", "\r\n"), ("a\nb\nc\r\n", "\n"), ("a\rb\r", "\r"), ("a\r\nb\n", "\n")],
+)
+def test_the_line_end_of_a_text_is_its_most_frequent_one(text, wanted):
+    assert line_end(text) == wanted
+
+
+def test_pw4_lines_are_found_again_although_an_editor_took_blanks_away():
+    """PW4."""
+    lines = ["### @assistant:", "", "One  ", "", "two", ""]
+    text = "### @user:\r\n\r\nHi.\r\n\r\n### @assistant:\r\n\r\nOne\r\n\r\ntwo"
+    place = find_lines_below(lines, text)
+    assert place is not None and text[place.start :].startswith("### @assistant") and place.end == len(text)
+    assert find_lines_below(lines, text.replace("two", "three")) is None
+    assert find_lines_below(["", ""], text) is None
+    assert find_lines_below(lines[:1], "\ufeff### @assistant:\n") is not None
+
+
+def test_comments_and_blank_space_are_no_change_of_what_was_said():
+    text = "% n = 1\n\n### @user:\n\nHi.\n"
+    assert says_the_same(text, "% n = 1\n### @user:\n\n\nHi. <!-- well -->\n\n### @user:\n")
+    assert not says_the_same(text, text.replace("Hi", "Ho"))
+    assert not says_the_same(text, text.replace("1", "2"))
+
+
+def test_x9_finding_takes_time_in_proportion():
+    """X9."""
+    lines = ["### @assistant:", "", *["a"] * 200]
+    assert is_linear(lambda size: find_lines_below(lines, "### @assistant:\n\n" * size), 2000, 20_000)

@@ -1,0 +1,1 @@
+"""Vectors: in footers, from a service, from a local model, compared and fused."""

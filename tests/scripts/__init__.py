@@ -1,0 +1,1 @@
+"""Tests of ai-scripts that run: choice, context, providers, results, trust, everything that can go wrong."""

@@ -1,0 +1,106 @@
+"""Snippets: one line without markup, with the right places marked."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prosa.corpus.snippet import MAX_SNIPPET, snippet
+
+
+def marks_of(text: str, word: str) -> list[tuple[int, int]]:
+    return [match.span() for match in re.finditer(re.escape(word), text)] if word else []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a plain word here", "a plain word here"),
+        ("two\nlines\n\n\nand a word", "two lines and a word"),
+        ("**bold** _and_ `code` *word*", "bold and code word"),
+        ("snake_case_name 2*3 word", "snake_case_name 2*3 word"),
+        ("see [the word](https://x.org/a_b) now", "see the word now"),
+        ('![a word](p.png "title") after', "a word after"),
+        ("see [[page|a word]] and [[other]]", "see a word and other"),
+        ("a word[^1] stands", "a word stands"),
+        ("- one\n- [ ] word\n3. three", "one word three"),
+        ("> quoted\n> word", "quoted word"),
+        ("| a | word |\n|---|---|\n| 1 | 2 |", "a word 1 2"),
+        ("```python\nword = 1\n```\nafter", "word = 1 after"),
+        ("before <!-- hidden --> word", "before word"),
+        ("<b>bold</b> word <br/>", "bold word"),
+        ("---\nword", "word"),
+        ("Title\n==\nword = 1", "Title word = 1"),
+        ("[other](word.md) and a word", "other and a word"),
+        ("see [the\nword][ref] and [x][word-ref]", "see the word and x"),
+        ("<!-- word -->", "<!-- word -->"),
+        ("a [word](<two parts.md>) [or](x_(y).md 'title') so", "a word or so"),
+    ],
+)
+def test_markup_is_left_out_unless_it_matched(text: str, expected: str):
+    found = snippet(text, marks_of(text, "word"), heading=False)
+    assert found.text == expected
+    assert [found.text[start:end] for start, end in found.marks] == ["word"]
+    assert text[found.at :].startswith("word")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a [x](http://word.org) b", "a x b"),
+        ('a <i id="word">b', "a b"),
+        ("a [x][word]", "a x"),
+        ("[x](<a word>) b", "x b"),
+    ],
+)
+def test_an_address_is_never_shown(text: str, expected: str):
+    assert snippet(text, marks_of(text, "word"), heading=False) == (expected, (), text.index("word"))
+
+
+def test_the_heading_is_left_out_where_the_rest_has_something():
+    assert snippet("## A word\n\nText.", [(5, 9)]) == ("Text.", (), 5)
+    assert snippet("## A word", [(5, 9)]) == ("A word", ((2, 6),), 5)
+    assert snippet("## A word\n\nNext word.", [(5, 9), (16, 20)]) == ("Next word.", ((5, 9),), 16)
+    assert snippet("", ()) == ("", (), 0)
+
+
+def test_a_long_text_is_cut_between_words():
+    text = f"{'before ' * 200}word {'after ' * 200}"
+    found = snippet(text, marks_of(text, "word"), heading=False)
+    assert len(found.text) <= MAX_SNIPPET
+    assert found.text.startswith("…before ") and found.text.endswith(" after…")
+    assert snippet("x" * 1_000, (), heading=False).text == "x" * (MAX_SNIPPET - 1) + "…"
+
+
+def test_the_piece_with_most_different_matches_is_shown():
+    text = f"one word {'filler ' * 60} word and other {'filler ' * 60} other"
+    marks = sorted(marks_of(text, "word") + marks_of(text, "other"))
+    found = snippet(text, marks, heading=False)
+    assert "word and other" in found.text
+    assert found.at == text.index("word and other")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="aé b日\n\r\t*_`#[]()<>!|-~^:.…", max_size=300), st.booleans())
+def test_marks_show_what_matched(text: str, heading: bool):
+    marks = marks_of(text, "a")
+    found = snippet(text, marks, heading=heading)
+    assert len(found.text) <= MAX_SNIPPET
+    assert not re.search(r"[\r\n\t]", found.text)
+    assert all(found.text[start:end] == "a" for start, end in found.marks)
+    assert list(found.marks) == sorted(found.marks)
+    assert 0 <= found.at <= len(text)
+    if found.marks:
+        assert text[found.at] == "a"
+
+
+@pytest.mark.parametrize("piece", ["-", "[", "`", "*", "<", "<!--", "[[", "|", "[^", "> ", "_a"])
+def test_no_text_takes_long(piece: str):
+    text = piece * (200_000 // len(piece))
+    started = time.process_time()
+    snippet(text, [(at, at + 1) for at in range(0, 50_000, 10)], heading=False)
+    assert time.process_time() - started < 0.5
