@@ -165,7 +165,7 @@ async def arun_scripts(
     auto: bool = False,
     stale: bool = False,
     text: str | Mapping[str, str] | None = None,
-    context: ContextMode = "document",
+    context: ContextMode | None = None,
     env: str = "server",
     tools: Iterable[str] = (),
     write: bool = False,
@@ -187,7 +187,8 @@ async def arun_scripts(
     ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: the path of a JSON file, or the
     data of one. Run are all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user
     trusts; of these with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts
-    by id. ``write`` puts results into the document. ``provider`` is a name, or replaces the model service. ``timeout``,
+    by id. ``context`` is sent beside the prompt: the document, unless a stale result was made otherwise. ``write`` puts
+    results into the document. ``provider`` is a name, or replaces the model service. ``timeout``,
     ``retries``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
 
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what

@@ -110,6 +110,14 @@ def test_x19_results_go_into_the_document(me: dict[str, str], tmp_path: Path):
     assert [(each.script, each.output, each.written) for each in again] == [("b", "3", True)]
 
 
+def test_x19_a_stale_result_keeps_its_context(me: dict[str, str], tmp_path: Path):
+    path = document(tmp_path, LETTER, block("a"))
+    prosa.run_scripts(path, write=True, context="section", provider=replies({"content": "1"}), environ=me)
+    path.write_text(path.read_text().replace("Two", "Three"))
+    prosa.run_scripts(path, stale=True, provider=replies({"content": "2"}), environ=me)
+    assert [each.about.context for each in model_of(path.read_text()).regions] == ["section"]
+
+
 def test_x19_a_result_that_cannot_be_written_is_not_lost(me: dict[str, str], tmp_path: Path):
     path = document(tmp_path, LETTER, block("a"))
 

@@ -271,7 +271,7 @@ def test_plugins_list_shows_every_name_there_is(tmp_path, install):
     [
         (Plugin("weather", {}, api=2), "version 2"),
         (Plugin("other", {}), "calls itself"),
-        ("text", "not a Plugin"),
+        (5, "is of the type `int`, not a Plugin"),
         (ImportError("no such module"), "no such module"),
     ],
 )
@@ -279,6 +279,27 @@ def test_a_plugin_that_cannot_be_used_is_refused(tmp_path, install, target, word
     install(Point("weather", target))
     with pytest.raises(RunError, match=words):
         ready(tmp_path, ASK.format("A"), plugins=("weather",))
+
+
+def test_x7_a_command_of_a_plugin_that_is_not_allowed_says_how_to_allow_it(tmp_path, install):
+    install(Point("weather", WEATHER))
+    with pytest.raises(ProgramRefused) as caught:
+        ready(tmp_path, ASK.format("% plugins.load weather\n% weather.today Kiel"))
+    first, second = caught.value.diagnostics
+    assert first.severity == "warning" and "a document cannot load a plugin: `weather`" in first.message
+    assert second.notes == ("allow its plugin: --plugin weather",)
+    assert "there is no command `weather.today`" in str(caught.value)
+
+
+def test_what_a_plugin_prints_is_no_result(tmp_path, install, capsys):
+    def noisy(call):
+        print("from the plugin")
+        return "text"
+
+    install(Point("p", Plugin("p", {"noisy": PluginCommand(noisy)})))
+    assert sent(ready(tmp_path, ASK.format("% p.noisy"), plugins=("p",))) == [("user", None, "A\n\ntext\n\nB")]
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "from the plugin\n")
 
 
 def test_a_plugin_that_is_not_installed_is_refused_with_the_nearest(tmp_path, install):

@@ -12,8 +12,8 @@ import pytest
 
 from prosa.adapters.files import append, cache_dir
 from prosa.adapters.files.lock import only_one
-from prosa.app.chat_answer import Spot
 from prosa.app import chat_writing
+from prosa.app.chat_answer import Spot
 from prosa.app.chat_start import joint
 from prosa.app.chat_writing import Place, Stream, Writing
 from prosa.runtime.errors import ProviderError
@@ -142,6 +142,19 @@ def test_a_reply_that_can_be_saved_nowhere_is_printed(user: User, monkeypatch: p
     assert "it could be saved nowhere, and is printed" in done.err
 
 
+def test_what_came_before_a_failure_and_can_be_saved_nowhere_is_printed(user: User, monkeypatch: pytest.MonkeyPatch):
+    def gone() -> None:
+        (user.folder / "sub" / "chat.md").unlink()
+        (user.folder / "sub").rmdir()
+
+    (user.folder / "sub").mkdir()
+    (user.folder / "sub" / "chat.md").write_text(ASK)
+    talking(monkeypatch, "One\n", gone, "two\n", KeyboardInterrupt())
+    done = user.chat("--model", user.script(), file=user.folder / "sub" / "chat.md")
+    assert (done.status, done.out) == (130, "### @assistant:\n\nOne\ntwo\n")
+    assert "it could be saved nowhere, and is printed" in done.err
+
+
 def test_pw4_a_full_disk_leaves_the_chat_whole(user: User, monkeypatch: pytest.MonkeyPatch):
     """PW4. The disk fills up while the reply comes, so that nothing can be saved beside it either."""
 
@@ -214,7 +227,7 @@ def test_a_read_only_chat_is_refused_before_a_model_is_asked(user: User, monkeyp
     assert (done.status, done.out, user.text, talker.requests) == (1, "", ASK, [])
     assert done.err.startswith(f"error: {user.path}: may not be written (Permission denied), so nothing was sent\n")
     done = user.chat("--message", "x", "--model", user.script(), file=user.folder / "new.md")
-    assert done.status == 2 and "may not be written" in done.err and talker.requests == []
+    assert done.status == 1 and "new.md: may not be written" in done.err and talker.requests == []
 
 
 def test_a_chat_that_cannot_be_read_is_told(user: User):
@@ -231,6 +244,9 @@ def test_errors_in_the_chat_stop_it_before_anything_is_sent(user: User, monkeypa
     user.write("% temperature = warm\n\n" + ASK)
     done = user.chat("--model", user.script())
     assert (done.status, talker.requests) == (1, []) and "chat.md:1" in done.err
+    assert "error: the chat has errors, so nothing was sent\n  run: prosa check" in done.err
+    user.write("% include none.txt\n\n" + ASK)
+    assert "`none.txt` is not included: there is no such file" in user.chat("--model", user.script()).err
 
 
 def test_a_second_chat_on_the_same_file_is_refused(user: User, monkeypatch: pytest.MonkeyPatch):

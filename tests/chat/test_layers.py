@@ -109,3 +109,14 @@ def test_a_broken_link_to_a_tree_file_is_no_configuration(tmp_path):
     (project / ".prapticonfig.md").symlink_to(outside)
     with pytest.raises(FileProblem, match="outside the root"):
         ready(project, ASK)
+
+
+def test_pa8_pa9_a_name_that_is_almost_a_well_known_one_is_told_with_the_nearest(tmp_path):
+    """PA8, PA9. In the tree too; a variable that is used is meant."""
+    (tmp_path / ".prapticonfig.md").write_text("% temprature = 0.2\n")
+    text = "% max_token = 3\n% modell = 1\n% mine = 4\n% seed = var(modell)\n\n### @user:\n\nHi.\n"
+    found = ready(tmp_path, text).diagnostics
+    assert [(each.message, each.severity, each.notes) for each in found] == [
+        ("there is no setting `temprature`", "warning", ("did you mean `temperature`?",)),
+        ("there is no setting `max_token`", "warning", ("did you mean `max_tokens`?",)),
+    ]

@@ -291,3 +291,10 @@ def test_whatever_a_chat_says_it_is_made_ready_or_refused_in_words(tmp_path_fact
         assert "chat.md:" in refused.message
     else:
         assert conversation.turns or conversation.nothing
+
+
+def test_pa18_code_speaks_to_nobody(tmp_path):
+    """PA18, PA1. A name in code is no mention."""
+    text = "% responder.new Ada chat\n\n### @user:\n\n`@Ada` and\n\n```python\n@Ada\ndef f(): ...\n```\n"
+    assert [turn.name for turn in ready(tmp_path, text).turns] == [None]
+    assert [turn.name for turn in ready(tmp_path, f"{text}\n@Ada?\n").turns] == ["Ada"]

@@ -195,7 +195,11 @@ def test_pa9_a_seed_may_be_any_whole_number():
 
 
 def test_x7_a_chat_chooses_no_tool():
+    """X7. To choose among what is granted is worth a hint; a responder with tools of its own is refused."""
     assert rules('% tools = ["python"]\n\n### @user:\n') == ["refused-configuration"]
+    text = '% tools = ["python"]\n% responders.a.tools = ["python"]\n\n### @user:\n'
+    found = check_text(SourceText(text), dialect="prapti", strict=True).diagnostics
+    assert [each.severity for each in found] == ["hint", "error"]
 
 
 def test_pa1_a_disabled_line_in_code_was_never_executed():

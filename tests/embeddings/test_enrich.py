@@ -63,8 +63,8 @@ def test_vectors_and_hashes_are_written_once(folder: Path, service: FakeService)
     assert len(service.bodies) == 2
 
 
-def test_x6_classified_records_are_never_sent(folder: Path, service: FakeService):
-    """X6: the hash is written all the same, for that needs nobody."""
+def test_x6b_classified_records_are_never_sent(folder: Path, service: FakeService):
+    """X6b: the hash is written all the same, for that needs nobody."""
     path = write(folder, "plan.ymj", extra="classification: confidential\n")
     write(folder, "tides.ymj")
     status, out, _ = run(".", service=service)
@@ -90,7 +90,7 @@ def test_x6_what_a_meta_file_classifies_is_never_sent(folder: Path, service: Fak
 
 
 def test_x6_a_classification_that_stands_twice_is_taken_for_the_worst(folder: Path, service: FakeService):
-    """X6."""
+    """X6, X6b."""
     write(folder, "tides.ymj", extra="classification: public\nclassification: secret\n")
     assert run(".", service=service)[0] == 0
     assert service.texts == []

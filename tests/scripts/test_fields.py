@@ -80,7 +80,7 @@ def test_m29_x16_the_model_of_the_command_line_wins(tmp_path: Path, model_server
 # ---- the answer ----
 
 
-def test_m32_m35_ma14_a_schema_is_validated_with_feedback(tmp_path: Path, model_server: ModelServer):
+def test_m32_m35_ma14b_a_schema_is_validated_with_feedback(tmp_path: Path, model_server: ModelServer):
     model_server.script({"content": "ten"}, {"content": {"n": "ten"}}, {"content": {"n": 10}})
     path = document(tmp_path, block("one", **{"output-schema": NUMBER, "retry-times": 2, "output-format": "text"}))
     status, at = asked(model_server, path, "--all", "--summary")
@@ -93,7 +93,7 @@ def test_m32_m35_ma14_a_schema_is_validated_with_feedback(tmp_path: Path, model_
 
 
 @pytest.mark.parametrize(("times", "asks"), [(0, 1), (1, 2), (1000, 10)])
-def test_m32_ma14_corrections_are_counted_and_capped(times: int, asks: int, tmp_path: Path, model_server: ModelServer):
+def test_m32_ma14b_corrections_are_counted_and_capped(times: int, asks: int, tmp_path: Path, model_server: ModelServer):
     model_server.default = {"content": "no"}
     path = document(tmp_path, block("one", **{"output-schema": NUMBER, "retry-times": times}))
     status, at = asked(model_server, path, "--all")

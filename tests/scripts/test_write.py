@@ -88,6 +88,22 @@ def test_x19_what_was_edited_by_hand_is_kept_without_force(page: Path):
     assert "Forced." in page.read_text() and "I say" not in page.read_text()
 
 
+def test_x19_a_stale_result_is_refreshed_with_the_context_it_was_made_with(page: Path):
+    """X19, MA11. Without `--context`; with it that one counts."""
+    assert run(page, "--script", "one", "--write", "--context", "section", replies=({"content": "A"},))[0] == 0
+    assert run(page, "--script", "two", "--write", "--context", "none", replies=({"content": "B"},))[0] == 0
+    page.write_text(page.read_text().replace("Ten apples", "Nine apples").replace("Do two", "Do it"))
+    assert states(page)["one"] == "stale"
+    assert (
+        run(page, "--stale", replies=({"program": "one", "content": "C"}, {"program": "two", "content": "D"}))[0] == 0
+    )
+    assert [region.about.context for region in model_of(page.read_text()).regions] == ["section", "none"]
+    assert states(page) == {"one": "fresh", "two": "fresh"}
+    page.write_text(page.read_text().replace("Nine apples", "Eight apples"))
+    assert run(page, "--stale", "--context", "document", replies=({"content": "E"},))[0] == 0
+    assert [region.about.context for region in model_of(page.read_text()).regions] == ["document", "none"]
+
+
 def test_force_counts_an_edited_result_as_stale(page: Path):
     assert run(page, "--script", "one", "--write", replies=REPLIES)[0] == 0
     page.write_text(page.read_text().replace("First.", "Edited."))

@@ -193,7 +193,7 @@ def test_x6_a_search_leaves_the_documents_alone(corpus: Path):
 
 
 def test_x6_meaning_is_asked_of_the_service_that_the_user_named_and_of_no_other(corpus: Path):
-    """X6: only `--semantic` sends text, and none of a classified document."""
+    """X6b: only `--semantic` sends text, and none of a classified document."""
     (corpus / "secret.md").write_text("---\nclassification: secret\n---\n# Cabbage\n\nabc abc\n")
     with serving() as service:
         flags = ("--base-url", service.base_url, "--embedding-model", "m")
@@ -211,7 +211,7 @@ def test_x6_meaning_is_asked_of_the_service_that_the_user_named_and_of_no_other(
 
 
 def test_x6_only_what_still_is_as_indexed_and_looks_harmless_is_sent(corpus: Path):
-    """X6: a reader knows one of two classifications, and an index that is not refreshed knows only the past."""
+    """X6b: a reader knows one of two classifications, and an index that is not refreshed knows only the past."""
     (corpus / "twice.md").write_text("---\nclassification: public\nclassification: secret\n---\n# Cabbage\n\nabc abc\n")
     (corpus / "open.md").write_text("---\nclassification: secret\n# Cabbage\n\nabc abc\n")
     assert search(corpus, "burst").status == 0

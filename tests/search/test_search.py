@@ -199,7 +199,7 @@ def test_a_rel_is_one_of_an_edge_of_the_document():
     ],
 )
 def test_ma20_a_search_can_leave_out_what_has_expired(now: str, paths: list[str]):
-    """MA20: retrieval can exclude what is past; a day is past when it has ended."""
+    """MA20b: retrieval can exclude what is past; a day is past when it has ended."""
     fronts = {"day": "expired-date: 2026-03-10\n", "time": "expired-date: 2026-03-10T12:00:00Z\n", "never": ""}
     index = index_of({f"{name}.md": f"---\nstatus: x\n{front}---\n# T\n\nword\n" for name, front in fronts.items()})
     assert sorted(hit.path for hit in search_in(index, Search("word", current=now))) == paths

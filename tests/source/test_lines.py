@@ -36,6 +36,7 @@ def test_positions_and_offsets_are_inverse(text: str) -> None:
     index = LineIndex(text)
     for offset in range(len(text) + 1):
         line, column = index.position(offset)
+        assert index.line(offset) == line
         inside_line_end = column - 1 > len(index.line_text(line))
         assert inside_line_end or index.offset(line, column) == offset
 

@@ -130,9 +130,8 @@ def prepare(
     done, lowered = work.carried_out()
     tools, beyond = chosen(work.tools(done, lowered), lowered.tools)
     diagnostics = work.diagnostics(lowered, beyond, done)
-    errors = [each for each in diagnostics if each.severity == "error"]
-    if errors and lowered.halts:
-        raise ProgramRefused(errors)
+    if lowered.halts and any(each.severity == "error" for each in diagnostics):
+        raise ProgramRefused(diagnostics, "the chat has errors, so nothing was sent")
     turns = tuple(replace(turn, n=asked.n or turn.n) for turn in lowered.turns)
     return Conversation(
         path=path,
@@ -167,11 +166,13 @@ class _Preparing:
 
     def carried_out(self) -> tuple[Performed, Lowered]:
         from prosa.app.chat_layers import include_files
+        from prosa.app.plugins import quiet
         from prosa.dialects.prapti.perform import perform
         from prosa.runtime.lower.prapti import lower
 
         files = include_files(self.root, self.user_dir, _max_size(self.choices, self.around))
-        done = perform([each.layer for each in self.layers], self.registry, files)
+        with quiet():
+            done = perform([each.layer for each in self.layers], self.registry, files)
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
 
     def _names_of_assistants(self) -> bool:
@@ -198,11 +199,12 @@ class _Preparing:
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Everything that is wrong, warnings and errors, in the order of the files."""
         from prosa.diagnostics import Problem, Severity
+        from prosa.dialects.prapti.misspelled import misspelled
         from prosa.dialects.prapti.perform import CHOOSES_TOOLS
         from prosa.rules.rank import Policy, ordered, rank
 
         found = [each for layer in self.layers for each in layer.diagnostics]
-        for each in (*done.complaints, *lowered.complaints):
+        for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
             found += rank((each.problem,), each.source, Policy())
         for name in beyond:
             line = done.values[CHOOSES_TOOLS]

@@ -6,6 +6,8 @@ before it is allowed by name, and one made for another version of the interface 
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,11 @@ def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
         return {}
     installed = _installed()
     return {name: _load(name, installed) for name in wanted}
+
+
+def quiet() -> contextlib.AbstractContextManager[object]:
+    """What plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
+    return contextlib.redirect_stdout(sys.stderr)
 
 
 def installed_plugins() -> tuple[str, ...]:
@@ -52,11 +59,12 @@ def _load(name: str, installed: list[EntryPoint]) -> Plugin:
     if len(found) > 1:
         raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(found))}")
     try:
-        plugin = next(iter(found.values())).load()
+        with quiet():
+            plugin = next(iter(found.values())).load()
     except Exception as error:  # code of somebody else: whatever it raises, it cannot be used
         raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(plugin, Plugin):
-        raise RunError(f"the plugin `{name}` is a {type(plugin).__name__}, not a Plugin")
+        raise RunError(f"the plugin `{name}` is of the type `{type(plugin).__name__}`, not a Plugin")
     if plugin.api != PLUGIN_API:
         raise RunError(f"the plugin `{name}` is made for version {plugin.api} of plugins; this is {PLUGIN_API}")
     if plugin.name != name:

@@ -15,6 +15,7 @@ from prosa.runtime.errors import RunError
 if TYPE_CHECKING:
     from prosa.app.scripts import Preparing, ScriptFile, ScriptJob
     from prosa.dialects.magi.choosing import Choice, Row
+    from prosa.dialects.magi.context import ContextMode
 
 
 def states_of(file: ScriptFile) -> dict[str, str]:
@@ -24,6 +25,16 @@ def states_of(file: ScriptFile) -> dict[str, str]:
     if file.beside is not None:
         return {}
     return {script.address: status.state for script, status in statuses(file.model)}
+
+
+def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
+    """The context that each result was made with, by address: what is stale is refreshed in the same way (X19)."""
+    from prosa.dialects.magi.owners import owners_of
+    from prosa.dialects.magi.script_hash import context_mode
+
+    if file.beside is not None:
+        return {}
+    return {script.address: context_mode(region.about.context) for script, region in owners_of(file.model).pairs}
 
 
 def rows_of(file: ScriptFile, choice: Choice, states: Mapping[str, str]) -> tuple[Row, ...]:

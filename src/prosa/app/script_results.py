@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.app.batches import Batches
 from prosa.app.running import Course, Outcome, run_scripts
-from prosa.app.script_choice import made_ready, rows_of, states_of
+from prosa.app.script_choice import made_ready, modes_of, rows_of, states_of
 from prosa.app.script_request import writer_of
 from prosa.app.scripts import Preparing, ScriptFile
 from prosa.runtime.errors import RunError
@@ -49,12 +49,13 @@ class ScriptResult:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """How scripts are run: what the user chose, ``context`` that is sent, ``tools`` that are granted, ``provider`` in
+    """How scripts are run: what the user chose, ``context`` that is sent (None: the default, and for a stale result
+    the one it was made with), ``tools`` that are granted, ``provider`` in
     place of the model service, who listens, and ``jobs`` at the same time."""
 
     choices: Choices
     around: Surroundings
-    context: ContextMode = "document"
+    context: ContextMode | None = None
     tools: tuple[str, ...] = ()
     provider: Provider | None = None
     listener: Listener = ignore
@@ -68,13 +69,16 @@ async def run_chosen(file: ScriptFile, choice: Choice, means: Means) -> tuple[Sc
     with a notice. Raises `RunError` for an id that no script has, and for a script that was named and is passed over.
     """
     from prosa.dialects.magi.context import visible
+    from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT
 
     choices, around = means.choices, means.around
     _require_known(file, choice)
     rows = rows_of(file, choice, states_of(file))
     _tell_passed_over(rows, choice, around.notice)
     replaced = means.provider is not None
-    preparing = Preparing(file, choices, around, means.context, means.tools, visible(file.model), replaced)
+    modes = modes_of(file) if choice.stale and means.context is None else {}
+    mode = means.context or DEFAULT_CONTEXT
+    preparing = Preparing(file, choices, around, mode, means.tools, visible(file.model), replaced, modes)
     jobs, refused = made_ready(rows, choice, preparing)
     writer = writer_of(file, choice, choices, around)
     found, course = _Found(), Course()

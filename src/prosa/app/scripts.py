@@ -137,7 +137,8 @@ def _errors(
 class Preparing:
     """What is the same for all scripts of one run. ``tools`` are granted by the user; ``seen`` is made once.
 
-    ``replaced`` says that the caller brings the provider, whatever flags and blocks name.
+    ``mode`` is the context that is sent, ``modes`` by address where it is another one. ``replaced`` says that the
+    caller brings the provider, whatever flags and blocks name.
     """
 
     file: ScriptFile
@@ -147,6 +148,7 @@ class Preparing:
     tools: tuple[str, ...] = ()
     seen: Visible | None = None
     replaced: bool = False
+    modes: Mapping[str, ContextMode] = field(default_factory=dict)
 
     def ready(self, script: Script, text: str | None = None) -> ScriptJob:
         """The job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
@@ -163,10 +165,11 @@ class Preparing:
         program = lower(script, granted)
         _require_schema(program)
         own = None if self.file.beside is not None else script
-        context = context_of(self.file.model, own, self.mode, seen=self.seen)
+        mode = self.modes.get(script.address, self.mode)
+        context = context_of(self.file.model, own, mode, seen=self.seen)
         stream = self.choices.stream or script.stream
         words = service_words(self.choices, replace(self.around, notice=say_nothing), row)
-        return ScriptJob(script, program, given(script, context, text or ""), row, parameters, self.mode, words, stream)
+        return ScriptJob(script, program, given(script, context, text or ""), row, parameters, mode, words, stream)
 
     def _api(self) -> Literal["chat", "responses"]:
         return self.choices.api or self.around.settings.api or "chat"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prosa.corpus.search import Hit, Search
     from prosa.runtime.ports import Clock
 
-MAX_NEW = 2_000
+MAX_NEW = 1_000
 """Sections that one search sends at most where the user says nothing: some cents, and a minute of a local model."""
 
 MAX_RANKED = 200

@@ -115,7 +115,7 @@ def _refused(error: ProgramRefused, console: Console) -> int:
     from prosa.render.text import render_text
 
     console.err(render_text(error.diagnostics, color=console.color_err))
-    return say(console, "the program has errors and was not run", error.hint)
+    return say(console, error.outcome, error.hint)
 
 
 def _internal(error: BaseException, console: Console) -> int:

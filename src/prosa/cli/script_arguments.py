@@ -33,7 +33,7 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group.add_argument("--stale", action="store_true", help="of these, or of all, those whose result is stale")
     group.add_argument("--scripts", dest="beside", type=Path, metavar="FILE", help="scripts from a JSON file instead")
     group.add_argument("--env", default="server", metavar="NAME", help="those for this runtime-env (server)")
-    group.add_argument("--context", choices=CONTEXTS, default="document", help="what is sent with each (document)")
+    group.add_argument("--context", choices=CONTEXTS, help="what is sent with each (document; a stale one: as before)")
     group.add_argument("--provider", metavar="NAME", help="the provider for all of them")
     group.add_argument("--tool", action="append", dest="tools", metavar="NAME", help="a tool they may call: python")
     return group

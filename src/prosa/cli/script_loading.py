@@ -39,14 +39,17 @@ class Loaded:
 
 def loaded(args: argparse.Namespace, choices: Choices, around: Surroundings, console: Console) -> Loaded:
     """Reads the document and weighs the choice. Raises `WrongUse` and `RunError`."""
-    from prosa.app.script_choice import rows_of, states_of
+    from prosa.app.script_choice import modes_of, rows_of, states_of
     from prosa.app.scripts import Preparing, load_scripts
     from prosa.dialects.magi.context import visible
+    from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT
 
     file = load_scripts(args.file, choices, around.settings, args.beside)
     choice = choice_from(args, file.scripts, console)
     states = states_of(file)
-    preparing = Preparing(file, choices, around, args.context, tools_from(args), visible(file.model))
+    modes = modes_of(file) if choice.stale and args.context is None else {}
+    mode = args.context or DEFAULT_CONTEXT
+    preparing = Preparing(file, choices, around, mode, tools_from(args), visible(file.model), modes=modes)
     _require_provider(preparing)
     return Loaded(preparing, choice, rows_of(file, choice, states), states)
 

@@ -30,10 +30,12 @@ _TAG_KEYS = ("tag", "tags", "footer.index.tags")
 def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tuple[FieldRow, ...], tuple[str, ...]]:
     """The rows of a document, and its tags. ``footer`` is that of a YMJ record: its keys stand below `footer`."""
     found: dict[str, list[Scalar | Sequence | Mapping]] = {}
-    values = [] if front is None else [*_values("", front)]
-    if footer is not None:
-        wanted = (entry for entry in footer if entry.key.text in ("index", "ops"))
-        values += (each for entry in wanted for each in _values(f"{FOOTER}.{entry.key.text}", entry.value))
+    values: list[tuple[str, Node]] = []
+    if front is not None:
+        _collect("", front, values)
+    for entry in footer or ():
+        if entry.key.text in ("index", "ops"):
+            _collect(f"{FOOTER}.{entry.key.text}", entry.value, values)
     for key, value in values[:MAX_FIELDS]:
         found.setdefault(key, []).append(value)
     tags = tuple(dict.fromkeys(tag for key in _TAG_KEYS for tag in _tags(found.get(key, ()))))
@@ -42,18 +44,18 @@ def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tu
     return (*rows, *(FieldRow(TAG, n, "text", tag) for n, tag in enumerate(tags))), tags
 
 
-def _values(key: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
+def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:
+    """Adds every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
     if len(key) > MAX_KEY or key == _VECTOR:
         return
     if isinstance(node, Mapping) and node.entries:
-        for entry in node:
-            yield from _values(f"{key}.{entry.key.text}" if key else entry.key.text, entry.value)
+        for entry in node.entries:
+            _collect(f"{key}.{entry.key.text}" if key else entry.key.text, entry.value, values)
     elif isinstance(node, Sequence) and node.items:
         for item in node.items:
-            yield from _values(key, item)
+            _collect(key, item, values)
     elif key:
-        yield key, node
+        values.append((key, node))
 
 
 def _row(key: str, n: int, node: Node) -> FieldRow:

@@ -59,6 +59,6 @@ def _row(
     whole = document.source.text[start:end]
     text = whole.strip()
     start += len(whole) - len(whole.lstrip()) if text else 0
-    line = document.source.position(start).line
+    line = document.source.lines.line(start)
     cjk = cjk and (is_cjk(text) or is_cjk(path))
     return SectionRow(number, level, path, anchor, start, start + len(text), line, text, cjk)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from prosa.source import Span
+from prosa.source.setters import setters
 
 Value: TypeAlias = Any
 """Plain data: None, bool, int, float, str, list and dict with string keys, nested."""
@@ -17,7 +18,7 @@ Value: TypeAlias = Any
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Scalar:
     """A scalar. ``value`` is its core value; ``text`` what the author wrote, unquoted and unescaped."""
 
@@ -25,6 +26,15 @@ class Scalar:
     text: str
     span: Span
     style: Style = "plain"
+
+    def __init__(self, value: Value, text: str, span: Span, style: Style = "plain") -> None:
+        _set_value(self, value)
+        _set_text(self, text)
+        _set_span(self, span)
+        _set_style(self, style)
+
+
+_set_value, _set_text, _set_span, _set_style = setters(Scalar)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ at the first reading: much that imports this folder reads no YAML.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from prosa.data.reading import Findings, Reading
@@ -46,27 +48,30 @@ def _parser_class() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_HANDLERS: dict[str, Callable[[TreeBuilder, Any], None]] = {
+    "MappingStartEvent": partial(TreeBuilder.on_start, mapping=True),
+    "SequenceStartEvent": partial(TreeBuilder.on_start, mapping=False),
+    "MappingEndEvent": TreeBuilder.on_end,
+    "SequenceEndEvent": TreeBuilder.on_end,
+    "AliasEvent": TreeBuilder.on_alias,
+}
+
+
 def _feed(parser: Any, builder: TreeBuilder, findings: Findings) -> None:
     documents = 0
     while True:
         event = parser.get_event()
-        match type(event).__name__:
-            case "ScalarEvent":
-                builder.on_scalar(event)
-            case "MappingStartEvent":
-                builder.on_start(event, mapping=True)
-            case "SequenceStartEvent":
-                builder.on_start(event, mapping=False)
-            case "MappingEndEvent" | "SequenceEndEvent":
-                builder.on_end(event)
-            case "AliasEvent":
-                builder.on_alias(event)
-            case "DocumentStartEvent":
-                documents += 1
-                if documents > 1:
-                    notes = ("Only the first document was read.",)
-                    start, end = event.start_mark.index, event.end_mark.index
-                    findings.add("several-documents", "a second YAML document", start, end, notes=notes)
-                    return
-            case "StreamEndEvent":
+        name = type(event).__name__
+        if name == "ScalarEvent":  # most events are, and a `match` looks at one name after the other as well
+            builder.on_scalar(event)
+        elif name in _HANDLERS:
+            _HANDLERS[name](builder, event)
+        elif name == "DocumentStartEvent":
+            documents += 1
+            if documents > 1:
+                notes = ("Only the first document was read.",)
+                start, end = event.start_mark.index, event.end_mark.index
+                findings.add("several-documents", "a second YAML document", start, end, notes=notes)
                 return
+        elif name == "StreamEndEvent":
+            return

@@ -31,6 +31,11 @@ class Shield:
     characters: dict[int, str] = field(default_factory=dict)
     escapes: dict[int, str] = field(default_factory=dict)
 
+    @property
+    def hides(self) -> bool:
+        """Whether anything is hidden, so that scalars have to be restored."""
+        return bool(self.characters or self.escapes)
+
     def restore(self, value: str, *, escapes_decoded: bool) -> str:
         """A scalar as the author's text has it; halves of surrogate pairs that were escaped stay in it, joined.
 

@@ -101,10 +101,7 @@ def _chat_shape(front: FrontReading) -> Span | None:
     """A top-level `### @role` heading: with its colon, or with a role that only a chat has."""
     if not _MAYBE_MESSAGE.search(front.source.slice(front.body)):
         return None  # saves a parse
-    from prosa.document import parse  # only here: most documents are known by their front matter
-
-    headings = parse(front.source, body=front.body).headings
-    return next((heading.span for heading in headings if _is_message(heading)), None)
+    return next((heading.span for heading in front.document.headings if _is_message(heading)), None)
 
 
 def _is_message(heading: Heading) -> bool:

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from prosa.data import Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
 from prosa.source import SourceText, Span
+
+if TYPE_CHECKING:
+    from prosa.document import Document
 
 _FIELD = re.compile(r"(?:\r\n|\n|\r)(?:#[^\r\n]*(?:\r\n|\n|\r))?[\w\"'.-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
 
@@ -25,7 +30,7 @@ _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-
 """Problems after which the tree may lack fields that the author wrote."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FrontReading:
     """``fields`` is the front matter; None when there is none, or when it is not a mapping that can be read.
 
@@ -46,6 +51,13 @@ class FrontReading:
     def value(self) -> dict[str, Value] | None:
         """The front matter as plain data, or None."""
         return {entry.key.text: to_value(entry.value) for entry in self.fields} if self.fields is not None else None
+
+    @cached_property
+    def document(self) -> Document:
+        """The whole body as Markdown: parsed by whoever asks first, to find the dialect or to read it."""
+        from prosa.document import parse  # only here: it loads the Markdown parser
+
+        return parse(self.source, body=self.body)
 
 
 def read_front(source: SourceText) -> FrontReading:

@@ -105,13 +105,17 @@ def read_as(front: FrontReading, name: DialectName) -> DialectReading:
     package = _package(name)
     masked: tuple[Span, ...] = package.masked(front) if hasattr(package, "masked") else ()
     body: Span = package.markdown(front) if hasattr(package, "markdown") else front.body
-    from prosa.document import parse  # only here: it loads the Markdown parser
-
-    document = parse(front.source, body=body, masked=masked)
+    document = front.document if body == front.body and not masked else _parsed(front, body, masked)
     if package is None:
         return DialectReading(name, front, document, None)
     model, problems = package.read(front, document)
     return DialectReading(name, front, document, model, problems)
+
+
+def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Document:
+    from prosa.document import parse  # only here: it loads the Markdown parser
+
+    return parse(front.source, body=body, masked=masked)
 
 
 @cache

@@ -30,7 +30,11 @@ def mask(text: str, spans: Sequence[Span]) -> str:
 
 def encodable(text: str) -> str:
     """``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+    try:
+        text.encode()  # quicker than to search, and few texts hold any
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def _fill(text: str) -> str:

@@ -36,8 +36,11 @@ class Parsed:
 
     def block(self, where: Range) -> Span:
         """The span of a block without the line ends that close it."""
-        start, end = self.place(where["start"]), self.place(where["end"])
-        return Span(start, max(start, self.before_line_ends(end)))
+        base, offset, text = self.base, self.bytes.offset_of_byte, self.source.text
+        start, end = base + offset(where["start"]), base + offset(where["end"])
+        while end > start and text[end - 1] in "\r\n":
+            end -= 1
+        return Span(start, end)
 
     def before_line_ends(self, end: int) -> int:
         """``end`` without the line ends right in front of it."""

@@ -101,66 +101,50 @@ def walk(text: str) -> Found:
         "FootnoteReference": found.footnote_references.append,
     }
     brackets = found.brackets if "[^" in text else None
+    pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
     events: Iterator[tuple[Any, Range]] = pyromark.events_with_range(text, options=OPTIONS)
     for event, where in events:
-        if isinstance(event, str):  # a line break, or a rule between blocks
-            if state.pieces is not None:
-                state.pieces.append((event, " ", where))
+        if type(event) is str:  # a line break, or a rule between blocks
+            if pieces is not None:
+                pieces.append((event, " ", where))
         else:
             kind, value = event.popitem()  # the event is ours alone, and this is the quickest look
             if kind == "Start":
-                _start(state, value, where)
+                name, value = (value, None) if type(value) is str else value.popitem()
+                if pieces is not None:  # inside a heading
+                    pieces.append((name, "", where))
+                if name in _STARTS:
+                    _STARTS[name](state, name, value, where)
+                    pieces = state.pieces
             elif kind == "End":
-                last = _end(state, value, where, last)
-                continue
+                name = value if type(value) is str else next(iter(value))
+                if name in _ENDS:
+                    where = _ENDS[name](state, where, last)  # the range that counts as the last one
+                    pieces = state.pieces
             else:
                 if kind in leaves:
                     leaves[kind]((value, where))
                 elif brackets is not None and value == "[":
                     brackets.append(where)
-                if state.pieces is not None:
-                    state.pieces.append((kind, value, where))
+                if pieces is not None:
+                    pieces.append((kind, value, where))
         last = where
     return found
 
 
-def _start(state: _Walk, tag: Any, where: Range) -> None:
-    name: str = tag
-    value: Any = None
-    if not isinstance(tag, str):
-        name, value = tag.popitem()
-    if state.pieces is not None:  # inside a heading
-        state.pieces.append((name, "", where))
-    if name == "Link" or name == "Image":
-        link = FoundLink(value, where, where["start"], name == "Image")
-        state.found.links.append(link)
-        state.opened.append(link)
-    elif name == "Paragraph":
-        state.found.paragraphs.append((where, state.outer is not None))
-    elif name == "Item":
-        state.found.items.append(where)
-    elif name in _CONTAINERS:
-        _container(state, name, value, where)
-    elif name in _BLOCKS:
-        state.pieces = []
-        _BLOCKS[name](state, value, where, state.pieces)
+def _paragraph(state: _Walk, _: str, __: Any, where: Range) -> None:
+    state.found.paragraphs.append((where, state.outer is not None))
 
 
-def _end(state: _Walk, tag: Any, where: Range, last: Range) -> Range:
-    """Close what ends at an event; the answer is the range that counts as the last one seen."""
-    name = tag if isinstance(tag, str) else next(iter(tag))
-    if name == "Link" or name == "Image":
-        return _end_link(state, where, last)
-    if name in _CONTAINERS:
-        state.containers.pop()
-        if not state.containers:
-            state.outer = None
-    elif name in _BLOCKS:
-        if name == "Heading" and state.pieces:
-            state.found.headings[-1].end = last["end"]
-        state.pieces = None
-    return where
+def _item(state: _Walk, _: str, __: Any, where: Range) -> None:
+    state.found.items.append(where)
+
+
+def _link(state: _Walk, name: str, value: Any, where: Range) -> None:
+    link = FoundLink(value, where, where["start"], name == "Image")
+    state.found.links.append(link)
+    state.opened.append(link)
 
 
 def _end_link(state: _Walk, where: Range, last: Range) -> Range:
@@ -187,23 +171,56 @@ def _container(state: _Walk, name: str, value: Any, where: Range) -> None:
         state.found.footnotes.append((value, where))
 
 
-def _heading(state: _Walk, value: Any, where: Range, pieces: list[Piece]) -> None:
+def _end_container(state: _Walk, where: Range, _: Range) -> Range:
+    state.containers.pop()
+    if not state.containers:
+        state.outer = None
+    return where
+
+
+def _heading(state: _Walk, _: str, value: Any, where: Range) -> None:
+    state.pieces = []
     level = int(value["level"][1:])
-    state.found.headings.append(FoundHeading(level, where, pieces, where["start"], state.outer))
+    state.found.headings.append(FoundHeading(level, where, state.pieces, where["start"], state.outer))
 
 
-def _code_block(state: _Walk, value: Any, where: Range, pieces: list[Piece]) -> None:
+def _end_heading(state: _Walk, where: Range, last: Range) -> Range:
+    if state.pieces:
+        state.found.headings[-1].end = last["end"]
+    return _end_block(state, where, last)
+
+
+def _code_block(state: _Walk, _: str, value: Any, where: Range) -> None:
+    state.pieces = []
     info = value["Fenced"] if isinstance(value, dict) else None
-    state.found.code_blocks.append(FoundCode(info, where, pieces, tuple(state.containers)))
+    state.found.code_blocks.append(FoundCode(info, where, state.pieces, tuple(state.containers)))
 
 
-def _html_block(state: _Walk, _: Any, where: Range, pieces: list[Piece]) -> None:
-    state.found.html_blocks.append((where, pieces))
+def _html_block(state: _Walk, _: str, __: Any, where: Range) -> None:
+    state.pieces = []
+    state.found.html_blocks.append((where, state.pieces))
 
 
-_BLOCKS: dict[str, Callable[[_Walk, Any, Range, list[Piece]], None]] = {
+def _end_block(state: _Walk, where: Range, _: Range) -> Range:
+    state.pieces = None
+    return where
+
+
+_STARTS: dict[str, Callable[[_Walk, str, Any, Range], None]] = {
+    "Paragraph": _paragraph,
+    "Item": _item,
+    **dict.fromkeys(("Link", "Image"), _link),
+    **dict.fromkeys(_CONTAINERS, _container),
     "Heading": _heading,
     "CodeBlock": _code_block,
     "HtmlBlock": _html_block,
 }
-"""The blocks whose pieces are collected."""
+"""What is done where something starts; emphasis and the rows of tables, say, are passed over."""
+
+_ENDS: dict[str, Callable[[_Walk, Range, Range], Range]] = {
+    **dict.fromkeys(("Link", "Image"), _end_link),
+    **dict.fromkeys(_CONTAINERS, _end_container),
+    "Heading": _end_heading,
+    **dict.fromkeys(("CodeBlock", "HtmlBlock"), _end_block),
+}
+"""What is done where something ends, given its range and the one before; the answer counts as the last one seen."""

@@ -55,13 +55,13 @@ def _is_made_later(ref: Ref) -> bool:
 
 def _reference(ref: Ref, source: SourceText) -> Reference:
     start, end = ref.span.start, ref.span.end
-    line = source.position(start).line
+    line = source.lines.line(start)
     rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
     return Reference(ref.origin, ref.target, ref.kind, start, end, line, *rest)
 
 
 def _definition(each: Def, source: SourceText) -> Definition:
-    return Definition(each.kind, each.name, each.span.start, each.span.end, source.position(each.span.start).line)
+    return Definition(each.kind, each.name, each.span.start, each.span.end, source.lines.line(each.span.start))
 
 
 def _title(reading: DialectReading, fields: dict[str, object]) -> str:

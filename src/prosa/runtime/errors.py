@@ -29,14 +29,19 @@ class RunError(Exception):
 
 
 class ProgramRefused(RunError):
-    """The program, or one it imports, has errors."""
+    """The program, or one it imports, has errors; so may a chat. ``diagnostics`` may hold warnings that tell why;
+    ``outcome`` says below them what came of it."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        first = diagnostics[0]
-        more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
+    def __init__(
+        self, diagnostics: Sequence[Diagnostic], outcome: str = "the program has errors and was not run"
+    ) -> None:
+        errors = [each for each in diagnostics if each.severity == "error"] or diagnostics
+        first = errors[0]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         where = f"{first.path}:{first.start.line}"
         super().__init__(f"{where}: {first.message}{more}", hint=f"run: prosa check {first.path}")
         self.diagnostics = tuple(diagnostics)
+        self.outcome = outcome
 
 
 class AgreementRequired(RunError):

@@ -31,12 +31,12 @@ class Position(NamedTuple):
 class LineIndex:
     """Where the lines of a text begin, and how its offsets count in UTF-8 and UTF-16.
 
-    Each of its three tables is built in linear time at the first question that needs it; every question after that is
+    Each of its four tables is built in linear time at the first question that needs it; every question after that is
     a binary search and, in a text that is not ASCII, the encoding of one block of characters. Offsets outside the text
     are clamped to it.
     """
 
-    __slots__ = ("_ascii", "_bytes", "_near", "_starts", "_units", "text")
+    __slots__ = ("_ascii", "_begun", "_bytes", "_encoded", "_starts", "_units", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -44,7 +44,8 @@ class LineIndex:
         self._starts: tuple[int, ...] | None = None
         self._bytes: tuple[int, ...] | None = None
         self._units: tuple[int, ...] | None = None
-        self._near = (0, 0, 0, b"")
+        self._encoded = b""
+        self._begun: tuple[int, ...] = ()
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -63,6 +64,10 @@ class LineIndex:
         offset = self._clamped(offset)
         line = bisect_right(self.starts, offset) - 1
         return Position(line + 1, offset - self.starts[line] + 1)
+
+    def line(self, offset: int) -> int:
+        """The line of a character offset, counted from 1."""
+        return bisect_right(self.starts, self._clamped(offset))
 
     def offset(self, line: int, column: int) -> int:
         """The character offset of a 1-based position; past the end of a line it is the place before its line end."""
@@ -89,25 +94,20 @@ class LineIndex:
         """The character offset of a UTF-8 byte offset; a byte inside a character belongs to that character."""
         if self._ascii:
             return byte if 0 <= byte <= len(self.text) else self._clamped(byte)
-        first, stop, start, encoded = self._near
-        if not first <= byte < stop:
-            if not self._find_near(byte):
-                return 0 if byte < 0 else len(self.text)
-            first, stop, start, encoded = self._near
-        end = byte - first
-        while encoded[end] & 0xC0 == 0x80:
-            end -= 1
-        return start + len(encoded[:end].translate(None, _CONTINUATION))
+        encoded = self._encoded or self._encode()
+        if not 0 <= byte < len(encoded):
+            return 0 if byte < 0 else len(self.text)
+        block = byte // _BLOCK
+        # Characters begun up to this byte, its own among them, less that one.
+        return self._begun[block] + len(encoded[block * _BLOCK : byte + 1].translate(None, _CONTINUATION)) - 1
 
-    def _find_near(self, byte: int) -> bool:
-        """Remember the block of a byte: questions come in order. False outside the text."""
-        blocks = self._byte_blocks()
-        block = bisect_right(blocks, byte) - 1
-        if not 0 <= block < len(blocks) - 1:
-            return False
-        start = block * _BLOCK
-        self._near = (blocks[block], blocks[block + 1], start, _utf8(self.text[start : start + _BLOCK]))
-        return True
+    def _encode(self) -> bytes:
+        """The text as bytes, kept with the number of characters that begin in front of each block of them."""
+        self._encoded = encoded = _utf8(self.text)
+        blocks = (encoded[start : start + _BLOCK] for start in range(0, len(encoded), _BLOCK))
+        begun = (len(block.translate(None, _CONTINUATION)) for block in blocks)
+        self._begun = tuple(accumulate(begun, initial=0))
+        return encoded
 
     def utf16_column(self, offset: int) -> int:
         """0-based column in UTF-16 code units, as editors count."""

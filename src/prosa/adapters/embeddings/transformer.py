@@ -60,36 +60,51 @@ class Encoder:
             self._linear(hidden, name + part).reshape(texts, length, self.heads, size).transpose(0, 2, 1, 3)
             for part in ("query", "key", "value")
         )
-        scores = query @ key.transpose(0, 1, 3, 2) / math.sqrt(size) + bias
-        scores = np.exp(scores - scores.max(-1, keepdims=True))
-        shares = scores / scores.sum(-1, keepdims=True)
+        shares = query @ key.transpose(0, 1, 3, 2)
+        shares /= np.float32(math.sqrt(size))
+        shares += bias
+        shares -= shares.max(-1, keepdims=True)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(-1, keepdims=True)
         mixed: Array = (shares @ value).transpose(0, 2, 1, 3).reshape(texts, length, width).astype(np.float32)
         return mixed
 
     def _linear(self, hidden: Array, name: str) -> Array:
-        found: Array = hidden @ self.weights[f"{name}.weight"].T + self.weights[f"{name}.bias"]
-        return found
+        # As one large product: numpy multiplies a stack of matrices one by one.
+        found: Array = hidden.reshape(-1, hidden.shape[-1]) @ self.weights[f"{name}.weight"].T
+        found += self.weights[f"{name}.bias"]
+        return found.reshape(*hidden.shape[:-1], -1)
 
     def _normal(self, hidden: Array, name: str) -> Array:
-        centred = hidden - hidden.mean(-1, keepdims=True)
-        spread = np.sqrt((centred * centred).mean(-1, keepdims=True) + EPSILON)
-        found: Array = centred / spread * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+        found: Array = hidden - hidden.mean(-1, keepdims=True)
+        found /= np.sqrt(np.einsum("...i,...i->...", found, found)[..., None] / found.shape[-1] + EPSILON)
+        found *= self.weights[f"{name}.weight"]
+        found += self.weights[f"{name}.bias"]
         return found
 
 
 def _gelu(hidden: Array) -> Array:
-    """The exact form, with the error function."""
-    found: Array = (0.5 * hidden * (1 + _erf(hidden / math.sqrt(2)))).astype(np.float32)
-    return found
+    """The exact form, with the error function. In place: these are the largest arrays."""
+    grown = _erf(hidden * np.float32(1 / math.sqrt(2)))
+    grown += 1
+    grown *= hidden
+    grown *= np.float32(0.5)
+    return grown
 
 
 def _erf(value: Array) -> Array:
     """The error function, within 1.5e-7 (Abramowitz, Stegun 1964, formula 7.1.26)."""
     size = np.abs(value)
-    step = 1 / (1 + 0.3275911 * size)
-    series = ((((1.061405429 * step - 1.453152027) * step) + 1.421413741) * step - 0.284496736) * step + 0.254829592
-    found: Array = np.sign(value) * (1 - series * step * np.exp(-size * size))
-    return found
+    step = 1 / (1 + np.float32(0.3275911) * size)
+    series = np.full_like(step, 1.061405429)
+    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series *= step
+        series += np.float32(term)
+    series *= step
+    np.multiply(size, -size, out=size)
+    np.exp(size, out=size)
+    series *= size
+    return np.copysign(1 - series, value)
 
 
 def _unit(vectors: Array) -> Array:

@@ -85,7 +85,10 @@ def allowed_documents(
 def prepare(connection: sqlite3.Connection) -> None:
     """Makes the functions of conditions known to a connection."""
     for name, (function, arguments) in sql_functions().items():
-        connection.create_function(name, arguments, function, deterministic=True)
+        try:
+            connection.create_function(name, arguments, function, deterministic=True)
+        except sqlite3.OperationalError:
+            return  # another statement is under way on this connection: they are known already
 
 
 class _Ranked(NamedTuple):

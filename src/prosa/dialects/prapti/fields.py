@@ -95,6 +95,12 @@ def is_nowhere(key: str) -> bool:
     return path_of(key).startswith("prapti.") or ("." in key and key.split(".")[0] not in ROOTS)
 
 
+def nearest_variable(path: str) -> str | None:
+    """The well-known variable whose name is nearest to that of another variable, or None."""
+    known = (setting.path.removeprefix("vars.") for setting in SETTINGS if setting.path.startswith("vars."))
+    return nearest(path.removeprefix("vars."), known)
+
+
 def _unknown(key: str, span: Span) -> Problem:
     root, _, rest = key.partition(".")
     known = [setting.path for setting in SETTINGS if setting.path.startswith("prapti.")]

@@ -58,7 +58,8 @@ def _read(call: Call) -> SourceText | Outcome:
         source = call.files.read(path)
     except FileProblem as problem:
         note = "a path is relative to the file that names it"
-        return Outcome(problem=f"`{target[0]}` is not included: it {problem.reason}", note=note)
+        why = "there is no such file" if problem.kind == "missing" else f"it {problem.reason}"
+        return Outcome(problem=f"`{target[0]}` is not included: {why}", note=note)
     if len(source.text) > MAX_OUTPUT:
         size = f"it has {len(source.text):,} characters; the limit is {MAX_OUTPUT:,}"
         return Outcome(problem=f"`{target[0]}` is not included: {size}")

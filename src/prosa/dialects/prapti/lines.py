@@ -94,10 +94,11 @@ def _start(span: Span) -> int:
 
 
 def _line_spans(text: str, body: Span) -> Iterator[tuple[int, int]]:
-    """Start and end of every line of the body, without line ends."""
+    """Start and end, without its line end, of every line of the body that holds a percent sign."""
     start = body.start
-    while start < body.end:
-        found = _LINE_BREAK.search(text, start, body.end)
+    while (sign := text.find("%", start, body.end)) >= 0:
+        start = max(start, text.rfind("\n", start, sign) + 1, text.rfind("\r", start, sign) + 1)
+        found = _LINE_BREAK.search(text, sign, body.end)
         yield start, found.start() if found else body.end
         start = found.end() if found else body.end
 

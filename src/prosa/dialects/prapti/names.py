@@ -6,6 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from prosa.document import parse
+from prosa.source import SourceText
+
 MAX_NAME = 64
 """Characters of a name in a request."""
 
@@ -33,6 +36,17 @@ def mentioned(text: str, participants: Iterable[str]) -> tuple[str, ...]:
         if name is not None:
             found[name] = None
     return tuple(found)
+
+
+def without_code(text: str) -> str:
+    """A text without its code, in which nobody is spoken to (PA1)."""
+    document = parse(SourceText(text))
+    code = (*(each.span for each in document.fences), *document.indented_code, *(s.span for s in document.code_spans))
+    pieces, at = [], 0
+    for span in sorted(code):
+        pieces.append(text[at : max(at, span.start)])
+        at = max(at, span.end)
+    return " ".join((*pieces, text[at:]))
 
 
 def _reduced(name: str) -> str:

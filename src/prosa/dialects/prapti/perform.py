@@ -22,7 +22,7 @@ from prosa.dialects.prapti.lines import find_lines
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.dialects.prapti.references import INCLUDES
 from prosa.dialects.prapti.responders import Responders
-from prosa.dialects.prapti.trust import refusal
+from prosa.dialects.prapti.trust import loads, refusal
 from prosa.document import parse
 from prosa.source import Files, SourceText
 
@@ -99,6 +99,8 @@ class _Work:
     assigned: list[Assigned] = field(default_factory=list)
     shows: list[Shown] = field(default_factory=list)
     complaints: list[Complaint] = field(default_factory=list)
+    refused: set[str] = field(default_factory=set)
+    """Plugins that are named and not allowed."""
     left: int = MAX_INCLUDED
     commands: int = 0
 
@@ -122,9 +124,7 @@ class _Work:
     def _act(self, line: ConfigLine, at: _Place, *, final: bool) -> str:
         command = self.registry.find(line.name or "")
         if command is None:
-            near = nearest(line.name or "", self.registry.names)
-            note = f"did you mean `{near}`?" if near else f"there are {', '.join(self.registry.names)}"
-            self._complain("unknown-action", f"there is no command `{line.name}`", line, at, note)
+            self._complain("unknown-action", f"there is no command `{line.name}`", line, at, self._instead(line))
             return ""
         if command.final_only and not final:
             return ""
@@ -140,6 +140,14 @@ class _Work:
             self.shows.append(outcome.shows)
         return self._output(outcome, line, at, final=final)
 
+    def _instead(self, line: ConfigLine) -> str:
+        """What to do about a command that there is not."""
+        plugin = (line.name or "").rpartition(".")[0]
+        if plugin in self.refused:
+            return f"allow its plugin: --plugin {plugin}"
+        near = nearest(line.name or "", self.registry.names)
+        return f"did you mean `{near}`?" if near else f"there are {', '.join(self.registry.names)}"
+
     def _output(self, outcome: Outcome, line: ConfigLine, at: _Place, *, final: bool) -> str:
         if outcome.problem:
             refused = line.name == "plugins.load"
@@ -147,6 +155,8 @@ class _Work:
                 "refused-configuration" if refused else "unknown-include" if line.name in INCLUDES else "unknown-action"
             )
             severity = Severity.WARNING if refused else Severity.ERROR
+            if refused:
+                self.refused.add(loads(line) or "")
             self._complain(rule, outcome.problem, line, at, outcome.note, severity)
             return ""
         text = outcome.text if outcome.included is None else self._included(outcome.included, line, at, final=final)

@@ -26,6 +26,9 @@ BUILT_IN_PLUGINS = ("koboldcpp.text", "local.openai.chat", "openai.chat", "prapt
 
 _ENDPOINT = ("api_base", "base_url", "endpoint", "api_url", "host", "url")
 _KEY = ("api_key", "apikey", "token", "secret", "password", "key")
+_COUNTED = ("max_", "min_")
+"""What is counted in tokens is no token: `max_token` is a mistyped `max_tokens`."""
+
 _PERMISSION = ("permissions", "trust", "trusted", "allow", "mcp", "mcp_servers")
 
 
@@ -44,7 +47,7 @@ def refusal(line: ConfigLine) -> Refusal | None:
     last = (line.key or "").rpartition(".")[2].lower()
     if _ends_with(last, _ENDPOINT):
         return Refusal(f"a document cannot choose an endpoint: `{line.key}`", "give it yourself: --base-url URL")
-    if _ends_with(last, _KEY):
+    if _ends_with(last, _KEY) and not last.startswith(_COUNTED):
         return Refusal(f"a document cannot hold a key: `{line.key}`", "set OPENAI_API_KEY in your environment")
     if last in _PERMISSION:
         return Refusal(f"a document cannot give permissions: `{line.key}`", "if you trust it: prosa trust FILE")

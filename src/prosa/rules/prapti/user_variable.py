@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.fields import SETTINGS, is_nowhere, path_of, setting_of
+from prosa.dialects.prapti.fields import is_nowhere, nearest_variable, path_of, setting_of
 from prosa.dialects.prapti.model import ChatModel
 from prosa.dialects.prapti.trust import refusal
 from prosa.rules.subject import Subject
@@ -14,7 +13,6 @@ from prosa.rules.subject import Subject
 
 def check(subject: Subject) -> Iterator[Problem]:
     """At the name, unless `var(NAME)` uses it somewhere: then it is meant."""
-    known = [setting.path.removeprefix("vars.") for setting in SETTINGS if setting.path.startswith("vars.")]
     used = _used(subject.model)
     for line in subject.model.assignments:
         path = path_of(line.key)
@@ -22,7 +20,7 @@ def check(subject: Subject) -> Iterator[Problem]:
             continue
         if refusal(line) or is_nowhere(line.key):
             continue
-        near = nearest(path.removeprefix("vars."), known)
+        near = nearest_variable(path)
         note = f"did you mean `{near}`?" if near else "nothing reads it until `var(NAME)` does"
         yield Problem("user-variable", f"`{line.key}` is a variable of your own", line.name_span, (note,))
 

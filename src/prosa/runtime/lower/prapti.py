@@ -14,7 +14,7 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.prapti.fields import setting_of, wrong_type
 from prosa.dialects.prapti.model import PUBLIC_ROLES
-from prosa.dialects.prapti.names import mentioned, wire_names
+from prosa.dialects.prapti.names import mentioned, wire_names, without_code
 from prosa.dialects.prapti.perform import Complaint, Performed, Said
 from prosa.dialects.prapti.responders import COMPLETION, DEFAULT_RESPONDER, TEXT_ROLES, Kind, Mode
 from prosa.runtime.messages import Message, Role
@@ -119,7 +119,8 @@ class _Lowering:
         """Those whom the last message speaks to, else the responder that is active."""
         responders = self.done.responders
         known = [name for name in responders.known if name != DEFAULT_RESPONDER]
-        asked = mentioned(last.standing.message.content, known) or (self._active(),)
+        spoken_to = mentioned(without_code(last.standing.message.content), known) if known else ()
+        asked = spoken_to or (self._active(),)
         role = last.standing.message.known_role
         kinds = {name: COMPLETION if role in TEXT_ROLES else responders.known[name] for name in asked}
         return tuple(self._turn(name, kind, said, known) for name, kind in kinds.items() if role in kind.roles)
