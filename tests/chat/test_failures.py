@@ -149,9 +149,9 @@ def test_what_came_before_a_failure_and_can_be_saved_nowhere_is_printed(user: Us
 
     (user.folder / "sub").mkdir()
     (user.folder / "sub" / "chat.md").write_text(ASK)
-    talking(monkeypatch, "One\n", gone, "two\n", KeyboardInterrupt())
+    talking(monkeypatch, "One\n", gone, "two\n", broken())
     done = user.chat("--model", user.script(), file=user.folder / "sub" / "chat.md")
-    assert (done.status, done.out) == (130, "### @assistant:\n\nOne\ntwo\n")
+    assert (done.status, done.out) == (1, "### @assistant:\n\nOne\ntwo\n")
     assert "it could be saved nowhere, and is printed" in done.err
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from prosa.dialects.front import read_front
+from prosa.dialects.reading import read_as
+from prosa.graph.records import record_of
+from prosa.source import SourceText
 from tests.graph.corpora import record
 
 MAGI = """---
@@ -125,3 +129,19 @@ def test_a_record_has_a_title_a_type_and_addresses():
 )
 def test_a_message_heading_is_no_title_and_a_name_is_one_at_last(text: str, title: str):
     assert record("x.md", text).title == title
+
+
+@pytest.mark.parametrize(
+    ("target", "written"),
+    [
+        ("/home/me/docs/b.md", "../b.md"),
+        ("/home/me/docs/sub/../b.md", "../b.md"),
+        ("/home/me/other/b.md", "/home/me/other/b.md"),
+        ("./b.md", "./b.md"),
+    ],
+)
+def test_l28_an_absolute_import_below_the_root_leads_to_its_document(target: str, written: str):
+    text = f"---\nname: a\ndescription: x\ninput: {{}}\noutput: {{}}\nimports: [{target}]\n---\nSay it.\n"
+    front = read_front(SourceText(text, "/home/me/docs/sub/a.md"))
+    found = record_of(read_as(front, "markdownlang"), "sub/a.md").references
+    assert [each.target for each in found] == [written]

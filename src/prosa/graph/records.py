@@ -6,6 +6,7 @@ first.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -16,6 +17,9 @@ from prosa.source import SourceText
 
 _WHOLE = ("mdh", "plain", "skill_md")
 """Dialects whose references hold the links of the body."""
+
+_OF_THE_SYSTEM = ("import", "include")
+"""Notations whose absolute paths are those of the file system; in a link `/x` is a page of a site."""
 
 _CANONICAL = ("canonical_url", "canonical-url", "source-url")
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
@@ -32,7 +36,7 @@ def record_of(reading: DialectReading, path: str) -> Record:
         title=_title(reading, fields),
         type=_text(fields, {"mdh": "type", "ymj": "kind"}.get(reading.name, "")),
         definitions=definitions,
-        references=tuple(_reference(each, source) for each in _refs(reading)),
+        references=tuple(_reference(each, source, path) for each in _refs(reading)),
         canonical=tuple(dict.fromkeys(_canonical(fields))),
         actions=_actions(reading),
     )
@@ -53,11 +57,20 @@ def _is_made_later(ref: Ref) -> bool:
     return in_body and MADE_LATER.search(ref.target) is not None
 
 
-def _reference(ref: Ref, source: SourceText) -> Reference:
+def _reference(ref: Ref, source: SourceText, path: str) -> Reference:
     start, end = ref.span.start, ref.span.end
     line = source.lines.line(start)
     rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
-    return Reference(ref.origin, ref.target, ref.kind, start, end, line, *rest)
+    target = _from_here(ref.target, source.path, path) if ref.origin in _OF_THE_SYSTEM else ref.target
+    return Reference(ref.origin, target, ref.kind, start, end, line, *rest)
+
+
+def _from_here(target: str, source_path: str, path: str) -> str:
+    """A path of the file system below the root as one from the document (L28); any other as it is."""
+    root = source_path.removesuffix(path)
+    if not target.startswith("/") or root == source_path or not posixpath.normpath(target).startswith(root):
+        return target
+    return posixpath.relpath(target, posixpath.dirname(source_path))
 
 
 def _definition(each: Def, source: SourceText) -> Definition:

@@ -23,5 +23,5 @@ def mentions(path: str) -> Callable[[str], bool]:
         stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone
     names = {stem, quote(stem), quote(stem, safe="/!$&'()*+,;=:@~")}
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
-    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})")
+    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
     return lambda text: any(name in text for name in names) and pattern.search(text) is not None
