@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prosa import schema, template, testing
+    from prosa import mdh, schema, template, testing
     from prosa.api import Document, achat, arun, arun_scripts, chat, check, load, run, run_scripts
     from prosa.app import RunResult
     from prosa.app.chat_request import ChatResult
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("schema", "template", "testing")
+_MODULES = ("mdh", "schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat_request",
@@ -55,6 +55,7 @@ __all__ = [
     "chat",
     "check",
     "load",
+    "mdh",
     "run",
     "run_scripts",
     "schema",

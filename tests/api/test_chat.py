@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import prosa
+from prosa.adapters.files.trust_store import TrustStore
+from prosa.plugins import Plugin, PluginCall, PluginCommand
 from prosa.runtime.events import RunFinished, TextArrived
 from prosa.runtime.messages import Message
 from prosa.source import FileProblem
@@ -133,6 +135,32 @@ def test_a_failure_leaves_the_message_in_the_file(me: dict[str, str], path: Path
     with pytest.raises(prosa.RunError):
         prosa.chat(path, "Why?", write=True, provider=says({"error": "no"}), retries=0, environ=me)
     assert path.read_text() == f"{ASK}\n### @user/Ada:\n\nWhy?\n"
+
+
+def test_commands_run_once(me: dict[str, str], path: Path, monkeypatch: pytest.MonkeyPatch):
+    """PW2. Also where the message is written first."""
+    ran: list[str] = []
+
+    def today(call: PluginCall) -> str:
+        ran.append(call.args)
+        return "Rain."
+
+    plugin = Plugin("weather", {"today": PluginCommand(today)})
+    monkeypatch.setattr("prosa.app.plugins.load_plugins", lambda names: dict.fromkeys(names, plugin))
+    path.write_text(f"{ASK}\n% weather.today Kiel\n")
+    provider = Asked(({"content": "So."},))
+    prosa.chat(path, "Why?", plugins=["weather"], write=True, provider=provider, environ=me)
+    assert ran == ["Kiel"] and "Rain." in provider.requests[0].messages[1].content
+
+
+def test_x7_a_trusted_chat_stays_trusted(me: dict[str, str], path: Path):
+    """X7. When nothing but the message and the reply was added."""
+    path.write_text('% tools = ["python"]\n\n' + ASK)
+    TrustStore(Path(me["PROSA_CONFIG_DIR"])).add(path)
+    for word in ("one", "two"):
+        provider = Asked(({"content": word},))
+        prosa.chat(path, "Why?", write=True, provider=provider, environ=me)
+        assert [tool.name for tool in provider.requests[0].tools] == ["python"]
 
 
 def test_pw4_a_reply_that_cannot_be_written_is_not_lost(

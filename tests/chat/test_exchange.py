@@ -206,3 +206,9 @@ def test_any_json_is_a_conversation_or_is_refused_in_words(data):
             assert str(problem)
         else:
             assert chat_text(found)
+
+
+def test_what_comes_through_a_pipe_is_called_standard_input(tmp_path):
+    done = User(tmp_path).chat("--import", "openai", "-", typed="{", file=tmp_path / "new.md")
+    assert done.status == 2
+    assert done.err.startswith("error: standard input: not valid JSON")

@@ -298,3 +298,12 @@ def test_pa18_code_speaks_to_nobody(tmp_path):
     text = "% responder.new Ada chat\n\n### @user:\n\n`@Ada` and\n\n```python\n@Ada\ndef f(): ...\n```\n"
     assert [turn.name for turn in ready(tmp_path, text).turns] == [None]
     assert [turn.name for turn in ready(tmp_path, f"{text}\n@Ada?\n").turns] == ["Ada"]
+
+
+def test_pa3_pa4_a_heading_that_is_almost_one_of_a_message_is_told_before_it_is_sent_as_text(tmp_path):
+    """PA3, PA4."""
+    conversation = ready(tmp_path, "### @system:\n\nBe brief.\n\n### @user/Jean Luc:\n\nHi.\n\n### @user:\n\nSo?\n")
+    assert sent(conversation)[0] == ("system", None, "Be brief.\n\n### @user/Jean Luc:\n\nHi.")
+    assert [(each.rule, each.severity, each.start.line) for each in conversation.diagnostics] == [
+        ("message-heading-text", "hint", 5)
+    ]

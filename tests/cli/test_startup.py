@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from prosa.adapters.sqlite.update import RACY_NS
 from tests.cli.programs import program, script
 
 HEAVY = frozenset(
@@ -107,6 +109,78 @@ def test_x10_a_check_of_what_is_known_loads_no_parser(tmp_path: Path):
     assert status == 0
     assert "pyromark" in first
     assert not second & parsers
+
+
+ASKING = [
+    ("search", "notes"),
+    ("search", "--where", "title=Notes"),
+    ("search", "--similar", "notes.md"),
+    ("links", "notes.md"),
+    ("path", "notes.md", "plan.md"),
+    ("impact", "plan.md"),
+    ("stats",),
+    ("index",),
+    ("query", "SELECT path FROM documents"),
+    ("graph",),
+    ("graph", "--format", "json"),
+    ("graph", "--format", "html"),
+    ("graph", "--report", "rank"),
+]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two documents; the current folder is theirs."""
+    (tmp_path / "prosa.toml").touch()
+    (tmp_path / "notes.md").write_text("---\ntitle: Notes\n---\n# Notes\n\nSee the [plan](plan.md).\n")
+    (tmp_path / "plan.md").write_text("# Plan\n\nAs in the [notes](notes.md).\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(corpus: Path):
+    """X10. A warm question reads rows: no Markdown, no YAML, no schema, no client, no server, no event loop."""
+    written = (corpus / "plan.md").stat().st_ctime_ns
+    time.sleep(max(0, written + RACY_NS - time.time_ns()) / 1e9)  # what is younger is read again at every question
+    assert loaded(["index"], home=corpus)[0] == 0
+    for argv in ASKING:
+        status, modules = loaded([*argv], home=corpus)
+        assert status == 0, argv
+        assert not modules & (HEAVY - {"sqlite3"}), argv
+        assert not modules & {"pyromark", "yaml", "jsonschema_rs", "re2", "difflib", "concurrent.futures"}, argv
+        foreign = ("prosa.runtime.", "prosa.rules.", "prosa.adapters.providers", "prosa.api", "prosa.template")
+        loaned = {"prosa.runtime.errors", "prosa.rules.globs"}
+        assert {name for name in modules if name.startswith(foreign)} <= loaned, argv
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("rename", "plan.md", "later.md"),
+        ("chat", "talk.md", "--dry-run"),
+        ("chat", "talk.md", "--inspect"),
+        ("chat", "talk.md", "--export", "openai"),
+        ("show", "notes.md"),
+        ("fmt", "--check", "notes.md"),
+        ("trust", "talk.md"),
+        ("trust", "--list"),
+        ("new", "ymj", "--profile", "card", "--subject", "a", "--owner", "b", "--summary", "c"),
+        ("explain", "unknown-doc-id"),
+    ],
+    ids=" ".join,
+)
+def test_what_only_reads_and_writes_documents_loads_nothing_of_a_run(argv: tuple[str, ...], corpus: Path):
+    (corpus / "talk.md").write_text("### @user:\n\nHello?\n")
+    status, modules = loaded([*argv], home=corpus)
+    assert status == 0
+    assert not modules & (HEAVY - {"sqlite3"})
+
+
+def test_x6_enrich_without_vectors_loads_no_client(corpus: Path):
+    """X6."""
+    (corpus / "a.ymj").write_text("---\nkind: card\n---\n# A\n\n```json\n{}\n```\n")
+    _, modules = loaded(["enrich", "a.ymj", "--no-embed", "--dry-run"], home=corpus)
+    assert not modules & (HEAVY - {"sqlite3", "asyncio", "ssl"})
 
 
 def test_agree_loads_nothing_heavy():

@@ -82,7 +82,7 @@ def test_sections_cover_the_body_and_know_their_headings():
         (3, 1, "Signals", "signals-1"),
     ]
     for each in found.sections:
-        assert MAGI[each.start : each.end] == each.text
+        assert [a for a, b in zip(MAGI[each.start : each.end], each.text, strict=True) if a != b and b != " "] == []
         assert MAGI.count("\n", 0, each.start) + 1 == each.line
     assert "Quoted" in found.sections[2].text
 
@@ -214,3 +214,31 @@ def test_nothing_that_a_text_says_makes_it_fail(text: str, name: str):
         found = extract(SourceText(each, name), name)
         assert all(each[row.start : row.end] == row.text for row in found.sections)
         assert extract_all([(SourceText(each, name), name, None)]) == [found]
+
+
+def test_m42_what_is_not_for_readers_is_no_text_of_a_section():
+    """M42: scripts, relationships and comments are blank space, results stay, and every offset is that of the file."""
+    text = """---
+doc-id: a
+---
+# Lamp
+
+Lit at dusk[^r].
+
+```ai-script
+{"script-id": "zebra", "prompt": "Say zebra."}
+```
+
+<!-- ai-result {"script-id": "zebra", "sha256": "0"} -->
+
+It shines.
+
+<!-- /ai-result -->
+
+[^r]: `{"rel-type": "related", "doc-id": "b", "rel-desc": "zebra"}`
+"""
+    (section,) = extract(SourceText(text, "a.mda"), "a.mda").sections
+    assert "zebra" not in section.text and "[^r]" not in section.text
+    assert "Lit at dusk" in section.text and "It shines." in section.text
+    at = section.text.index("It shines.")
+    assert text[section.start + at :].startswith("It shines.")

@@ -13,15 +13,17 @@ FORBIDDEN_STEMS = {"utils", "util", "helpers", "helper", "common", "manager", "m
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def test_no_python_file_is_long():
-    lengths = {named(file): file.read_text("utf-8").count("\n") for file in files() if file.suffix == ".py"}
+def test_no_source_file_is_long():
+    sources = (".py", ".js", ".css", ".sh")
+    lengths = {named(file): file.read_text("utf-8").count("\n") for file in files() if file.suffix in sources}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
 
 
 def test_no_function_is_long():
     lengths = {
         f"{named(module)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for module in modules()
+        for module in files()
+        if module.suffix == ".py"
         for node in ast.walk(parsed(module))
         if isinstance(node, Function)
     }
@@ -49,6 +51,27 @@ def test_every_public_function_and_class_is_documented():
     assert missing == []
 
 
+def test_every_public_method_is_documented():
+    missing = [
+        f"{named(module)}:{method.lineno} {owner.name}.{method.name}"
+        for module in modules()
+        for owner in parsed(module).body
+        if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
+        for method in owner.body
+        if isinstance(method, Function) and not method.name.startswith("_") and not ast.get_docstring(method)
+    ]
+    assert missing == []
+
+
+def test_every_module_beside_the_package_opens_with_a_docstring():
+    others = [file for file in files() if file.suffix == ".py" and file.name != "__init__.py"]
+    assert [named(file) for file in others if not ast.get_docstring(parsed(file))] == []
+
+
+def test_every_file_is_text():
+    assert [named(file) for file in files() if b"\0" in file.read_bytes()] == []
+
+
 def test_every_folder_of_modules_is_a_package():
     folders = {file.parent for file in modules()}
     assert [named(folder) for folder in sorted(folders) if not (folder / "__init__.py").exists()] == []
@@ -60,8 +83,9 @@ def test_the_package_says_that_it_is_typed():
 
 def test_no_work_is_left_for_later_in_a_comment():
     marks = ("TO" + "DO", "FIX" + "ME", "XX" + "X:")
+    written = (".py", ".js", ".css", ".md", ".toml", ".yml", ".in")
     left = [
-        named(file) for file in files() if file.suffix == ".py" and any(m in file.read_text("utf-8") for m in marks)
+        named(file) for file in files() if file.suffix in written and any(m in file.read_text("utf-8") for m in marks)
     ]
     assert left == []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.house.tree import PACKAGE, ROOT, files, named
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,8 @@ def test_the_wheel_has_all_that_a_run_needs_and_no_more(wheel: Path):
             *("markdownlang", "=", "prosa.cli.markdownlang:entry"),
             *("prosa", "=", "prosa.cli.main:entry"),
         ]
-    assert {"prosa/py.typed", "prosa/adapters/sandbox/python.wasm.xz"} <= set(names)
+    data = [named(file) for file in files() if file.is_relative_to(PACKAGE) and file.suffix != ".py"]
+    assert len(data) > 100
+    assert {*(name.removeprefix("src/") for name in data), "prosa/adapters/sandbox/python.wasm.xz"} <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"prosa"}
     assert [name for name in names if name.endswith((".so", ".pyd", ".dylib", ".wasm"))] == []

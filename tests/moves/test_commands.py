@@ -248,6 +248,28 @@ def test_rename_says_which_documents_it_cannot_read(call: Call):
     assert "references in it stay as they are" in at.err
 
 
+@pytest.mark.parametrize(
+    ("argv", "first", "second"),
+    [
+        (("impact", "b"), "4 documents reach it", "5 documents reach it"),
+        (("path", "new", "b"), "no way leads", "wikilink"),
+    ],
+)
+def test_watch_of_ways_answers_again(
+    call: Call, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], first: str, second: str
+):
+    def watch(*folders: Path, **how: object):
+        Path("new.md").write_text("[[b]]\n")
+        yield {(2, "new.md")}
+
+    library = type("library", (), {"watch": staticmethod(watch)})
+    monkeypatch.setattr(watch_documents, "import_module", lambda name: library)
+    Path("new.md").write_text("Nothing yet.\n")
+    _, at = call(*argv, "--watch")
+    assert (at.out + at.err).count(first) == 1
+    assert at.out.count(second) == 1
+
+
 def test_watch_answers_again_after_a_change(call: Call, monkeypatch: pytest.MonkeyPatch):
     def watch(*folders: Path, **how: object):
         assert folders == (Path.cwd(),)

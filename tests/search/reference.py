@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from prosa.corpus.query import Query, Term
-from prosa.corpus.sections import is_cjk
 from prosa.corpus.where.literals import is_year, version_key
 from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not
-from prosa.corpus.words import words
+from prosa.corpus.words import is_cjk, words
 
 Section = Mapping[str, str]
 """The columns in which words are found: title, heading, tags, text."""

@@ -140,7 +140,7 @@ def test_x10_what_a_query_may_not_do_is_said(path: Path, query: str, words: str)
         ("SELECT 'a b' FROM FROM tags", "line 1, column 19: the query is wrong near `FROM`", "^"),
         ("SELECT lenght('a')", "line 1, column 8: there is no function `lenght`", "one SELECT over documents"),
         ("SELECT * FROM nothing_like_it", "there is no table `nothing_like_it`", ", ".join(NAMES)),
-        ("SELECT * FROM section_text WHERE section_text MATCH '\"'", "unterminated string", "docs/corpus.md"),
+        ("SELECT * FROM section_text WHERE section_text MATCH '\"'", "unterminated string", "prosa query --help"),
     ],
 )
 def test_a_wrong_query_is_told_what_and_where(path: Path, query: str, message: str, hint: str):

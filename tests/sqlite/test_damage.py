@@ -76,7 +76,7 @@ def gone(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (garbage, "was no database"),
+        (garbage, "was no SQLite file"),
         (cut, "was damaged"),
         (empty, ""),
         (foreign, "was written by something else"),

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from prosa.runtime.program import Program
     from prosa.source import SourceText
 
+_TOLD = ("message-heading-text",)
+"""Hints that are worth a word before a chat is sent: what was meant as a message is text of the one above it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatChoices:
@@ -197,7 +200,7 @@ class _Preparing:
         return load_program(path, self.choices, self.around.settings)
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
-        """Everything that is wrong, warnings and errors, in the order of the files."""
+        """Everything that is wrong and changes what is sent, in the order of the files."""
         from prosa.diagnostics import Problem, Severity
         from prosa.dialects.prapti.misspelled import misspelled
         from prosa.dialects.prapti.perform import CHOOSES_TOOLS
@@ -212,7 +215,8 @@ class _Preparing:
             text = f"the tool `{name[:64]}` is not granted, so the model is not offered it"
             problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)
             found += rank((problem,), line.source, Policy())
-        return ordered(each for each in found if each.severity in (Severity.ERROR, Severity.WARNING))
+        heavy = (Severity.ERROR, Severity.WARNING)
+        return ordered(each for each in found if each.severity in heavy or each.rule in _TOLD)
 
 
 def _preparing(

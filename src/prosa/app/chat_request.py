@@ -8,7 +8,7 @@ is to be written; nothing is printed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,15 +125,15 @@ async def _in_memory(document: Path | SourceText, message: str | None, means: Ch
 
 
 async def _in_file(path: Path, message: str | None, means: ChatMeans) -> ChatResult:
-    """The same in the file: what can be refused is refused before anything is written."""
+    """The same in the file: what can be refused is refused before anything is written, and commands run once."""
     around, limit = means.around, size_limit(means.choices, means.around)
     found = _opened(path, means)
     require_writable(found)
     source = _with_message(found, message, means.speaker)
-    _ready(path, means, source)
+    conversation = _ready(path, means, source)
     if message is not None:
         add_message(found, message, means.speaker, around, limit)
-    conversation = _ready(path, means)
+        conversation = replace(conversation, source=_opened(path, means).source)
     below = below_file(path, limit)
     writing = writing_below(conversation, below)
     try:
@@ -185,15 +185,14 @@ def _with_message(found: Opened, message: str | None, speaker: str | None) -> So
     return found.source if message is None else found.with_message(message, speaker)
 
 
-def _ready(path: Path, means: ChatMeans, source: SourceText | None = None) -> Conversation:
+def _ready(path: Path, means: ChatMeans, source: SourceText) -> Conversation:
     """The conversation. Raises what `prepare` does, and `RunError` where there is nothing to answer."""
     from prosa.render.text import render_headline
 
     conversation = prepare(path, means.choices, means.around, means.asked, source=source)
     require_something(conversation)
-    if source is not None:
-        for diagnostic in conversation.diagnostics:
-            means.around.notice(render_headline(diagnostic, color=False))
+    for diagnostic in conversation.diagnostics:
+        means.around.notice(render_headline(diagnostic, color=False))
     return conversation
 
 

@@ -55,7 +55,7 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
     try:
         text, notes = _imported(form, given, origin)
     except ExchangeProblem as problem:
-        raise WrongUse(f"{origin}: {problem}") from None
+        raise WrongUse(f"{'standard input' if origin == '-' else origin}: {problem}") from None
     try:
         replace_file(args.file, text, expect_digest="")
     except FileChanged:

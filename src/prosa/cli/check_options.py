@@ -34,7 +34,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 def add_folder_options(parser: argparse.ArgumentParser) -> None:
     """`--no-gitignore`."""
     parser.add_argument(
-        "--no-gitignore", dest="gitignore", action="store_false", help="check files too that git ignores"
+        "--no-gitignore", dest="gitignore", action="store_false", help="take files too that git ignores"
     )
 
 

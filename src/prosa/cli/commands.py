@@ -45,6 +45,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("stats", "prosa.cli.stats", "count what a corpus holds"),
     Command("query", "prosa.cli.query", "ask the index in SQL, reading only"),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records"),
+    Command("call", "prosa.cli.call", "call an action that a page of a site declares"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs"),
     Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network"),
 )
@@ -60,7 +61,7 @@ def overview(version: str) -> str:
     width = max(len(command.name) for command in COMMANDS)
     lines = "\n".join(f"  {command.name:<{width}}  {command.summary}" for command in COMMANDS)
     return f"""\
-Prosa {version}: one toolchain and runtime for Markdown that people read and agents act on.
+Prosa {version}: one toolchain and runtime for Markdown that agents act on.
 
 usage: prosa COMMAND [ARGUMENTS…]
 

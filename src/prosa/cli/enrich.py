@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from prosa.cli.check_options import add_folder_options, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.documents import Group, gather
+from prosa.cli.embedding_options import add_embedding, embedding_choice
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.embedding import EmbeddingChoice
     from prosa.app.enrich import Enriched, Wish
     from prosa.corpus.embedding import Embedder
 
@@ -33,21 +33,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
     add_folder_options(parser)
-
-
-def add_embedding(parser: argparse.ArgumentParser) -> None:
-    """Which model makes vectors, and where."""
-    group = parser.add_argument_group("vectors")
-    group.add_argument("--embedding-model", metavar="NAME", help="the model at the service, or: local")
-    group.add_argument("--base-url", metavar="URL", help="the service that makes vectors")
-    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
-
-
-def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
-    """What the flags of `add_embedding` say."""
-    from prosa.app.embedding import EmbeddingChoice
-
-    return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

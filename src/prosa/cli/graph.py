@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prosa.render.graph.reports import Compared
 
 FORMATS = ("text", "json", "dot", "mermaid", "graphml", "jsonld", "svg", "html")
+DIALECT_NAMES = tuple(row.name for row in DIALECTS)
 REPORTS = ("contradictions", "orphans", "cycles", "components", "rank", "unresolved")
 
 MAX_DEPTH = 1000
@@ -39,13 +40,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     choice.add_argument("--around", metavar="FILE|ID", help="only what is connected with this document")
     choice.add_argument("--depth", type=_depth, default=1, metavar="N", help="steps from it, either way (default: 1)")
     choice.add_argument("--rel", action="append", default=[], metavar="REL", help="only this type; none: untyped links")
-    choice.add_argument("--origin", action="append", default=[], choices=get_args(Origin), help="only this notation")
-    choice.add_argument(
-        "--dialect", action="append", default=[], choices=[row.name for row in DIALECTS], help="only these documents"
-    )
+    for flag, known, what in (("--origin", get_args(Origin), "notation"), ("--dialect", DIALECT_NAMES, "dialect")):
+        meant = f"only this {what}: {', '.join(known)}"
+        choice.add_argument(flag, action="append", default=[], choices=known, metavar="NAME", help=meant)
     choice.add_argument("--no-derived", dest="derived", action="store_false", help="only what is written")
     choice.add_argument("--unresolved", action="store_true", help="draw targets that do not exist")
-    parser.add_argument("--report", choices=REPORTS, help="answer one question instead (text or json)")
+    asked = f"answer one question instead, as text or json: {', '.join(REPORTS)}"
+    parser.add_argument("--report", choices=REPORTS, metavar="NAME", help=asked)
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     parser.add_argument("--output", metavar="FILE", help="write there instead of to stdout")
     add_corpus_options(parser)
@@ -82,19 +83,27 @@ def _once(place: Path | None, around: str | None, args: argparse.Namespace, cons
 
 
 def _wish(args: argparse.Namespace, graph: Graph) -> Wish:
+    from prosa.graph.selection import Wish
+
+    rels = _rels(args.rel, graph) if args.rel else ()
+    return Wish(frozenset(rels), frozenset(args.origin), frozenset(args.dialect), args.derived)
+
+
+def _rels(names: Sequence[str], graph: Graph) -> list[str]:
+    """The types that were named, under the names that the graph has for them (MA7)."""
     from prosa.dialects.magi.rel_types import normal_rel
     from prosa.graph.inverse import INVERSES
-    from prosa.graph.selection import PLAIN_REL, Wish
+    from prosa.graph.selection import PLAIN_REL
 
     found = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
     known = found | {PLAIN_REL, "import", *INVERSES}
-    rels = [normal_rel(name) for name in args.rel]
+    rels = [normal_rel(name) for name in names]
     for rel in rels:
         if rel not in known:
             near = nearest(rel, known)
             hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(known))}"
             raise WrongUse(f"--rel {rel}: no connection has this type", hint=hint)
-    return Wish(frozenset(rels), frozenset(args.origin), frozenset(args.dialect), args.derived)
+    return rels
 
 
 def _selection(graph: Graph, wish: Wish, middle: Node | None, args: argparse.Namespace) -> Selection:

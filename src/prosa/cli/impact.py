@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
 from prosa.cli.parser import WrongUse, nearest
+from prosa.cli.watch_corpus import add_watch_option, watched
 
 if TYPE_CHECKING:
     from prosa.graph.graph import Graph
@@ -23,11 +24,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=_depth, metavar="N", help="at most N references away (default: all)")
     parser.add_argument("--rel", action="append", default=[], metavar="REL", help="only over references of this type")
     add_corpus_options(parser)
+    add_watch_option(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0, whatever is found. Raises `WrongUse` for what is no document, and for a type that no reference has."""
+    return watched(args, console, place_of(args.what), lambda: _once(args, console))
+
+
+def _once(args: argparse.Namespace, console: Console) -> int:
     from prosa.graph.reach import impact
     from prosa.render.json import dump
     from prosa.render.links import impact_object, render_impact
@@ -44,10 +50,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _rels(names: list[str], graph: Graph) -> frozenset[str] | None:
     """The types that were named, under the names that the graph has for them (MA7)."""
-    from prosa.dialects.magi.rel_types import normal_rel
-
     if not names:
         return None
+    from prosa.dialects.magi.rel_types import normal_rel
+
     known = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
     rels = frozenset(normal_rel(name) for name in names)
     for rel in sorted(rels - known):

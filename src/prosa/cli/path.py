@@ -6,6 +6,7 @@ import argparse
 
 from prosa.cli.console import Console
 from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
+from prosa.cli.watch_corpus import add_watch_option, watched
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,11 +15,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("end", metavar="B", help="another one")
     parser.add_argument("--directed", action="store_true", help="follow references only from source to target")
     add_corpus_options(parser)
+    add_watch_option(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when there is a way, 1 when there is none. Raises `WrongUse` for what is no document."""
+    place = place_of(args.start) or place_of(args.end)
+    return watched(args, console, place, lambda: _once(args, console))
+
+
+def _once(args: argparse.Namespace, console: Console) -> int:
     from prosa.graph.reach import shortest_path
     from prosa.render.json import dump
     from prosa.render.links import path_object, render_path

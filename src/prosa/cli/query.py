@@ -27,6 +27,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=_rows, metavar="N", help="print at most N rows (default: 1000)")
     parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop after so long (default: 10)")
     add_corpus_options(parser)
+    parser.add_argument_group("what can be asked", _views())
+
+
+def _views() -> str:
+    """The views with their columns, and the full-text table, for a terminal of 80 columns."""
+    from textwrap import fill
+
+    from prosa.adapters.sqlite.views import FULL_TEXT, VIEWS
+
+    shown = [f"{view.name}: {', '.join(name for name, _ in view.columns)}" for view in VIEWS]
+    shown.append(f"{FULL_TEXT}: the full text; its rowid is the id of a section")
+    return "\n".join(fill(each, 76, subsequent_indent="  ") for each in shown)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
-from prosa.cli.enrich import add_embedding, embedding_choice
+from prosa.cli.embedding_options import add_embedding, embedding_choice
 from prosa.cli.parser import WrongUse
 from prosa.cli.search_options import Named, add_search_options, named, search_of
 from prosa.cli.watch_corpus import add_watch_option, watched

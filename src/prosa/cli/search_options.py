@@ -100,10 +100,10 @@ def search_of(args: argparse.Namespace, query: str, below: str) -> Search:
 
 
 def _date(flag: str, text: str | None) -> str:
-    from prosa.corpus.facets import iso_moment
-
     if text is None:
         return ""
+    from prosa.corpus.facets import iso_moment
+
     if iso_moment(text) is None:
         raise WrongUse(
             f"{flag} {text}: not a date", hint="write a year, a month, a day or a time: 2026, 2026-03, 2026-03-01"

@@ -20,7 +20,7 @@ from prosa.dialects.dialect import DialectName
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import DialectReading, read_as
 from prosa.graph.records import record_of
-from prosa.source import SourceText
+from prosa.source import SourceText, Span
 
 
 def extract(
@@ -54,12 +54,21 @@ def extracted(reading: DialectReading, path: str) -> Extracted:
         fields=fields,
         facets=facets_of(fields),
         tags=tags,
-        sections=section_rows(reading.document),
+        sections=section_rows(reading.document, _hidden(reading)),
         words=len(source.slice(reading.document.body).split()),
         lines=source.lines.count - (text.endswith(("\n", "\r")) or not text),
         globs=_globs(reading),
         carried=_carried(reading, footer),
     )
+
+
+def _hidden(reading: DialectReading) -> tuple[Span, ...]:
+    """What of the body is not for readers (M42)."""
+    if reading.name != "magi":
+        return ()
+    from prosa.dialects.magi.clean import unseen
+
+    return unseen(reading.model)
 
 
 def _footer(reading: DialectReading) -> Mapping | None:

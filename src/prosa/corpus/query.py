@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from prosa.corpus.sections import is_cjk
-from prosa.corpus.words import has_words
+from prosa.corpus.words import has_words, is_cjk
 
 MAX_QUERY = 2_000
 """Characters of a query that are read. Longer than any question; a pasted document is looked for by its beginning."""

@@ -16,6 +16,11 @@ _RUN = re.compile(r"[\w\u0300-\u0331]+")
 _MARKS = frozenset(map(chr, (*range(0x300, 0x305), *range(0x306, 0x30D), 0x30F, 0x311, 0x31B, *range(0x323, 0x332))))
 """Combining marks that are part of a word and do not count."""
 
+_CJK = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
+)
+"""Scripts that set no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
+
 
 class Word(NamedTuple):
     """A word, folded, and the offsets of its characters in the text."""
@@ -34,6 +39,11 @@ def words(text: str) -> Iterator[Word]:
     """The words of a text, in order. `_` and every other mark separates them."""
     for run in _RUN.finditer(text):
         yield from _split(run[0], run.start())
+
+
+def is_cjk(text: str) -> bool:
+    """Whether some of the text is written without spaces between words."""
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 def fold(word: str) -> str:

@@ -42,10 +42,14 @@ class Tool(Protocol):
     """Something a model can call. ``kind`` decides how it is counted: only non-program calls are `tools_called`."""
 
     @property
-    def spec(self) -> ToolSpec: ...
+    def spec(self) -> ToolSpec:
+        """What the model is told of it."""
+        ...
 
     @property
-    def kind(self) -> Literal["python", "mcp", "program", "action"]: ...
+    def kind(self) -> Literal["python", "mcp", "program", "action"]:
+        """What answers it."""
+        ...
 
     async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
         """Runs the tool. A failure the model can react to is a result with ``is_error``, not an exception."""
@@ -127,13 +131,19 @@ class ToolServers(Protocol):
 
 
 class Clock(Protocol):
-    """Time. ``monotonic`` is in seconds."""
+    """Time."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """The moment, in UTC."""
+        ...
 
-    def monotonic(self) -> float: ...
+    def monotonic(self) -> float:
+        """Seconds since some moment; never goes back."""
+        ...
 
-    async def sleep(self, seconds: float) -> None: ...
+    async def sleep(self, seconds: float) -> None:
+        """Waits; a test may not."""
+        ...
 
 
 class Prices(Protocol):

@@ -29,6 +29,7 @@ class Endpoint:
 
     @property
     def shown(self) -> str:
+        """The base URL for people."""
         try:
             parts = urlsplit(self.base_url)
             place = parts.netloc.rpartition("@")[2]

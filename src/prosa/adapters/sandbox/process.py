@@ -49,6 +49,7 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
+        """Whether it can take another request."""
         return self.process.poll() is None and not self.reader.at_eof()
 
     async def call(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
-from prosa.corpus.sections import is_cjk
+from prosa.corpus.words import is_cjk
 from prosa.graph.build import own_id
 from prosa.graph.record import Definition, Record, Reference
 from prosa.source import FileProblem, Files, SourceText

@@ -20,7 +20,7 @@ MAX_QUERY = 100_000
 MAX_EXCERPT = 100
 """Characters of a line that is shown."""
 
-HINT = f"a query is one SELECT over {', '.join((*NAMES, FULL_TEXT))}; docs/corpus.md describes their columns"
+HINT = f"a query is one SELECT over {', '.join((*NAMES, FULL_TEXT))}\ntheir columns: prosa query --help"
 
 _NEAR = re.compile(r'near "(.*)": syntax error', re.DOTALL)
 _MISSING = re.compile(r"no such (table|column|function): (.+)", re.DOTALL)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 
-from prosa.corpus.facets import iso_moment
 from prosa.corpus.search import Search
 from prosa.corpus.where import Condition, compile_where, parse_where
 from prosa.corpus.where.compile import join
@@ -61,14 +60,21 @@ def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[C
         each = "EXISTS (SELECT 1 FROM edge WHERE rel = ? AND document = d.id)"
         yield Condition(each if wide(lookup) else f"d.id IN ({lookup.sql})", (rel,))
     if search.since:
-        yield Condition(f"{_DATE} >= ?", (iso_moment(search.since) or search.since,))
+        yield Condition(f"{_DATE} >= ?", (_moment(search.since),))
     if search.until:
-        yield Condition(f"{_DATE} < ?", ((iso_moment(search.until) or search.until) + _LAST,))
+        yield Condition(f"{_DATE} < ?", (_moment(search.until) + _LAST,))
     if search.current:
         # A day has expired when it has ended: compared are only as many characters as the document gives (MA20).
         yield Condition("(d.expired IS NULL OR d.expired >= substr(?, 1, length(d.expired)))", (search.current,))
     if search.where.strip():
         yield compile_where(parse_where(search.where), "d.id", wide)
+
+
+def _moment(text: str) -> str:
+    """A date in the form of the index. Dates are read by a dialect, which loads only where one is asked for."""
+    from prosa.corpus.facets import iso_moment
+
+    return iso_moment(text) or text
 
 
 def _marks(values: Sequence[str]) -> str:

@@ -70,6 +70,14 @@ def not_for_readers(model: MagiModel) -> tuple[Span, ...]:
     return tuple(_merged(span for span in spans if len(span)))
 
 
+def unseen(model: MagiModel) -> tuple[Span, ...]:
+    """What a page that is made of the document does not show (M42): blocks, relationships with their references, and
+    comments, in order. Results are shown."""
+    blocks = (*map(_with_hint, model.scripts), *(_definition(model, each) for each in model.relationships))
+    references = [span for each in model.relationships for span in each.referenced_at]
+    return tuple(_merged(span for span in (*blocks, *references, *model.document.comments) if len(span)))
+
+
 def without_scripts(model: MagiModel) -> Clean:
     """The whole document, front matter and relationships included, without its ai-script blocks."""
     return left_out(model.source, model.source.whole, without_blocks(model, map(_with_hint, model.scripts)))

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from prosa.graph.contradictions import Contradiction
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.parts import components, cycles, orphans
-from prosa.graph.passages import Passage
 from prosa.graph.rank import ranks
 from prosa.render.graph.objects import edge_object, node_object
 from prosa.render.graph.overview import missing_rows, plural, table
 from prosa.render.json import dump
 from prosa.render.plain import safe
+
+if TYPE_CHECKING:
+    from prosa.graph.contradictions import Contradiction
+    from prosa.graph.passages import Passage
 
 Report: TypeAlias = Literal["contradictions", "orphans", "cycles", "components", "rank", "unresolved"]
 REPORTS: tuple[Report, ...] = get_args(Report)

@@ -22,7 +22,7 @@ def check(subject: Subject) -> Iterator[Problem]:
             continue
         force = " --force" if status.edited else ""
         message = f"the result of `{shown(script.address)}` is stale: what it was made from has changed"
-        notes = [f"run `prosa run FILE --stale --write{force}` to make it anew"]
+        notes = [f"run `prosa run FILE --stale{force}` to make it anew"]
         if status.edited:
             notes.append("it was edited by hand too; `--force` replaces what was written by hand")
         annotation = Annotation(script.opening, "the block that asks for it")

@@ -1,0 +1,51 @@
+"""Which address a name leads to, and whether a site may be asked there (X8). In: host and port. Out: the one address
+that is connected to, so that a second look-up cannot give another.
+
+Private, loopback, link-local and other addresses of no public host need permission: a page must not reach into the
+network of its reader.
+"""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+from prosa.adapters.http.problems import HttpProblem
+
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+
+def checked_address(host: str, port: int, *, allow_private: bool) -> str:
+    """The first address of a host that may be asked. Raises `HttpProblem`."""
+    found = _addresses(host, port)
+    for address in found:
+        if allow_private or is_public(address):
+            return str(address)
+    message = f"{host} is at {found[0]}, a private or loopback address, and those are not asked"
+    raise HttpProblem(message, "if the site is yours, add --allow-private")
+
+
+def is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address belongs to a public host. One that stands for an IPv4 address is judged by that; a tunnel to
+    one must be public at both ends."""
+    if isinstance(address, IPv6Address):
+        if address in _NAT64:
+            return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+        if address.ipv4_mapped is not None:
+            return is_public(address.ipv4_mapped)
+        if address.sixtofour is not None and not is_public(address.sixtofour):
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _addresses(host: str, port: int) -> list[IPv4Address | IPv6Address]:
+    try:
+        return [ip_address(host)]
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise HttpProblem(f"{host} cannot be found: its name does not resolve") from None
+    # A scope (`%eth0`) stands only behind link-local addresses, which are judged without it.
+    return list(dict.fromkeys(ip_address(str(each[4][0]).partition("%")[0]) for each in found))

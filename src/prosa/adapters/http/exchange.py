@@ -1,0 +1,194 @@
+"""Requests to a site and their answers, with every bound that X8 and X9 ask for. In: a `Request`. Out: an `Answer`, or
+`HttpProblem`.
+
+No proxy, no cookie and no password file of this machine is used. Redirects are followed one by one: each address is
+checked again, and the credential stays with its origin. A change is repeated only where the site says that it did
+nothing, or could not be reached, under the same `Idempotency-Key`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urldefrag, urljoin
+
+from prosa import __version__
+from prosa.adapters.http.problems import HttpProblem
+from prosa.site.origin import origin_of
+from prosa.site.request import Request
+
+if TYPE_CHECKING:
+    import httpx2
+
+MAX_REDIRECTS = 10
+"""RFC 9110 leaves the number open; more is a circle."""
+
+MAX_WAIT = 10.0
+"""Seconds that `Retry-After` is obeyed; who asks for more is not asked again."""
+
+_AGAIN = frozenset({429, 503})
+"""Answers that say nothing was done (RFC 6585, RFC 9110)."""
+
+_MOVED = frozenset({301, 302, 303, 307, 308})
+_REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+"""Methods that may be sent twice without a second effect (RFC 9110, section 9.2.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What an exchange may take: seconds with all redirects, bytes of an answer, attempts, and which addresses.
+
+    ``named`` is a host with its port that the user named, on this machine: asking for exactly that is permission.
+    """
+
+    seconds: float = 30.0
+    size: int = 10 * 1024 * 1024
+    attempts: int = 3
+    allow_private: bool = False
+    named: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes."""
+
+    url: str
+    status: int
+    reason: str
+    media_type: str
+    body: bytes
+    retry_after: str = ""
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the site did what was asked."""
+        return 200 <= self.status < 300
+
+
+class Exchange:
+    """The connections of one call."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        import httpx2
+
+        from prosa.adapters.http.transport import CheckedTransport
+
+        self._bounds = bounds
+        transport = CheckedTransport(allow_private=bounds.allow_private, named=bounds.named)
+        self._client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False)
+
+    def __enter__(self) -> Exchange:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._client.close()
+
+    def send(self, request: Request) -> Answer:
+        """The answer to a request, whatever its status. Raises `HttpProblem`."""
+        for attempt in range(1, self._bounds.attempts + 1):
+            last = attempt == self._bounds.attempts
+            try:
+                answer = self._follow(request)
+            except HttpProblem as problem:
+                if last or not _again(request, problem):
+                    raise
+                time.sleep(_pause(attempt, ""))
+                continue
+            wait = _pause(attempt, answer.retry_after)
+            if last or answer.status not in _AGAIN or wait > MAX_WAIT:
+                return answer
+            time.sleep(wait)
+        raise AssertionError("an attempt returns or raises")
+
+    def _follow(self, request: Request) -> Answer:
+        deadline = time.monotonic() + self._bounds.seconds
+        for _ in range(MAX_REDIRECTS):
+            answer, location = self._once(request, deadline)
+            if answer.status not in _MOVED or not location:
+                return answer
+            request = redirected(request, answer.status, location)
+        raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
+
+    def _once(self, request: Request, deadline: float) -> tuple[Answer, str]:
+        import httpx2
+
+        left = max(0.001, deadline - time.monotonic())
+        headers = {"User-Agent": f"prosa/{__version__}", "Accept-Encoding": "identity", **request.sent_headers()}
+        host = request.origin.host
+        try:
+            asked = self._client.build_request(
+                request.method, request.address(), headers=headers, content=request.content, timeout=left
+            )
+            response = self._client.send(asked, stream=True)
+            try:
+                return self._answer(request, response, deadline), response.headers.get("location", "")
+            finally:
+                response.close()
+        except httpx2.TimeoutException:
+            raise self._late(host) from None
+        except httpx2.ConnectError as error:
+            if "CERTIFICATE" in str(error) or "SSL" in str(error):
+                raise HttpProblem(f"{host} cannot be trusted: TLS failed", "check its certificate") from None
+            raise HttpProblem(
+                f"{host} cannot be reached", "check the URL, and that the site runs", again="always"
+            ) from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError):
+            raise HttpProblem(f"{host} broke off the exchange", again="if-repeatable") from None
+
+    def _answer(self, request: Request, response: httpx2.Response, deadline: float) -> Answer:
+        encoding = response.headers.get("content-encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            raise HttpProblem(f"{request.origin.host} sent a compressed answer, which was not asked for")
+        body = bytearray()
+        for chunk in response.iter_raw():
+            body += chunk
+            if len(body) > self._bounds.size:
+                message = f"{request.origin.host} sent more than {self._bounds.size:,} bytes"
+                raise HttpProblem(message, "raise the limit with --max-size")
+            if time.monotonic() > deadline:
+                raise self._late(request.origin.host)
+        kind = response.headers.get("content-type", "").lower()
+        url, again = request.address(show=False), response.headers.get("retry-after", "")
+        return Answer(url, response.status_code, response.reason_phrase, kind, bytes(body), again)
+
+    def _late(self, host: str) -> HttpProblem:
+        return HttpProblem(
+            f"{host} did not answer within {self._bounds.seconds:g} s", "raise it with --timeout", again="if-repeatable"
+        )
+
+
+def _again(request: Request, problem: HttpProblem) -> bool:
+    return problem.again == "always" or (problem.again == "if-repeatable" and request.method in _REPEATABLE)
+
+
+def redirected(request: Request, status: int, location: str) -> Request:
+    """The request that a redirect asks for; without its credential at another origin (HA12). Raises `HttpProblem`."""
+    try:
+        url = urldefrag(urljoin(request.address(), location))[0]
+        origin = origin_of(url)
+    except ValueError:
+        raise HttpProblem(f"{request.origin} redirects to what is no http URL") from None
+    where, _, query = url.partition("?")
+    moved = replace(request, url=where, query=tuple(parse_qsl(query, keep_blank_values=True)))
+    if origin != request.origin:
+        moved = moved.without_credential()
+    if request.method == "GET":
+        return moved
+    if status == 303:
+        return replace(moved, method="GET", body=None, headers=_of_get(request))
+    if origin != request.origin or status not in (307, 308):
+        message = f"{request.origin} redirects a {request.method} to {origin}; what it carries is not sent there"
+        raise HttpProblem(message)
+    return moved
+
+
+def _of_get(request: Request) -> dict[str, str]:
+    return {name: value for name, value in request.headers.items() if name == "Accept"}
+
+
+def _pause(attempt: int, retry_after: str) -> float:
+    """Seconds before the next attempt: what the site says, else half a second doubled each time."""
+    said = retry_after.strip()
+    return float(said[:9]) if said.isascii() and said.isdigit() else 0.5 * 2 ** (attempt - 1)

@@ -1,0 +1,107 @@
+"""`prosa call`: calls an action that a node declares, or prints the request with `--dry-run`.
+
+In: the URL of a node, the id of an action, its input. Out: the answer on stdout, or the request with credentials as
+`***` (X8); what else is to be known on stderr. A node in a file is only looked at: nothing is sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.cli.run_arguments import count
+
+if TYPE_CHECKING:
+    from prosa.site.node import SiteNode
+    from prosa.site.request import Request
+
+MOST_SECONDS = 3_600
+"""Nobody waits longer for one answer."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `call`."""
+    parser.add_argument("node", metavar="URL", help="the node that declares the action; with --dry-run also a file")
+    parser.add_argument("action", metavar="ACTION", help="the id of the action")
+    put = "one input; it goes into the path, the query or the body, where the action declares it"
+    parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=put)
+    whole = '{"query": {...}, "path": {...}, "body": ...} as JSON, @FILE, or - for standard input'
+    parser.add_argument("--input", metavar="JSON", help=whole)
+    parser.add_argument("--allow-undeclared", action="store_true", help="send parameters that are not declared too")
+    parser.add_argument("--site-root", metavar="URL", help="the root of the site that a file belongs to")
+    parser.add_argument("--dry-run", action="store_true", help="print the request and send nothing")
+    parser.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this call")
+    parser.add_argument("--idempotency-key", metavar="KEY", help="repeat a change under its earlier key")
+    parser.add_argument("--show-secrets", action="store_true", help="print credentials instead of ***")
+    _add_network(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("over the network")
+    group.add_argument("--yes", action="store_true", help="send a request that changes something, without asking")
+    group.add_argument("--all-pages", action="store_true", help="follow the pages; print each item on a line")
+    group.add_argument("--max-pages", type=count, metavar="N", help="follow at most N pages (1000)")
+    group.add_argument("--allow-private", action="store_true", help="ask private and loopback addresses too")
+    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each answer (30)")
+    group.add_argument("--max-size", metavar="SIZE", help="largest answer (10MiB)")
+
+
+def _seconds(text: str) -> float:
+    from prosa.dialects.quantity import seconds
+
+    found = seconds(text)
+    if found is None or not 0 < found <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text[:20]!r}")
+    return float(found)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where the action cannot be called as declared. Raises `WrongUse`."""
+    from prosa.cli.call_request import refused
+    from prosa.site.problems import RequestError
+
+    try:
+        if args.node.lower().startswith(("http://", "https://")):
+            from prosa.cli.call_site import call_site
+
+            return call_site(args, console)
+        return _look(args, console)
+    except RequestError as error:
+        return refused(error, console)
+
+
+def _look(args: argparse.Namespace, console: Console) -> int:
+    """Prints the request of an action in a file."""
+    from prosa.cli.call_request import contract_in, notes, prepared
+
+    node = _node(Path(args.node))
+    if args.site_root is None:
+        raise WrongUse("the node is in a file, so its site is not known", hint="as in: --site-root https://example.org")
+    if not args.dry_run:
+        raise WrongUse("the node is in a file, so its action is not called, only looked at", hint="add --dry-run")
+    contract = contract_in(node, args.action)
+    request = prepared(contract, args, console, site_root=args.site_root)
+    show(request, args, console)
+    notes(contract, request, args, console, unchecked=bool(contract.body_schema_url))
+    return 0
+
+
+def show(request: Request, args: argparse.Namespace, console: Console) -> None:
+    """The request on stdout, in the form asked for."""
+    from prosa.render.json import dump
+    from prosa.render.request import request_text
+
+    visible = args.show_secrets
+    as_json = args.format == "json"
+    console.out(dump(request.as_dict(show=visible), indent=2) if as_json else request_text(request, show=visible))
+
+
+def _node(path: Path) -> SiteNode:
+    from prosa.adapters.files import RootedFiles
+    from prosa.site.node import node_of_text
+
+    return node_of_text(RootedFiles().read(path).text, str(path))

@@ -1,0 +1,65 @@
+"""The answer of a site on the streams: what it gives on stdout, its status and its excuses on stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prosa.cli.console import Console
+from prosa.cli.errors import FAILED, say
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Answer
+
+EXCUSE = 2_000
+"""Characters of the text of a failure that are printed."""
+
+
+def print_answer(answer: Answer, console: Console) -> int:
+    """0 for a success, 1 for any other answer. JSON is printed in one form, other text as it is."""
+    if not answer.is_success:
+        return failed(answer, console)
+    text = shown(answer)
+    if text is None:
+        return say(console, f"the answer is no text but {answer.media_type or 'of no named type'}, and is not printed")
+    console.err(f"{answer.status} {_plain(answer.reason)}".rstrip())
+    if text:
+        console.out(text if not console.stdout.isatty() else "\n".join(map(_plain, text.split("\n"))))
+    return 0
+
+
+def failed(answer: Answer, console: Console) -> int:
+    """Says that the site refused, with the beginning of its reasons."""
+    said = f"the site answers {answer.status} {answer.reason}".rstrip()
+    return say(console, said, (shown(answer) or "")[:EXCUSE], status=FAILED)
+
+
+def shown(answer: Answer) -> str | None:
+    """The text of an answer; None where it is none."""
+    from prosa.render.json import dump
+
+    value = value_of(answer)
+    if value is not None:
+        return dump(value, indent=2)
+    try:
+        return answer.body.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def value_of(answer: Answer) -> Any:
+    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
+    from prosa.data import JsonError, parse_json
+    from prosa.site.body import is_json
+
+    if not is_json(answer.media_type):
+        return None
+    try:
+        return parse_json(answer.body.decode("utf-8-sig"))
+    except (UnicodeDecodeError, JsonError):
+        return None
+
+
+def _plain(text: str) -> str:
+    from prosa.render.plain import safe
+
+    return safe(text)

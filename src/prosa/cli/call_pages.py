@@ -1,0 +1,59 @@
+"""`prosa call --all-pages`: one page after the other, each item a line of JSON as soon as it is there (HA17)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.cli.call_answer import failed, value_of
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Exchange
+    from prosa.site.contract import Contract
+    from prosa.site.request import Request
+
+
+def walk(exchange: Exchange, contract: Contract, request: Request, limit: int | None, console: Console) -> int:
+    """0 at the last page, and after as many as the user asked for; 1 where the walk cannot go on."""
+    from prosa.render.json import dump
+    from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
+    from prosa.site.problems import PageProblem
+
+    if contract.changes_state:
+        raise WrongUse(f"--all-pages is for reads, and this is a {contract.method}")
+    if contract.pagination is None:
+        raise WrongUse("the action declares no pagination", hint="call it without --all-pages")
+    state: Pages | None = Pages(request, limit=limit or MAX_PAGES)
+    items = 0
+    while state is not None:
+        answer = exchange.send(state.request)
+        value = value_of(answer)
+        if not answer.is_success:
+            return failed(answer, console)
+        if value is None:
+            return say(console, f"page {state.count} is no JSON, so its items cannot be told")
+        for item in items_of(value):
+            console.out(dump(item))
+            items += 1
+        count, full = state.count, state.full
+        try:
+            state = next_page(contract, value, state)
+        except PageProblem as problem:
+            return say(console, str(problem))
+        if state is not None and full:
+            return _cut(count, items, limit, console)
+    console.err(f"{_many(items, 'item')} on {_many(count, 'page')}")
+    return 0
+
+
+def _cut(count: int, items: int, limit: int | None, console: Console) -> int:
+    if limit is None:
+        return say(console, f"there are more than {count:,} pages", "--max-pages N follows more of them")
+    console.err(f"{_many(items, 'item')} on {_many(count, 'page')}; there are more pages")
+    return 0
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

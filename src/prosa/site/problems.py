@@ -1,0 +1,49 @@
+"""What keeps a request from being made or a walk over pages from going on, in words.
+
+    ValueError
+    ├── RequestError    an action or an input of which no request can be made; all problems at once
+    └── PageProblem     an answer that does not lead to a next page as it should
+
+No message ever holds a credential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+Where: TypeAlias = Literal["action", "site_root", "input", "path", "query", "body", "token"]
+
+
+class RequestProblem(NamedTuple):
+    """One thing that is wrong.
+
+    ``where`` is the part of the request: ``action`` and ``site_root`` are what the author or the caller named, the
+    others what was given. ``name`` is the parameter, the field, or for a body the JSON pointer (RFC 6901); it may be
+    empty. ``message`` says what was expected and found.
+    """
+
+    where: Where
+    name: str
+    message: str
+
+    def __str__(self) -> str:
+        named = f"{self.where} `{self.name}`" if self.name else self.where.replace("_", " ")
+        return f"{named}: {self.message}"
+
+
+class RequestError(ValueError):
+    """No request can be made. ``problems`` are all that was found; the text has one on each line."""
+
+    def __init__(self, problems: Sequence[RequestProblem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+class PageProblem(ValueError):
+    """The next page cannot be asked for (HA17): a cursor seen before, a link to another origin, a value of no use."""
+
+
+def refuse(where: Where, name: str, message: str) -> RequestError:
+    """A `RequestError` of one problem."""
+    return RequestError([RequestProblem(where, name, message)])

@@ -1,0 +1,192 @@
+"""The request of an action, built as §8.4 of the specification says and as decided (HA8–HA19). Pure.
+
+In: an action as plain data, the input, the root of the site, and a token. Out: a `Request`, or `RequestError` with
+every problem at once. The order is: method and URL, query, body, credential, `Accept`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+
+from prosa.diagnostics.nearest import nearest
+from prosa.schema import Schema
+from prosa.site.body import body_bytes, body_of
+from prosa.site.contract import Contract, read_contract
+from prosa.site.credential import Credential, credential_of
+from prosa.site.origin import Origin, origin_of
+from prosa.site.problems import RequestError, RequestProblem, refuse
+from prosa.site.values import path_texts, query_pairs
+
+MAX_URL = 16_384
+"""Characters of a URL with its query: servers read no longer ones."""
+
+_PARTS = ("query", "path", "body")
+SAFE = "/!$&'()*+,;=:@-._~%"
+"""What stays as it is in a path that a site wrote; its escapes are its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request. ``url`` is absolute and has no query; ``query`` are its pairs, not encoded yet; ``headers`` and
+    ``query`` are without the credential. ``body`` is a value for JSON and a text for other types."""
+
+    method: str
+    url: str
+    query: tuple[tuple[str, str], ...]
+    headers: Mapping[str, str]
+    body: Any = None
+    credential: Credential | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where it goes."""
+        return origin_of(self.url)
+
+    @property
+    def content(self) -> bytes | None:
+        """The bytes of the body."""
+        return body_bytes(self.body, self.headers.get("Content-Type", ""))
+
+    def sent_headers(self, *, show: bool = True) -> dict[str, str]:
+        """The headers with the credential; `***` in its place without ``show``."""
+        own = self.credential
+        extra = {own.name: own.text if show else own.shown} if own and own.place == "header" else {}
+        return {**self.headers, **extra}
+
+    def sent_query(self, *, show: bool = True) -> list[tuple[str, str]]:
+        """The query with the credential; `***` in its place without ``show``."""
+        own = self.credential
+        if own is None or own.place != "query":
+            return list(self.query)
+        return [*(pair for pair in self.query if pair[0] != own.name), (own.name, own.text if show else own.shown)]
+
+    def address(self, *, show: bool = True) -> str:
+        """The whole URL as it is sent."""
+        query = urlencode(self.sent_query(show=show), safe="*", quote_via=quote)
+        return f"{self.url}?{query}" if query else self.url
+
+    def as_dict(self, *, show: bool = False) -> dict[str, Any]:
+        """The keys of `prosa call --dry-run --format json`."""
+        return {
+            "method": self.method,
+            "url": self.url,
+            "query": [list(pair) for pair in self.sent_query(show=show)],
+            "headers": self.sent_headers(show=show),
+            "body": self.body,
+        }
+
+    def without_credential(self) -> Request:
+        """The same without its secret, for another origin (HA12)."""
+        return replace(self, credential=None)
+
+
+def build_request(
+    action: Contract | Mapping[str, Any],
+    given: Mapping[str, Any] | None = None,
+    *,
+    site_root: str,
+    token: str | None = None,
+    allow_undeclared: bool = False,
+    body_schema: Schema | None = None,
+    idempotency_key: str | None = None,
+) -> Request:
+    """The request. ``given`` is ``{"query": {…}, "path": {…}, "body": …}``, each part optional.
+
+    ``body_schema`` is the fetched schema of an action that names it by URL. Raises `RequestError`.
+    """
+    contract = action if isinstance(action, Contract) else read_contract(action)
+    problems: list[RequestProblem] = []
+    if given is not None and not isinstance(given, Mapping):
+        raise refuse("input", "", "must be an object with `query`, `path` and `body`")
+    query, path, body = _parts(given or {}, problems)
+    url, written = _address(contract, path, site_root, problems)
+    credential = credential_of(contract.auth, token, origin_of(url), problems)
+    already = credential.name if credential and credential.place == "query" else ""
+    pairs = query_pairs(contract, query, problems, allow_undeclared=allow_undeclared, already=already)
+    kept = [pair for pair in written if pair[0] not in {name for name, _ in pairs}]
+    content, media_type = body_of(contract, body, problems, schema=body_schema, allow_undeclared=allow_undeclared)
+    headers = {"Content-Type": media_type, "Accept": contract.accept.strip()}
+    if contract.changes_state and idempotency_key:
+        if not (idempotency_key.isascii() and idempotency_key.isprintable()):
+            problems.append(RequestProblem("input", "idempotency_key", "must be printable ASCII on one line"))
+        headers["Idempotency-Key"] = idempotency_key
+    headers = {name: value for name, value in headers.items() if value}
+    request = Request(contract.method, url, (*kept, *pairs), headers, content, credential)
+    if not problems and len(request.address()) > MAX_URL:
+        problems.append(RequestProblem("query", "", f"makes a URL of more than {MAX_URL} characters"))
+    if problems:
+        raise RequestError(problems)
+    return request
+
+
+def root_of(site_root: str) -> str:
+    """The root of a site as a base of URLs. Raises `RequestError`."""
+    try:
+        origin_of(site_root)
+    except ValueError as error:
+        raise refuse("site_root", "", f"{error}; as in https://example.org") from None
+    parts = urlsplit(site_root)
+    if parts.query or parts.fragment:
+        raise refuse("site_root", "", "must have neither a query nor a fragment")
+    return f"{parts.scheme}://{parts.netloc}{parts.path if parts.path.endswith('/') else f'{parts.path}/'}"
+
+
+def _parts(
+    given: Mapping[str, Any], problems: list[RequestProblem]
+) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
+    for name in given:
+        if name not in _PARTS:
+            near = nearest(str(name), _PARTS)
+            hint = f"; did you mean `{near}`?" if near else "; the parts are `query`, `path` and `body`"
+            problems.append(RequestProblem("input", str(name), f"is no part of an input{hint}"))
+    found = []
+    for name in ("query", "path"):
+        part = given.get(name)
+        if part is not None and not isinstance(part, Mapping):
+            problems.append(RequestProblem("input", name, "must be an object of names and values"))
+        found.append({str(key): value for key, value in part.items()} if isinstance(part, Mapping) else {})
+    return found[0], found[1], given.get("body")
+
+
+def _address(
+    contract: Contract, path: Mapping[str, Any], site_root: str, problems: list[RequestProblem]
+) -> tuple[str, list[tuple[str, str]]]:
+    """The URL without its query, and the query that the action writes itself."""
+    root = root_of(site_root)
+    texts = path_texts(contract, path, problems)
+    expanded = _expanded(contract.url, texts, problems)
+    where, _, query = expanded.partition("?")
+    try:
+        url = urljoin(root, where)
+        origin = origin_of(url)
+    except ValueError as error:
+        raise refuse("action", "url", str(error)) from None
+    if origin != origin_of(root):
+        words = f"leads to {origin}, another origin than the site ({origin_of(root)}); such an action is not called"
+        raise refuse("action", "url", words)
+    parts = urlsplit(url)
+    encoded = quote(parts.path or "/", safe=SAFE)
+    return f"{parts.scheme}://{parts.netloc}{encoded}", parse_qsl(query, keep_blank_values=True)
+
+
+def _expanded(url: str, texts: Mapping[str, str], problems: list[RequestProblem]) -> str:
+    """The URL with every `{name}` filled in. A value must not be what moves a path upwards (HA10)."""
+    path, mark, query = url.partition("?")
+    segments = []
+    for segment in path.split("/"):
+        filled = _filled(segment, texts)
+        if filled != segment and filled in (".", ".."):
+            problems.append(
+                RequestProblem("path", segment.strip("{}"), f"must not be `{filled}`, which leads elsewhere")
+            )
+        segments.append(filled)
+    return "/".join(segments) + mark + _filled(query, texts)
+
+
+def _filled(text: str, texts: Mapping[str, str]) -> str:
+    for name, value in texts.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text

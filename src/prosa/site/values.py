@@ -1,0 +1,171 @@
+"""Values of a caller as texts of a URL (HA10, HA11). In: plain data and what the action declares. Out: query pairs and
+path texts; every problem is collected, none is repaired in silence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from prosa.diagnostics.nearest import nearest
+from prosa.schema import ArgumentProblem, Schema, SchemaError, typed_arguments
+from prosa.site.contract import Contract
+from prosa.site.problems import RequestProblem, Where
+
+MAX_VALUES = 1_000
+"""Items of one repeated parameter: no server reads a longer query."""
+
+MAX_BITS = 4_096
+"""Of a whole number; the language refuses to print much longer ones."""
+
+
+def query_pairs(
+    contract: Contract,
+    given: Mapping[str, Any],
+    problems: list[RequestProblem],
+    *,
+    allow_undeclared: bool = False,
+    already: str = "",
+) -> list[tuple[str, str]]:
+    """Name and text of every parameter: those given in their order, then declared defaults. A list repeats its name,
+    null leaves a parameter out (HA11). ``already`` is one that the credential fills."""
+    declared = contract.parameters
+    pairs: list[tuple[str, str]] = []
+    present = {name: value for name, value in given.items() if value is not None}
+    for name, value in present.items():
+        if name not in declared and not allow_undeclared:
+            problems.append(RequestProblem("query", name, _undeclared(name, contract)))
+        else:
+            pairs += _pairs(name, value, _description(contract, name), problems)
+    for name in declared:
+        default = _default(contract, name)
+        if name in present or name == already:
+            continue
+        if default is not None:
+            pairs += _pairs(name, default, {}, problems)
+        elif name in contract.required:
+            problems.append(RequestProblem("query", name, "is required, and was not given"))
+    return pairs
+
+
+def path_texts(contract: Contract, given: Mapping[str, Any], problems: list[RequestProblem]) -> dict[str, str]:
+    """The text of every name in the path, percent-encoded so that it stays one segment (HA10)."""
+    texts: dict[str, str] = {}
+    none = "the URL has no `{name}`"
+    foreign = [name for name in given if name not in contract.path_names]
+    problems += [RequestProblem("path", name, _unknown(name, contract.path_names, none)) for name in foreign]
+    for name in contract.path_names:
+        value = given.get(name)
+        if value is None or value == "":
+            found = "is required: it is part of the URL" + (", and was not given" if value is None else ", not empty")
+            problems.append(RequestProblem("path", name, found))
+        elif (text := value_text("path", name, value, problems)) is not None:
+            texts[name] = quote(text, safe="")
+    return texts
+
+
+def _pairs(
+    name: str, value: Any, description: Mapping[str, Any], problems: list[RequestProblem]
+) -> Iterator[tuple[str, str]]:
+    value = _fitting(name, value, description, problems)
+    items = _items(value)
+    if len(items) > MAX_VALUES:
+        problems.append(RequestProblem("query", name, f"has {len(items)} values; at most {MAX_VALUES} can be sent"))
+        return
+    for item in items:
+        if (text := value_text("query", name, item, problems)) is not None:
+            yield name, text
+
+
+def _fitting(name: str, value: Any, description: Mapping[str, Any], problems: list[RequestProblem]) -> Any:
+    """The value where it fits its schema, else an empty list and a problem. Everything in a URL is text, so a text that
+    reads as the type fits too, and so does a list of values that each do. A description that is no JSON Schema says
+    nothing, since sites may extend it (H13)."""
+    if not description:
+        return value
+    try:
+        schema = Schema(dict(description))
+    except SchemaError:
+        return value
+    wrong = schema.problems(value)
+    if not wrong:
+        return value
+    if isinstance(value, list | tuple) and "array" not in str(description.get("type", "array")):
+        return [item for each in value for item in _items(_fitting(name, each, description, problems))]
+    texts = [each for each in _items(value) if isinstance(each, str)]
+    if texts and len(texts) == len(_items(value)):
+        try:
+            value = typed_arguments({"properties": {name: dict(description)}}, [(name, each) for each in texts])[name]
+        except ArgumentProblem as error:
+            problems.append(RequestProblem("query", name, error.message))
+            return []
+        wrong = schema.problems(value)
+    places = ((f"{each.pointer}: " if each.pointer else "", each.message) for each in wrong)
+    problems += [RequestProblem("query", name, f"{place}{message}") for place, message in places]
+    return [] if wrong else value
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def value_text(where: Where, name: str, value: Any, problems: list[RequestProblem]) -> str | None:
+    """A single value as the text that is sent: true, 7, 0.5, or the text itself."""
+    text = _plain(value)
+    if text is None:
+        kinds = "a text, a number, true or false" + (", or a list of these" if where == "query" else "")
+        problems.append(RequestProblem(where, name, f"must be {kinds}"))
+    elif wrong := unsendable(text):
+        problems.append(RequestProblem(where, name, wrong))
+    else:
+        return text
+    return None
+
+
+def _plain(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        return None
+    return str(value) if isinstance(value, str | int) else None
+
+
+def unsendable(text: str) -> str | None:
+    """Why a text cannot be part of a URL or a header, or None. Line ends could begin a header of their own (X8)."""
+    if "\r" in text or "\n" in text:
+        return "must not have line ends"
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        return "must not have NUL or half a surrogate pair"
+    return None
+
+
+def _description(contract: Contract, name: str) -> Mapping[str, Any]:
+    found = contract.described.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _default(contract: Contract, name: str) -> Any:
+    return _description(contract, name).get("default")
+
+
+def _undeclared(name: str, contract: Contract) -> str:
+    if name in contract.path_names:
+        return "is part of the URL; give it under `path`"
+    return _unknown(name, contract.parameters, "the action declares no query parameters")
+
+
+def _unknown(name: str, known: tuple[str, ...], none: str) -> str:
+    near = nearest(name, known)
+    if near:
+        return f"is not declared; did you mean `{near}`?"
+    return (
+        f"is not declared; expected one of {', '.join(f'`{each}`' for each in known)}"
+        if known
+        else f"is not declared; {none}"
+    )

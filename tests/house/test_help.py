@@ -1,0 +1,79 @@
+"""The help of every command: in 80 columns, with words for everything, and quick."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import subprocess
+import sys
+import time
+from contextlib import redirect_stdout, suppress
+from importlib import import_module
+
+import pytest
+
+from prosa import __version__
+from prosa.cli.commands import COMMANDS, Command, overview
+from prosa.cli.main import main
+
+COLUMNS = 80
+NAMES = [command.name for command in COMMANDS]
+
+MOST_MILLISECONDS = 60
+"""What `prosa --help` may take on top of bare Python."""
+
+BOASTS = re.compile(
+    r"\b(?:simply|easily|powerful|seamless\w*|blazing\w*|robust|awesome|leverag\w+|effortless\w*|please)\b", re.I
+)
+
+
+@pytest.fixture
+def shown(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The help of a command, as a terminal of 80 columns shows it."""
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    printed = io.StringIO()
+    with redirect_stdout(printed), suppress(SystemExit):
+        main([request.param, "--help"])
+    return printed.getvalue()
+
+
+def test_the_list_of_commands_fits_into_80_columns():
+    assert [line for line in overview(__version__).splitlines() if len(line) > COLUMNS] == []
+
+
+@pytest.mark.parametrize("shown", NAMES, indirect=True)
+def test_the_help_of_a_command_fits_into_80_columns(shown: str):
+    assert shown.startswith("usage: prosa ")
+    assert [line for line in shown.splitlines() if len(line) > COLUMNS] == []
+
+
+@pytest.mark.parametrize("shown", NAMES, indirect=True)
+def test_the_help_of_a_command_uses_plain_words(shown: str):
+    assert BOASTS.findall(shown) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_every_argument_says_what_it_is_for(command: Command):
+    parser = argparse.ArgumentParser()
+    import_module(command.module).configure(parser)
+    words = {str(each.option_strings or each.dest): each.help or "" for each in parser._actions}
+    assert {name: text for name, text in words.items() if not text or text.endswith(".") or text[0].isspace()} == {}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=NAMES)
+def test_a_summary_is_short_and_has_no_full_stop(command: Command):
+    assert re.fullmatch(r"[a-z].*[^.!?\s]", command.summary)
+    assert len(command.summary) <= COLUMNS - 12
+
+
+def test_help_costs_little_more_than_python_itself():
+    def best(code: str) -> float:
+        def once() -> float:
+            began = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+            return (time.perf_counter() - began) * 1000
+
+        return min(once() for _ in range(7))
+
+    assert best("from prosa.cli.main import main; main(['--help'])") - best("pass") < MOST_MILLISECONDS
