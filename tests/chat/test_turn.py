@@ -10,7 +10,9 @@ import pytest
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.trust_store import TrustStore
+from prosa.cli.main import main
 from tests.chat.turns import ASK, User, talking
+from tests.cli.desk import desk
 
 
 @pytest.fixture
@@ -246,3 +248,15 @@ def test_a_folder_or_a_stream_is_no_chat(user: User):
     assert done.status == 2 and "is a folder" in done.err
     done = user.chat(file=user.folder / "none" / "chat.md")
     assert done.status == 2 and "does not exist" in done.err
+
+
+def test_the_configuration_is_shown_of_a_chat_with_errors_too(tmp_path: Path):
+    chat = tmp_path / "talk.md"
+    chat.write_text('% model = "small"\n\n### @user:\n\n% include missing.md\n\nHello.\n')
+    at = desk(
+        environ={"HOME": str(tmp_path), "PROSA_CONFIG_DIR": str(tmp_path), "PROSA_CACHE_DIR": str(tmp_path / "c")}
+    )
+    assert main(["chat", str(chat), "--inspect"], at.console) == 0
+    assert '"small"' in at.out and "talk.md:1" in at.out
+    assert "missing.md" in at.err
+    assert main(["chat", str(chat), "--dry-run"], at.console) == 1

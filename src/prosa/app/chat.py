@@ -41,7 +41,8 @@ class ChatChoices:
     ``config_files`` are read after all others; ``default_config`` False leaves those others out. ``tools`` and
     ``plugins`` are granted. ``trusted`` gives the chat the rights of the user, as `prosa trust` does, and carries out
     the lines of what it includes (PA11). ``legacy`` reads headings and configuration in code (PA1). ``force`` answers
-    whatever the last message is (PA17). ``n`` wins over the chat's own number of replies.
+    whatever the last message is (PA17). ``n`` wins over the chat's own number of replies. ``looking`` says that nothing
+    will be sent, so that errors stop nothing.
     """
 
     config_files: tuple[Path, ...] = ()
@@ -52,6 +53,7 @@ class ChatChoices:
     legacy: bool = False
     force: bool = False
     n: int | None = None
+    looking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def prepare(
     done, lowered = work.carried_out()
     tools, beyond = chosen(work.tools(done, lowered), lowered.tools)
     diagnostics = work.diagnostics(lowered, beyond, done)
-    if lowered.halts and any(each.severity == "error" for each in diagnostics):
+    if lowered.halts and not asked.looking and any(each.severity == "error" for each in diagnostics):
         raise ProgramRefused(diagnostics, "the chat has errors, so nothing was sent")
     turns = tuple(replace(turn, n=asked.n or turn.n) for turn in lowered.turns)
     return Conversation(

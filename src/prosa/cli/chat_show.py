@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prosa.app.chat_start import opened
@@ -30,7 +31,8 @@ def show(args: argparse.Namespace, console: Console, message: str | None) -> int
 
 
 def ready(args: argparse.Namespace, console: Console, message: str | None = None) -> Conversation:
-    """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does."""
+    """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does, but nothing for errors
+    where only the configuration is looked at: then it is needed most."""
     from prosa.app.chat import prepare
     from prosa.app.chat_file import size_limit
     from prosa.cli.chat_turn import warn
@@ -38,7 +40,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     choices, around = choices_from(args), surroundings(console, args.file)
     found = opened(args.file, choices, around.environ, size_limit(choices, around))
     source = found.source if message is None else found.with_message(message, args.speaker)
-    conversation = prepare(args.file, choices, around, chat_choices(args), source=source)
+    conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)
     warn(conversation, console.err, color=console.color_err)
     return conversation
 

@@ -33,5 +33,5 @@ RULES: tuple[Rule, ...] = (
     _rule("PR016", "configuration-by-assistant", _W, _E),
     _rule("PR017", "configuration-in-code", _H),
     _rule("PR018", "unknown-action", _W, _W),
-    _rule("PR019", "unknown-include", _W, _E),
+    _rule("PR019", "unknown-include"),
 )
