@@ -7,7 +7,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,13 +74,18 @@ class User:
         return Done(status, at.out, at.err)
 
 
-def started_chat(user: User, *argv: str) -> subprocess.Popen[bytes]:
-    """The command as a process of its own, with nothing on its standard input."""
+@contextmanager
+def started_chat(user: User, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command as a process of its own, with nothing on its standard input; ended with the block at the latest."""
     (user.folder / "prosa.toml").touch()
     command = [sys.executable, "-m", "prosa", "chat", str(user.path), *argv]
     environ = {**user.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environ, **pipes)  # type: ignore[call-overload, no-any-return]
+    with subprocess.Popen(command, env=environ, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 Step = str | Callable[[], None] | Exception
