@@ -11,14 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from prosa.adapters.providers.failures import (
-    DEFAULT_BASE_URL,
-    Endpoint,
-    ExchangeProblem,
-    StatusProblem,
-    error_from_exchange,
-    error_from_status,
-)
+from prosa.adapters.providers.asking import asking
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem
 from prosa.adapters.providers.wire import decode, encode
 
 if TYPE_CHECKING:
@@ -50,16 +44,8 @@ class OpenAIEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises `prosa.runtime.errors.ProviderError`, which says whether to try again."""
-        try:
-            async with asyncio.timeout(self._timeout):
-                return await self._exchange(texts)
-        except ExchangeProblem as problem:
-            raise error_from_exchange(problem, self._endpoint) from None
-        except StatusProblem as problem:
-            raise error_from_status(problem, self._endpoint, self._model_name) from None
-        except TimeoutError:
-            late = ExchangeProblem(f"did not finish within {self._timeout:g} s", kind="timeout", retryable=True)
-            raise error_from_exchange(late, self._endpoint) from None
+        async with asking(self._endpoint, timeout=self._timeout, model_name=self._model_name):
+            return await self._exchange(texts)
 
     async def aclose(self) -> None:
         """Releases connections. Safe to call twice."""

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from prosa.adapters.providers import chat, completion, responses
+from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import (
     DEFAULT_BASE_URL,
     THREE_WAYS,
     Endpoint,
     ExchangeProblem,
     StatusProblem,
-    error_from_exchange,
-    error_from_status,
 )
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
 from prosa.adapters.providers.sse import events
@@ -65,16 +64,8 @@ class OpenAIProvider:
 
         Raises `ProviderError`; its text names the service and never contains the key.
         """
-        try:
-            async with asyncio.timeout(self._timeout):
-                return await self._complete(request, on_text)
-        except ExchangeProblem as problem:
-            raise error_from_exchange(problem, self._endpoint) from None
-        except StatusProblem as problem:
-            raise error_from_status(problem, self._endpoint, request.model_name) from None
-        except TimeoutError:
-            late = ExchangeProblem(f"did not finish within {self._timeout:g} s", kind="timeout", retryable=True)
-            raise error_from_exchange(late, self._endpoint) from None
+        async with asking(self._endpoint, timeout=self._timeout, model_name=request.model_name):
+            return await self._complete(request, on_text)
 
     async def aclose(self) -> None:
         """Releases connections. Safe to call twice."""
