@@ -182,3 +182,13 @@ def test_the_name_loads_nothing_before_it_is_used():
     environ = {"PYTHONPATH": str(Path(prosa.__file__).parents[1])}
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environ)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_files_that_are_named_are_all_that_is_looked_at(corpus: prosa.Corpus, root: Path):
+    (root / "new.md").write_text("# New\n\n[[b]]\n")
+    (root / "other.md").write_text("# Other\n")
+    assert corpus.refresh([root / "new.md"]).added == 1
+    paths = {each.path for each in corpus.documents()}
+    assert "new.md" in paths and "other.md" not in paths
+    (root / "new.md").unlink()
+    assert corpus.refresh([str(root / "new.md")]).removed == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.corpus.extract import extract, extract_all
 from prosa.corpus.extracted import Extracted, Facets
-from prosa.corpus.facets import is_past, iso_moment
+from prosa.corpus.facets import iso_moment
 from prosa.source import SourceText
 
 MAGI = """---
@@ -181,13 +180,6 @@ def test_tags_as_people_write_them(front: str, tags: tuple[str, ...]):
 )
 def test_dates_order_as_texts(text: str, moment: str | None):
     assert iso_moment(text) == moment
-
-
-def test_ma20_a_day_is_past_when_it_has_ended():
-    now = datetime(2024, 5, 6, 12, tzinfo=UTC)
-    assert [is_past(text, now) for text in ("2024-05-05", "2024-05-06", "2024-05-06T11:00:00Z", "2024", "x")] == [
-        *(True, False, True, False, False)
-    ]
 
 
 def test_a_broken_front_matter_leaves_the_rest():

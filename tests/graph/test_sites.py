@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.graph.sites import Sites, site_roots
+from prosa.graph.sites import Sites, sites_of
 from tests.graph.corpora import bare
 from tests.work import is_linear
 
@@ -27,7 +27,7 @@ def test_ha2_the_root_of_a_site_is_that_of_the_corpus_or_the_highest_index(
     """HA2."""
     assert Sites.of(((path, "mdh") for path in nodes), given=given).roots == frozenset(roots)
     if not given:
-        assert site_roots(bare(path, "mdh") for path in nodes) == frozenset(roots)
+        assert sites_of(bare(path, "mdh") for path in nodes).roots == frozenset(roots)
 
 
 @pytest.mark.parametrize(

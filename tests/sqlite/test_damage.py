@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.sqlite.opening import open_reader
+from prosa.adapters.sqlite.opening import open_index, open_reader
+from prosa.adapters.sqlite.place import index_path
 from prosa.adapters.sqlite.schema import SCHEMA_VERSION
 from prosa.corpus.errors import IndexProblem
 from tests.sqlite.place import Place
@@ -172,3 +173,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
     place.index.path = tmp_path / "nowhere" / "x-v1.sqlite"
     with pytest.raises(IndexProblem, match="cannot be made"):
         place.refresh()
+
+
+def test_indexes_of_older_versions_of_prosa_do_not_pile_up(tmp_path: Path):
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    path = index_path(folder, tmp_path)
+    older = path.with_name(path.name.replace(f"-v{SCHEMA_VERSION}", "-v1"))
+    other = path.with_name(f"other-v1{path.suffix}")
+    for each in (older, other):
+        each.write_bytes(b"old")
+    open_index(path).connection.close()
+    assert path.exists() and other.exists() and not older.exists()

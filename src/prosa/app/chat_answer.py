@@ -19,7 +19,7 @@ from prosa.app.choices import DEFAULT_MODEL, Choices, Surroundings
 from prosa.app.program import limits_in
 from prosa.app.service import Chosen, choose_provider
 from prosa.app.world import new_tally, run_program
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore, tell
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class _Answering:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._reply(turn, spot)) for spot in spots]
         except BaseExceptionGroup as errors:
-            raise _first(errors) from errors
+            raise first_error(errors) from errors
         return [task.result() for task in tasks]
 
     async def _reply(self, turn: Turn, spot: Spot) -> Reply:
@@ -297,16 +297,3 @@ class _Services:
                 self.stack.push_async_callback(chosen.provider.aclose)
                 self.known[key] = chosen
             return self.known[key]
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that tells most."""
-    flat: list[BaseException] = []
-    stack: list[BaseException] = [errors]
-    while stack:
-        error = stack.pop(0)
-        if isinstance(error, BaseExceptionGroup):
-            stack[:0] = error.exceptions
-        else:
-            flat.append(error)
-    return next((error for error in flat if isinstance(error, RunError)), flat[0])

@@ -33,11 +33,6 @@ def quiet() -> contextlib.AbstractContextManager[object]:
     return contextlib.redirect_stdout(sys.stderr)
 
 
-def installed_plugins() -> tuple[str, ...]:
-    """The names of the plugins there are. Loads none."""
-    return tuple(sorted({point.name for point in _installed()}))
-
-
 def _installed() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 

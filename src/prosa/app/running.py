@@ -18,7 +18,7 @@ from prosa.app.choices import Choices, Surroundings
 from prosa.app.scripts import ScriptJob
 from prosa.app.service import Chosen, choose_provider
 from prosa.app.world import clock, new_tally, run_program
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 
 if TYPE_CHECKING:
@@ -110,15 +110,7 @@ async def run_scripts(
                 for task in beside:
                     task.cancel()
         except BaseExceptionGroup as errors:
-            raise _first(errors) from errors
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error inside groups."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+            raise first_error(errors) from errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ absent, except for who may see a document: there the worst is taken.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 
 from prosa.corpus.extracted import Facets, FieldRow
 from prosa.dialects.magi.dates import normal_form, read_date
@@ -49,12 +49,6 @@ def iso_moment(text: str) -> str | None:
     if not moment.timed:
         return written
     return moment.end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def is_past(text: str, now: datetime) -> bool:
-    """Whether a date of the index lies wholly before ``now``: a day is past when it has ended (MA20)."""
-    moment = read_date(text)
-    return moment is not None and moment.end <= now
 
 
 def _first(found: Mapping[str, str], keys: Iterable[str]) -> str | None:

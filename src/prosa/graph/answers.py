@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from prosa.graph.graph import Graph
 from prosa.graph.inverse import INVERSES, TYPED
 from prosa.graph.node import Edge, Node
 
@@ -33,11 +32,6 @@ class Links:
             tuple(edge for edge in back if edge.source != node.id),
             tuple(edge for edge in out if edge.is_missing),
         )
-
-
-def links_of(graph: Graph, node: Node) -> Links:
-    """The links of a node of ``graph``."""
-    return Links.of(node, graph.out(node.id), graph.back(node.id))
 
 
 def inverse_of(edge: Edge) -> str | None:

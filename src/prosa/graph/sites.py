@@ -71,11 +71,6 @@ def sites_of(records: Iterable[Record], *, given: bool = False) -> Sites:
     return Sites.of(((record.path, record.dialect) for record in known), canonical, given=given)
 
 
-def site_roots(records: Iterable[Record]) -> frozenset[str]:
-    """The root folders of the sites."""
-    return sites_of(records).roots
-
-
 def below(root: str, path: str) -> str:
     """A path relative to the root folder of its site."""
     return path[len(root) + 1 :] if root else path

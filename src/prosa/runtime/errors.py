@@ -98,3 +98,16 @@ class ToolServerError(RunError):
 
 class SandboxError(RunError):
     """The sandbox cannot work on this machine."""
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error in groups of errors that tells most: a `RunError` before anything else, else the first."""
+    flat: list[BaseException] = []
+    stack: list[BaseException] = [group]
+    while stack:
+        error = stack.pop(0)
+        if isinstance(error, BaseExceptionGroup):
+            stack[:0] = error.exceptions
+        else:
+            flat.append(error)
+    return next((error for error in flat if isinstance(error, RunError)), flat[0])

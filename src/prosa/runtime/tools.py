@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prosa.data import JsonError, parse_json
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import first_error
 from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolCall, ToolSpec
@@ -45,7 +45,7 @@ class Toolbox:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._within(slots, call)) for call in calls]
         except BaseExceptionGroup as group_error:
-            raise _first(group_error) from group_error
+            raise first_error(group_error) from group_error
         return [task.result() for task in tasks]
 
     async def _within(self, slots: asyncio.Semaphore, call: ToolCall) -> ToolResult:
@@ -103,16 +103,3 @@ def cut(result: ToolResult, limit: int) -> ToolResult:
 
 def _refused(reason: str) -> ToolResult:
     return ToolResult(f"error: {reason}", is_error=True)
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that tells most: a `RunError` before anything else."""
-    flat: list[BaseException] = []
-    stack: list[BaseException] = [group]
-    while stack:
-        error = stack.pop(0)
-        if isinstance(error, BaseExceptionGroup):
-            stack[:0] = error.exceptions
-        else:
-            flat.append(error)
-    return next((error for error in flat if isinstance(error, RunError)), flat[0])

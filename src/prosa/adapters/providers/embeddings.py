@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem
 from prosa.adapters.providers.wire import decode, encode
+from prosa.corpus.embedding import MAX_DIMENSION
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.transport import Transport
 
 PATH = "/embeddings"
 TIMEOUT = 120.0
-MAX_DIMENSION = 16_384
 
 
 class OpenAIEmbedder:

@@ -50,6 +50,8 @@ def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
     complaint = ""
     for _ in range(3):
         inode = place.inode_of(path)
+        if not inode:
+            place.remove_older(path)  # the first index of this version: the cache keeps one of each corpus
         try:
             with held(path, alone=False):
                 return Opened(_opened(path, wait), complaint)
