@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PEERS  := tests/peers
-CODE   := src tests bench sandbox tools
+CODE   := src tests bench sandbox tools examples
 JOBS   ?= 2
 
 RUN     := $(VENV)/.run-requirements

@@ -22,6 +22,7 @@ SECTIONS = {
     "check": "bench.checking",
     "read": "bench.reading",
     "index": "bench.indexing",
+    "serve": "bench.serve",
 }
 """The module of each section; its `rows` gives the table."""
 

@@ -1,12 +1,44 @@
-"""For all tests: signals as at a terminal.
+"""For all tests: signals as at a terminal, and whether there is a browser.
 
 A shell that starts the tests in the background lets them ignore SIGINT, and so would every process that they start;
-Ctrl-C could not be tried then.
+Ctrl-C could not be tried then. A session says whether browser tests run, and fails where they should have and did not.
 """
 
 from __future__ import annotations
 
 import signal
 
+import pytest
+
+from tests.browser import presence
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_passed: set[str] = set()
+
+
+def pytest_configure() -> None:
+    """Ends the session where a browser is required and there is none."""
+    if presence.is_required() and presence.chromium() is None:
+        raise pytest.UsageError(presence.MISSING)
+
+
+def pytest_report_header() -> str:
+    """Says whether browser tests run."""
+    return presence.told()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keeps which tests have passed; where there are several workers, their reports arrive here too."""
+    if report.when == "call" and report.passed:
+        _passed.add(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A session whose browser tests did not run, though they were required, has failed."""
+    if not presence.is_required() or hasattr(session.config, "workerinput") or session.config.option.collectonly:
+        return
+    if missing := presence.not_run(_passed):
+        print(f"\nPROSA_BROWSER=required, and nothing has passed of: {', '.join(missing)}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from prosa.app import RunResult
     from prosa.app.chat_request import ChatResult
     from prosa.app.script_results import ScriptResult
+    from prosa.app.site_rights import SiteRights
     from prosa.corpus_api import Corpus
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.errors import AgreementRequired, RunError
@@ -29,6 +30,7 @@ _NAMES = {
     "RunError": "prosa.runtime.errors",
     "RunResult": "prosa.app",
     "ScriptResult": "prosa.app.script_results",
+    "SiteRights": "prosa.app.site_rights",
     "achat": "prosa.api",
     "arun": "prosa.api",
     "arun_scripts": "prosa.api",
@@ -48,6 +50,7 @@ __all__ = [
     "RunError",
     "RunResult",
     "ScriptResult",
+    "SiteRights",
     "__version__",
     "achat",
     "arun",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from prosa import app
 from prosa.app import Choices, RunResult, Surroundings
+from prosa.app.site_rights import NO_RIGHTS, SiteRights
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.markdownlang import ProgramModel
@@ -114,6 +115,7 @@ async def arun(
     retries: int | None = None,
     timeout: float | None = None,
     root: str | Path | None = None,
+    sites: SiteRights = NO_RIGHTS,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
@@ -121,7 +123,9 @@ async def arun(
 
     ``input`` is plain JSON data, ``{}`` when left out. ``provider`` replaces the model service, as with
     `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds, ``root`` keeps imports inside a folder.
-    ``listener`` hears the events. What a person should know is logged to the logger ``prosa``.
+    ``listener`` hears the events. What a person should know is logged to the logger ``prosa``. ``sites`` is a
+    `prosa.SiteRights`: sites beside those that the program declares, and what the run may do there; by default it
+    changes nothing.
 
     Raises `RunError`, `AgreementRequired` among them (L41), and `prosa.source.FileProblem`.
     """
@@ -137,6 +141,7 @@ async def arun(
         retries=retries,
         wall_clock=timeout,
         root=Path(root) if root is not None else None,
+        site_rights=sites,
     )
     if isinstance(path_or_program, Program):
         around = Surroundings(environ, app.settings_for(None, environ, _log), _log)
@@ -145,6 +150,7 @@ async def arun(
         path = Path(path_or_program)
         around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
         program = app.load_program(path, choices, around.settings)
+    program = app.with_sites(program, sites.named)
     check_agreement(environ)
     given = {} if input is None else input
     return await app.run_program(program, given, choices, around, listener=listener, provider=provider)
@@ -228,6 +234,7 @@ async def achat(
     default_config: bool = True,
     trusted: bool = False,
     legacy: bool = False,
+    sites: SiteRights = NO_RIGHTS,
     model: str | None = None,
     provider: Provider | str | None = None,
     base_url: str | None = None,
@@ -259,8 +266,11 @@ async def achat(
     service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api)
     choices = replace(service, iterations=max_iterations, retries=retries, wall_clock=timeout, root=place)
     around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
+    tools = tuple(tools)
+    typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
+    choices = replace(choices, site_rights=replace(sites, named=(*sites.named, *typed)))
     files = tuple(map(Path, config_files))
-    rights = ChatChoices(files, default_config, tuple(tools), tuple(plugins), trusted, legacy, force, n)
+    rights = ChatChoices(files, default_config, tools, tuple(plugins), trusted, legacy, force, n)
     means = ChatMeans(choices, around, rights, speaker, own, listener, write)
     return await take_turn(path or SourceText(str(path_or_text)), message, means)
 

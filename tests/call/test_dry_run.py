@@ -110,6 +110,7 @@ def test_ha11_undeclared_parameters_on_request(tmp_path: Path):
 
 
 def test_ha14_a_token_that_is_not_sent_is_mentioned(tmp_path: Path):
+    """HA14a."""
     words = ("sailings.list", "harbour=x", "day=d", "--token-env", "T", *ROOT)
     status, at = call(written(tmp_path), *words, environ={"T": "s3cret"})
     assert status == 0 and "declares no authentication" in at.err and "s3cret" not in at.out + at.err

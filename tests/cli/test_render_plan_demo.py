@@ -220,6 +220,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "answer not accepted: /share_of_fixes" in told
     assert "python answered" in told and "classify-change: finished" in told
     assert "prosa run" in told and "--base-url URL or --model local" in told
+    assert "8 items on 2 pages" in told and told.endswith("The server has stopped.\n\n")
     summary = summary_in(told)
     assert summary["agent_calls"]["calls_by_agent"] == {"classify-change": 3}
     assert (summary["iterations"], summary["tools_called"], summary["errors"]) == (4, 1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,8 @@ def test_ma19b_any_description_reads_back_as_written(said: str, old: list[str]):
     from json import dumps
 
     data = dumps({"rel-type": "parent", "doc-id": "d", "rel-desc": said})
-    text = front("doc-id: d", f"relationships: {dumps(old)}") + footnote(f"```{data}```")
+    fence = "`" * (len(max(re.findall("`+", data), key=len, default="")) + 1)
+    text = front("doc-id: d", f"relationships: {dumps(old)}") + footnote(f"{fence}{data}{fence}")
     once = synced(text)
     wanted = sentences(model(once))
     read = model(once).front.value

@@ -2,7 +2,8 @@
 
 A fence whose info string has a second word (`markdown greet.md`) is written to that file. A `console` fence is a
 transcript: each line after `$ ` is run, the lines below it are what it prints, standard error included. In what is
-expected, `…` stands for any text, and a line that is only `…` for any lines. A `python` fence is run as a script. All
+expected, `…` stands for any text, and a line that is only `…` for any lines. A `prosa serve … &` goes on until the page
+ends: it takes a free port, and the address that the page shows stands for it. A `python` fence is run as a script. All
 fences of a page share one folder and run in their order. Other fences are only text.
 """
 
@@ -12,9 +13,12 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 SECONDS = 60
 
@@ -76,14 +80,69 @@ def commands(fence: Fence) -> Iterator[tuple[str, str]]:
         yield command, expected
 
 
+@dataclass(slots=True)
+class Servers:
+    """The servers that a page has started, and the addresses that they have in truth, by those that the page shows."""
+
+    folder: Path
+    environ: Mapping[str, str]
+    stack: ExitStack
+    known: dict[str, str] = field(default_factory=dict)
+
+    def start(self, command: str) -> str:
+        """Starts a server on a free port; gives the line that says where it is, as the page has it."""
+        port = re.search(r"--port (\d+)", command)
+        shown = f"127.0.0.1:{port[1] if port else 8000}"
+        plain = command.replace(f" {port[0]}", "") if port else command
+        started = re.sub(r"^((?:\w+=\S+ )*)", r"\1exec ", f"{plain} --port 0 --access-log {os.devnull}")
+        log = (self.folder / f".serve-{len(self.known)}.log").open("w+")
+        process = subprocess.Popen(["sh", "-c", started], cwd=self.folder, env=dict(self.environ), stderr=log)
+        self.stack.callback(_end, process, log)
+        until = time.monotonic() + SECONDS
+        while "serving" not in (line := Path(log.name).read_text()) and process.poll() is None:
+            assert time.monotonic() < until, "the server says nothing"
+            time.sleep(0.02)
+        found = re.search(r"127\.0\.0\.1:\d+", line)
+        self.known[shown] = found[0] if found else shown
+        return self.shown(line)
+
+    def real(self, command: str) -> str:
+        """A command with the addresses that the servers have."""
+        for shown, real in self.known.items():
+            command = command.replace(shown, real)
+        return command
+
+    def shown(self, printed: str) -> str:
+        """What was printed, with the addresses of the page."""
+        for shown, real in self.known.items():
+            printed = printed.replace(real, shown)
+        return printed
+
+
+def _end(process: subprocess.Popen[bytes], log: TextIO) -> None:
+    process.terminate()
+    process.wait(SECONDS)
+    log.close()
+
+
 def differences(page: str, folder: Path, environ: Mapping[str, str]) -> Iterator[Difference]:
     """Runs the examples of a page in a folder; gives those that do not hold."""
+    with ExitStack() as stack:
+        yield from _differences(page, folder, environ, Servers(folder, environ, stack))
+
+
+def _differences(page: str, folder: Path, environ: Mapping[str, str], servers: Servers) -> Iterator[Difference]:
     for fence in fences(page):
         if fence.file:
-            (folder / fence.file).write_text(fence.text, encoding="utf-8")
+            target = folder / fence.file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(fence.text, encoding="utf-8")
         elif fence.language == "console":
             for command, expected in commands(fence):
-                printed = _run(["sh", "-c", command], folder, environ)
+                if command.endswith(" &"):
+                    printed = servers.start(command.removesuffix(" &"))
+                else:
+                    printed = servers.shown(_run(["sh", "-c", servers.real(command)], folder, environ))
                 if not matches(expected, printed):
                     yield Difference(fence.line, command, expected, printed)
         elif fence.language == "python":

@@ -9,12 +9,14 @@ import os
 import re
 import sys
 from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 import prosa
-from bench import bare_index, checking, indexing, memory, pure, rare_words, reading
+from bench import bare_index, checking, indexing, memory, pure, rare_words, reading, serve, serve_http, serve_load
 from bench.__main__ import SECTIONS
 from bench.measure import HEAD, Row, python
 from bench.mixed_corpus import KINDS, documents, write_corpus
@@ -127,6 +129,45 @@ def test_the_rows_of_the_readers_build(monkeypatch: pytest.MonkeyPatch):
 def test_the_rows_of_the_pure_floors_build(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pure, "calls", lambda work: (work() and 1.0) or 1.0)
     assert [row.value for row in pure.rows()] == [1.0] * 6
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Says the path that it was asked for; has nothing new for those who name a tag."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        same, body = "if-none-match" in self.headers, self.path.encode()
+        self.send_response_only(304 if same else 200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(b"" if same else body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_the_load_counts_whole_answers_and_a_request_is_answered_with_its_bytes():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, daemon=True).start()
+    port = server.server_port
+    try:
+        asked = [serve_http.request_of(f"/{'x' * each}", "*/*", port, tag) for each in (1, 90) for tag in ("", '"1"')]
+        with serve_http.connected(port) as line:
+            assert serve_http.answered(line, asked[0]) == ([("content-length", "2")], b"/x")
+            assert serve_http.whole_answer(line, asked[1]).startswith(b"HTTP/1.1 304")
+        done, seconds = serve_load.measure(port, asked, 0.05)
+        assert done > 0 and seconds > 0
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_pages_are_taken_from_everywhere_and_rates_are_medians():
+    assert serve.spread([str(each) for each in range(10)], 4) == ["0", "2", "5", "7"]
+    assert serve.spread(["a"], 4) == ["a"]
+    assert serve.middle([serve.Rate(1, 9), serve.Rate(5, 7), serve.Rate(3, 8)]) == serve.Rate(3, 8)
+    assert serve.middle([serve.Rate(1, None)]) == serve.Rate(1, None)
 
 
 def test_a_row_is_a_line_of_the_table():

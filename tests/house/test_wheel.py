@@ -37,5 +37,9 @@ def test_the_wheel_has_all_that_a_run_needs_and_no_more(wheel: Path):
     data = [named(file) for file in files() if file.is_relative_to(PACKAGE) and file.suffix != ".py"]
     assert len(data) > 100
     assert {*(name.removeprefix("src/") for name in data), "prosa/adapters/sandbox/python.wasm.xz"} <= set(names)
+    site = [named(file) for file in files() if file.is_relative_to(ROOT / "examples" / "ferries")]
+    assert len(site) == 16
+    assert {name.replace("examples/", "prosa/demo/", 1) for name in site} <= set(names)
+    assert [name for name in names if "__pycache__" in name or name.endswith(".pyc")] == []
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"prosa"}
     assert [name for name in names if name.endswith((".so", ".pyd", ".dylib", ".wasm"))] == []

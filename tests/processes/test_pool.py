@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
 import pytest
 
@@ -26,6 +27,11 @@ def refuse(number: int) -> int:
 
 
 FIRST = os.getpid()
+LOCK = threading.Lock()
+
+
+def is_locked(_: int) -> bool:
+    return LOCK.locked()
 
 
 def test_results_come_in_order_from_other_processes():
@@ -37,6 +43,12 @@ def test_results_come_in_order_from_other_processes():
 @pytest.mark.parametrize(("count", "jobs"), [(1, [1, 2]), (4, [1]), (4, [])])
 def test_one_worker_or_one_job_stays_here(count: int, jobs: list[int]):
     assert [process for _, process in Pool(count).map(double, jobs)] == [os.getpid()] * len(jobs)
+
+
+def test_fresh_workers_do_the_same_and_inherit_no_lock_that_a_thread_holds():
+    with LOCK:
+        assert list(Pool(2, fresh=True).map(is_locked, range(4))) == [False] * 4
+    assert [value for value, _ in Pool(2, fresh=True).map(double, range(6))] == [number * 2 for number in range(6)]
 
 
 def test_a_worker_that_dies_takes_nothing_along():

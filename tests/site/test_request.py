@@ -37,7 +37,7 @@ def test_h14_the_request_of_a_read_in_the_keys_of_the_interface():
 
 
 def test_h14_the_request_of_a_change():
-    """H14, HA10, HA16."""
+    """H14, HA10, HA10a, HA16."""
     found = built(BOOK, {"path": {"sailing": "a/b ü"}, "body": {"name": "Ada"}}, token="t0", idempotency_key="k1")
     assert found == {
         "method": "POST",
@@ -181,6 +181,9 @@ def test_ha11_values_become_texts(value: Any, text: str):
 
 
 def test_ha11_undeclared_parameters_go_only_where_they_are_allowed():
+    """HA11a. What is not declared is refused; a list repeats its parameter."""
+    decks = built(SAILINGS, {"query": {"harbour": "Bergen", "deck": ["upper", "lower"], "seats": "2"}})["query"]
+    assert [pair for pair in decks if pair[0] == "deck"] == [["deck", "upper"], ["deck", "lower"]]
     assert built(at("/a"), {"query": {"b": 1}}, allow_undeclared=True)["query"] == [["b", "1"]]
     assert refused(at("/a"), {"query": {"b": 1}}) == [
         "query `b`: is not declared; the action declares no query parameters"

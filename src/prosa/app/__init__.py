@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prosa.app.choices import DEFAULT_MODEL, LOCAL, SCRIPTED, Choices, Surroundings
-    from prosa.app.program import load_program
+    from prosa.app.program import load_program, with_sites
     from prosa.app.service import Chosen, choose_provider, service_words, settle
     from prosa.app.settings import settings_for
     from prosa.app.world import RunResult, clock, new_tally, open_world, run_program, servers
@@ -36,12 +36,13 @@ __all__ = [
     "service_words",
     "settings_for",
     "settle",
+    "with_sites",
 ]
 
 _PLACES = {
     **dict.fromkeys(("DEFAULT_MODEL", "LOCAL", "SCRIPTED", "Choices", "Surroundings"), "choices"),
     **dict.fromkeys(("Chosen", "choose_provider", "service_words", "settle"), "service"),
-    "load_program": "program",
+    **dict.fromkeys(("load_program", "with_sites"), "program"),
     "settings_for": "settings",
 }
 

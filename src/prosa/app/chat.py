@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.chat_tools import Tools, chosen, granted
+from prosa.app.chat_tools import SITE, Tools, chosen, granted, wanted_by
 from prosa.app.choices import Choices, Surroundings
 from prosa.runtime.errors import ProgramRefused, RunError
 
@@ -133,7 +133,8 @@ def prepare(
 
     work = _preparing(path, choices, around, asked, source)
     done, lowered = work.carried_out()
-    tools, beyond = chosen(work.tools(done, lowered), lowered.tools)
+    own = work.tools(done, lowered)
+    tools, beyond = chosen(own, wanted_by(lowered.tools, lowered.sites, own))
     diagnostics = work.diagnostics(lowered, beyond, done)
     if lowered.halts and not asked.looking and any(each.severity == "error" for each in diagnostics):
         raise ProgramRefused(diagnostics, "the chat has errors, so nothing was sent")
@@ -187,12 +188,16 @@ class _Preparing:
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
         """What is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
-        from prosa.dialects.prapti.perform import CHOOSES_TOOLS
+        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS
 
-        line = done.values.get(CHOOSES_TOOLS)
+        tools = (lowered.tools or ()) if self._is_own(done.values.get(CHOOSES_TOOLS)) else ()
+        sites = (lowered.sites or ()) if self._is_own(done.values.get(CHOOSES_SITES)) else ()
+        return granted((*self.asked.tools, *tools, *(f"{SITE}{url}" for url in sites)), self._program)
+
+    def _is_own(self, line: EffectiveValue | None) -> bool:
+        """Whether a line has the rights of the user: it stands itself in a file that has them."""
         trusted = [each.layer.model.source for each in self.layers if each.layer.trusted]
-        own = line is not None and line.line.variable is None and any(line.source is each for each in trusted)
-        return granted((*self.asked.tools, *(lowered.tools or () if own else ())), self._program)
+        return line is not None and line.line.variable is None and any(line.source is each for each in trusted)
 
     def _program(self, spec: str) -> Program:
         from prosa.app.program import load_program
@@ -205,14 +210,15 @@ class _Preparing:
         """Everything that is wrong and changes what is sent, in the order of the files."""
         from prosa.diagnostics import Problem, Severity
         from prosa.dialects.prapti.misspelled import misspelled
-        from prosa.dialects.prapti.perform import CHOOSES_TOOLS
+        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS
         from prosa.rules.rank import Policy, ordered, rank
 
         found = [each for layer in self.layers for each in layer.diagnostics]
         for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
             found += rank((each.problem,), each.source, Policy())
         for name in beyond:
-            line = done.values[CHOOSES_TOOLS]
+            by_site = name.startswith(SITE) and name.removeprefix(SITE) in (lowered.sites or ())
+            line = done.values[CHOOSES_SITES if by_site else CHOOSES_TOOLS]
             note = f"grant it: --tool {name}, or if you trust the chat: prosa trust {self.path}"
             text = f"the tool `{name[:64]}` is not granted, so the model is not offered it"
             problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)

@@ -209,6 +209,7 @@ class _Answering:
             limits=replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices))),
             imports=tools.programs if chat else (),
             servers=tools.servers if chat else (),
+            sites=tools.sites if chat else (),
             python=tools.python and chat,
             file=conversation.path.name,
             folder=str(conversation.path.parent),

@@ -1,7 +1,7 @@
 """The tools of a chat: granted by the user, chosen among by the chat (X7, X15).
 
-In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, a program file), and the names that the chat wants.
-Out: what the model is offered. A chat that the user trusts grants by itself what it names.
+In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, a program file), and the names that the
+chat wants. Out: what the model is offered. A chat that the user trusts grants by itself what it names.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 PYTHON = "python"
 SERVER = "mcp:"
+SITE = "mdh:"
 
-WAYS = "a tool is `python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, or the file of a program such as `weather.md`"
+WAYS = (
+    "a tool is `python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, or the file of a program such as `weather.md`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Tools:
     python: bool = False
     programs: tuple[Program, ...] = ()
     servers: tuple[ServerConfig, ...] = ()
+    sites: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
 
@@ -42,6 +46,8 @@ def granted(specs: Iterable[str], load: Callable[[str], Program]) -> Tools:
             tools = replace(tools, python=True)
         elif spec.startswith(SERVER):
             tools = replace(tools, servers=(*tools.servers, _server(spec)))
+        elif spec.startswith(SITE):
+            tools = replace(tools, sites=(*tools.sites, _site(spec)))
         elif spec.endswith((".md", ".markdown")):
             tools = replace(tools, programs=(*tools.programs, load(spec)))
         else:
@@ -60,8 +66,9 @@ def chosen(tools: Tools, wanted: Sequence[str] | None) -> tuple[Tools, tuple[str
     known = {name for each in programs for name in (each.name, each.file, *_paths(each))}
     known |= {name for each in servers for name in (each.name, f"{SERVER}{each.name}")}
     known |= {PYTHON} if python else set()
+    sites = tuple(each for each in tools.sites if f"{SITE}{each}" in wanted)
     beyond = tuple(name for name in wanted if name not in known and name not in tools.names)
-    return Tools(python, programs, servers, tuple(name for name in wanted if name not in beyond)), beyond
+    return Tools(python, programs, servers, sites, tuple(name for name in wanted if name not in beyond)), beyond
 
 
 def _is_wanted(names: Iterable[str], wanted: Sequence[str]) -> bool:
@@ -70,6 +77,24 @@ def _is_wanted(names: Iterable[str], wanted: Sequence[str]) -> bool:
 
 def _paths(program: Program) -> tuple[str, ...]:
     return (str(Path(program.folder) / program.file),)
+
+
+def wanted_by(tools: Sequence[str] | None, sites: Sequence[str] | None, granted: Tools) -> tuple[str, ...] | None:
+    """The names that a chat wants, None for everything granted. Its `mdh` line names sites, as `mdh:URL` in its `tools`
+    line does; without a `tools` line it chooses among sites only."""
+    if sites is None:
+        return None if tools is None else tuple(tools)
+    others = tools if tools is not None else (name for name in granted.names if not name.startswith(SITE))
+    return tuple(dict.fromkeys((*others, *(f"{SITE}{url}" for url in sites))))
+
+
+def _site(spec: str) -> str:
+    from prosa.dialects.markdownlang.sites import site_form
+
+    url = spec.removeprefix(SITE)
+    if wrong := site_form(url):
+        raise RunError(f"the site `{spec[:200]}` {wrong}", hint=WAYS)
+    return url
 
 
 def _server(spec: str) -> ServerConfig:

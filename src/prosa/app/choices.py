@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from prosa.app.site_rights import NO_RIGHTS, SiteRights
 
 if TYPE_CHECKING:
     from prosa.settings import Settings
@@ -24,6 +26,7 @@ class Choices:
     ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
     ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
+    ``site_rights`` is what a run may do at sites.
     """
 
     model: str | None = None
@@ -44,6 +47,7 @@ class Choices:
     root: Path | None = None
     max_size: int | None = None
     stream: bool = False
+    site_rights: SiteRights = NO_RIGHTS
 
     @property
     def model_name(self) -> str | None:
@@ -76,10 +80,12 @@ def say_nothing(text: str) -> None:
 class Surroundings:
     """What a surface hands in: environment, settings, and the ways to say and ask something.
 
-    ``ask`` is None where nobody can be asked; it gives whether the answer was yes.
+    ``ask`` is None where nobody can be asked; it gives whether the answer was yes. So is ``confirm``, which is
+    asked while a run goes on: it shows a text and waits for the answer without holding up anything else.
     """
 
     environ: Mapping[str, str]
     settings: Settings
     notice: Callable[[str], None] = field(default=say_nothing)
     ask: Callable[[str], bool] | None = None
+    confirm: Callable[[str], Awaitable[bool]] | None = None

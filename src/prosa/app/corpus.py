@@ -41,15 +41,18 @@ class OpenCorpus:
     _hint: Callable[[Path], str] | None = None
     _is_full: bool = False
 
-    def refresh(self, *, anew: bool = False) -> Refreshed:
-        """Looks at all files, and reads those that changed; with ``anew`` all. Raises `IndexProblem`, and `FileProblem`
-        for a root that is no folder."""
+    def scan(self) -> Scan:
+        """A look at all files. Raises `FileProblem` for a root that is no folder."""
         from prosa.adapters.files.scan import scan
 
+        return scan(self.root, self.files, self._hint)
+
+    def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
+        """Looks at all files, unless they were ``found`` just now, and reads those that changed; with ``anew`` all.
+        Raises `IndexProblem`, and `FileProblem` for a root that is no folder."""
         started = time.monotonic()
         assert self._reading is not None
-        found = scan(self.root, self.files, self._hint)
-        report = self.index.refresh(found, self._reading, anew=anew)
+        report = self.index.refresh(found or self.scan(), self._reading, anew=anew)
         self._is_full = True
         self.report = replace(report, seconds=time.monotonic() - started)
         return self.report
@@ -153,7 +156,7 @@ def open_corpus(
         message = f"there is no place for the index: {error.filename or ''}: {error.strerror or error}"
         raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
     reading = Reading(files, workers, root is not None, code_mark(), progress)
-    corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=_hints(base, settings))
+    corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
     try:
         if refresh:
             corpus.refresh()
@@ -176,7 +179,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
     return find_root(path if path is not None else Path("x"))
 
 
-def _hints(base: Path, settings: Settings | None) -> Callable[[Path], str] | None:
+def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], str] | None:
     """What the settings of the project say about the dialect of a document; None where they say nothing."""
     if settings is None or not settings.dialects:
         return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prosa.app.choices import DEFAULT_MODEL, Choices
 from prosa.diagnostics import Diagnostic, Severity
-from prosa.runtime.errors import ProgramRefused
+from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
 
 if TYPE_CHECKING:
@@ -51,6 +51,16 @@ def load_program(
         base=replace(Limits(), **limits_in(settings)),
         chosen=limits_in(choices),
     )
+
+
+def with_sites(program: Program, urls: Sequence[str]) -> Program:
+    """The program with sites that the user gives it for this run, beside its own. Raises `RunError` for no URL."""
+    from prosa.dialects.markdownlang.sites import site_form
+
+    for url in urls:
+        if wrong := site_form(url):
+            raise RunError(f"--site {url[:200]}: {wrong}")
+    return replace(program, sites=tuple(dict.fromkeys((*program.sites, *urls))))
 
 
 def limits_in(holder: Choices | Settings) -> dict[str, Any]:

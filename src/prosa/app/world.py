@@ -13,7 +13,7 @@ from prosa.runtime.errors import ProviderError, SandboxError
 from prosa.runtime.events import Listener, ignore, tell
 
 if TYPE_CHECKING:
-    from prosa.runtime.ports import Clock, Provider, Sandbox, ToolServers
+    from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
     from prosa.runtime.program import Program
     from prosa.runtime.summary import Summary, Tally
     from prosa.runtime.world import World
@@ -77,6 +77,21 @@ def servers(program: Program, environ: Mapping[str, str], notice: Callable[[str]
     return McpServers(environ=environ, notice=notice, result_limit=largest)
 
 
+def sites(program: Program, choices: Choices, around: Surroundings) -> Sites | None:
+    """The way to the sites of a run, within the rights that the user gave it; None where no program has any.
+
+    Raises `RunError` for a token that a flag names and that is not there.
+    """
+    from prosa.runtime.program import reachable
+
+    if not any(each.sites for each in reachable(program)):
+        return None
+    from prosa.app.site_access import site_access
+    from prosa.app.site_session import LiveSites
+
+    return LiveSites(site_access(choices.site_rights, around))
+
+
 def new_tally(program: Program, settings: Settings) -> Tally:
     """A summary that begins now."""
     from prosa.adapters.providers.prices import KnownPrices
@@ -104,6 +119,7 @@ async def open_world(
             clock=clock(),
             servers=servers(program, around.environ, around.notice),
             sandbox=sandbox,
+            sites=sites(program, choices, around),
             listener=listener,
             jitter=random,
             stream=choices.stream,

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.network_options import add_bounds
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import count
 
 if TYPE_CHECKING:
     from prosa.site.node import SiteNode
     from prosa.site.request import Request
-
-MOST_SECONDS = 3_600
-"""Nobody waits longer for one answer."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,18 +43,7 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--yes", action="store_true", help="send a request that changes something, without asking")
     group.add_argument("--all-pages", action="store_true", help="follow the pages; print each item on a line")
     group.add_argument("--max-pages", type=count, metavar="N", help="follow at most N pages (1000)")
-    group.add_argument("--allow-private", action="store_true", help="ask private and loopback addresses too")
-    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="for each answer (30)")
-    group.add_argument("--max-size", metavar="SIZE", help="largest answer (10MiB)")
-
-
-def _seconds(text: str) -> float:
-    from prosa.dialects.quantity import seconds
-
-    found = seconds(text)
-    if found is None or not 0 < found <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text[:20]!r}")
-    return float(found)
+    add_bounds(group)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, say
@@ -35,27 +35,15 @@ def failed(answer: Answer, console: Console) -> int:
 
 def shown(answer: Answer) -> str | None:
     """The text of an answer; None where it is none."""
+    from prosa.app.site_client import json_of
     from prosa.render.json import dump
 
-    value = value_of(answer)
+    value = json_of(answer)
     if value is not None:
         return dump(value, indent=2)
     try:
         return answer.body.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
-        return None
-
-
-def value_of(answer: Answer) -> Any:
-    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
-    from prosa.data import JsonError, parse_json
-    from prosa.site.body import is_json
-
-    if not is_json(answer.media_type):
-        return None
-    try:
-        return parse_json(answer.body.decode("utf-8-sig"))
-    except (UnicodeDecodeError, JsonError):
         return None
 
 

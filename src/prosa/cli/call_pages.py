@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prosa.cli.call_answer import failed, value_of
+from prosa.cli.call_answer import failed
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Exchange
+    from prosa.app.site_client import SiteClient
     from prosa.site.contract import Contract
     from prosa.site.request import Request
 
 
-def walk(exchange: Exchange, contract: Contract, request: Request, limit: int | None, console: Console) -> int:
+def walk(client: SiteClient, contract: Contract, request: Request, limit: int | None, console: Console) -> int:
     """0 at the last page, and after as many as the user asked for; 1 where the walk cannot go on."""
+    from prosa.app.site_client import json_of
     from prosa.render.json import dump
     from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
     from prosa.site.problems import PageProblem
@@ -28,8 +29,8 @@ def walk(exchange: Exchange, contract: Contract, request: Request, limit: int | 
     state: Pages | None = Pages(request, limit=limit or MAX_PAGES)
     items = 0
     while state is not None:
-        answer = exchange.send(state.request)
-        value = value_of(answer)
+        answer = client.send(state.request)
+        value = json_of(answer)
         if not answer.is_success:
             return failed(answer, console)
         if value is None:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, WRONG_USE, say
+from prosa.cli.network_options import given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def prepared(
         contract,
         arranged(contract, _pairs(args), _whole(args, console), schema=schema, allow_undeclared=undeclared),
         site_root=site_root,
-        token=_token(args, console),
+        token=_token(contract, args, console, site_root),
         allow_undeclared=undeclared,
         body_schema=schema,
         idempotency_key=args.idempotency_key or str(uuid4()),
@@ -95,10 +96,14 @@ def _whole(args: argparse.Namespace, console: Console) -> dict[str, Any]:
     return given
 
 
-def _token(args: argparse.Namespace, console: Console) -> str | None:
-    if args.token_env is None:
-        return None
-    token = console.environ.get(args.token_env)
-    if not token:
-        raise WrongUse(f"--token-env {args.token_env}: there is no such variable, or it is empty")
-    return token
+def _token(contract: Contract, args: argparse.Namespace, console: Console, site_root: str) -> str | None:
+    """The token of this call, else the one that the user's settings name for the site, where the action wants one."""
+    from prosa.app.site_tokens import site_tokens
+    from prosa.site.origin import origin_of
+    from prosa.site.request import root_of
+
+    given = given_token(args, console)
+    if given is not None or not contract.auth.wants_token:
+        return given
+    root = root_of(site_root)
+    return site_tokens(root, None, console.environ).when_asked(origin_of(root))

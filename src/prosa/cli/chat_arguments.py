@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import add_limits, add_model, count
+from prosa.cli.site_arguments import add_sites
 
 if TYPE_CHECKING:
     from prosa.app.chat import ChatChoices
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("--provider", metavar="NAME", help="the provider, whatever the chat says")
     add_limits(parser)
+    add_sites(parser, named=False)
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")
@@ -52,7 +54,11 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--no-default-config", action="store_true", help="read no other configuration files")
     group.add_argument(
-        "--tool", dest="tools", action="append", metavar="TOOL", help="grant python, mcp:NAME=COMMAND or PROGRAM.md"
+        "--tool",
+        dest="tools",
+        action="append",
+        metavar="TOOL",
+        help="grant python, mcp:NAME=COMMAND, mdh:URL or PROGRAM.md",
     )
     group.add_argument("--plugin", dest="plugins", action="append", metavar="NAME", help="allow a plugin")
     group.add_argument("--trusted", action="store_true", help="give the chat, and what it includes, your rights")

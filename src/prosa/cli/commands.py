@@ -45,7 +45,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("stats", "prosa.cli.stats", "count what a corpus holds"),
     Command("query", "prosa.cli.query", "ask the index in SQL, reading only"),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records"),
+    Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site"),
+    Command("serve", "prosa.cli.serve", "serve a folder as a site for agents and people"),
+    Command("build", "prosa.cli.build", "write the site of a folder as static files"),
     Command("call", "prosa.cli.call", "call an action that a page of a site declares"),
+    Command("probe", "prosa.cli.probe", "test a site or a folder for conformance to MDH"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs"),
     Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network"),
 )

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from prosa.cli.console import Console
 from prosa.cli.demo_corpus import FOLDER, tour_corpus
+from prosa.cli.demo_site import tour_site
 
 PROGRAM = FOLDER / "release-notes.md"
 REPLIES = FOLDER / "replies.jsonl"
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.err(SCRIPTED)
     _ran(console, progress=not args.no_progress)
     console.err(AFTER)
-    return 0
+    return tour_site(console)
 
 
 def _agreement(console: Console) -> int:

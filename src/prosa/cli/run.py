@@ -18,6 +18,7 @@ from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
 from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
+from prosa.cli.site_arguments import add_sites, require_no_sites
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_input(parser)
     add_model(parser)
     add_limits(parser)
+    add_sites(parser, named=True)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
@@ -79,6 +81,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if runs_scripts(args):
         from prosa.cli import run_scripts
 
+        require_no_sites(args)
         return run_scripts.run(args, console)
     job = Job(
         program=args.file,
@@ -139,6 +142,7 @@ def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
     require_writable(job.output)
     around = surroundings(console, job.program, watching.notice)
     program = app.load_program(job.program, job.choices, around.settings, warned=_warning(console, watching))
+    program = app.with_sites(program, job.choices.site_rights.named)
     if job.gate:
         check_agreement(console.environ)
     given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)

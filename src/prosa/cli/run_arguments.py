@@ -56,9 +56,11 @@ def choices_from(args: argparse.Namespace) -> Choices:
     from dataclasses import fields
 
     from prosa.app import Choices
+    from prosa.cli.site_arguments import rights_from
 
     known = {field.name for field in fields(Choices)}
-    return Choices(**{name: value for name, value in vars(args).items() if name in known})
+    chosen = {name: value for name, value in vars(args).items() if name in known}
+    return Choices(**chosen, site_rights=rights_from(args))
 
 
 def count(text: str) -> int:

@@ -21,9 +21,16 @@ def surroundings(console: Console, program: Path, notice: Callable[[str], None] 
         return console.stdin.readline().strip().lower() in ("y", "yes")
 
     say = notice or console.err
+    if console.interactive:
+        from prosa.cli.confirming import confirming
+
+        confirm = confirming(console, say)
+    else:
+        confirm = None
     return app.Surroundings(
         environ=console.environ,
         settings=app.settings_for(program, console.environ, say),
         notice=say,
         ask=ask if console.interactive else None,
+        confirm=confirm,
     )

@@ -82,8 +82,11 @@ def looks_classified(text: str) -> bool:
     What a reader made of it does not count here: of a field that stands twice it knows one, and of a front matter that
     is not closed or no YAML perhaps nothing. A value that is no plain text is taken for the worst.
     """
-    head = _HEAD.match(text.replace("\r\n", "\n").replace("\r", "\n"))
-    if head is None:
-        return False
-    values = (_COMMENT.sub("", match["value"]).strip().casefold() for match in _SAID.finditer(head[0]))
+    values = (_COMMENT.sub("", match["value"]).strip().casefold() for match in _SAID.finditer(head_of(text)))
     return any(value.startswith(tuple("[{*&!|>%@`")) or any(word in value for word in SECRET) for value in values)
+
+
+def head_of(text: str) -> str:
+    """What was meant as front matter, its lines ended with a line feed, however broken; empty where nothing was."""
+    head = _HEAD.match(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return head[0] if head is not None else ""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from prosa.corpus.extracted import CarriedVector, Extracted
 from prosa.corpus.facets import facets_of
 from prosa.corpus.fields import field_rows
+from prosa.corpus.published import guarded
 from prosa.corpus.sections import section_rows
 from prosa.corpus.vectors import to_bytes
 from prosa.data import Mapping
@@ -45,9 +46,9 @@ def extract_all(sources: Sequence[tuple[SourceText, str, DialectName | None]]) -
 
 def extracted(reading: DialectReading, path: str) -> Extracted:
     """The rows of a document that was read already."""
-    source, footer = reading.front.source, _footer(reading)
+    source, footer = reading.front.source, footer_of(reading)
     fields, tags = field_rows(reading.front.fields, footer)
-    text = source.text
+    fields, text = guarded(fields, source.text, has_footer=reading.name == "ymj"), source.text
     return Extracted(
         record=record_of(reading, path),
         digest=source.digest,
@@ -71,7 +72,8 @@ def _hidden(reading: DialectReading) -> tuple[Span, ...]:
     return unseen(reading.model)
 
 
-def _footer(reading: DialectReading) -> Mapping | None:
+def footer_of(reading: DialectReading) -> Mapping | None:
+    """The footer of a YMJ record as a tree; None where there is none."""
     footer = reading.model.footer if reading.name == "ymj" else None
     return footer.node if footer is not None else None
 

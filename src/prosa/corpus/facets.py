@@ -61,9 +61,10 @@ def _lowered(text: str | None) -> str | None:
 
 def _visibility(found: Mapping[str, str]) -> str | None:
     """`public`, `private`, or whatever else was written: all but the first are not public (Y12, YA20)."""
-    written = _first(found, _VISIBILITY)
-    if written is not None:
-        return written.lower() if written.lower() in ("public", "private") else written
+    written = [text for key in _VISIBILITY if (text := found.get(key))]
+    if written:
+        worst = next((text for text in written if text.lower() != "public"), "public")
+        return worst.lower() if worst.lower() == "private" else worst
     limited = any(key.startswith(f"{name}.") for key in found for name in _VISIBILITY)
     return "private" if limited else None
 

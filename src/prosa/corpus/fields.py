@@ -44,6 +44,14 @@ def field_rows(front: Mapping | None, footer: Mapping | None = None) -> tuple[tu
     return (*rows, *(FieldRow(TAG, n, "text", tag) for n, tag in enumerate(tags))), tags
 
 
+def by_name(rows: Iterable[FieldRow]) -> dict[str, list[FieldRow] | None]:
+    """Rows by the first part of their keys; None for a field that is null, which is a gap (MA18)."""
+    found: dict[str, list[FieldRow]] = {}
+    for row in rows:
+        found.setdefault(row.key.partition(".")[0], []).append(row)
+    return {name: None if all(each.kind == "null" for each in rows) else rows for name, rows in found.items()}
+
+
 def _collect(key: str, node: Node, values: list[tuple[str, Node]]) -> None:
     """Adds every value below a node; what is empty stands for itself. Depth is bounded by the readers."""
     if len(key) > MAX_KEY or key == _VECTOR:

@@ -26,7 +26,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str
 
 def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
     failures = sum(each.severity is Severity.ERROR for each in found)
-    name = _attribute(path)
+    name = attribute(path)
     yield f'  <testsuite name={name} tests="{len(found) or 1}" failures="{failures}" errors="0">'
     if not found:
         yield f'    <testcase name="check" classname={name}/>'
@@ -37,19 +37,21 @@ def _suite(path: str, found: Sequence[Diagnostic]) -> Iterator[str]:
 
 def _case(each: Diagnostic, name: str) -> Iterator[str]:
     line, column = each.start
-    place = _attribute(f"{each.code} {each.rule} {line}:{column}")
-    text = escape(_xml("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
+    place = attribute(f"{each.code} {each.rule} {line}:{column}")
+    text = escape(xml_text("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
     yield f'    <testcase name={place} classname={name} line="{line}">'
     if each.severity is Severity.ERROR:
-        yield f"      <failure message={_attribute(each.message)} type={_attribute(each.rule)}>{text}</failure>"
+        yield f"      <failure message={attribute(each.message)} type={attribute(each.rule)}>{text}</failure>"
     else:
-        yield f"      <system-out>{escape(_xml(f'{each.severity}: {each.message}'))}</system-out>"
+        yield f"      <system-out>{escape(xml_text(f'{each.severity}: {each.message}'))}</system-out>"
     yield "    </testcase>"
 
 
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(safe(text)))
+def attribute(text: str) -> str:
+    """A text as an attribute, on one line and in quotes."""
+    return quoteattr(xml_text(safe(text)))
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
+    """The text without characters that XML has not."""
     return _NOT_XML.sub("\ufffd", text)

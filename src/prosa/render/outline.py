@@ -45,6 +45,7 @@ def _program(facts: Mapping[str, Any]) -> Iterator[str]:
         yield from _schema(name, facts[name])
     yield from _list("imports", facts["imports"])
     yield from _list("servers", [_server(server) for server in facts["mcp_servers"]])
+    yield from _list("sites", facts["mdh"])
     yield from _list("uses", [f".{name}" for name in facts["variables"]])
 
 

@@ -9,6 +9,7 @@ RunError
 ├── LimitExceeded      wall clock, depth, size (X9)
 ├── ProviderError      the model service; `retryable` says whether another attempt makes sense
 ├── ToolServerError    an MCP server that does not start (LA11)
+├── SiteError          a declared site whose page cannot be read
 └── SandboxError       the sandbox itself cannot work
 """
 
@@ -94,6 +95,10 @@ class ProviderError(RunError):
 
 class ToolServerError(RunError):
     """A declared MCP server does not start."""
+
+
+class SiteError(RunError):
+    """The page of a declared site cannot be read, or nobody allowed to."""
 
 
 class SandboxError(RunError):

@@ -36,7 +36,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolsOffered:
-    """The tools of a program are ready, its servers running."""
+    """The tools of a program are ready, its servers running; told again when it is on another page of a site."""
 
     scope: Scope
     tools: tuple[str, ...]

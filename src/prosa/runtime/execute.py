@@ -1,7 +1,8 @@
 """The lifecycle of a run (L15): accept the input, render, gather the tools, loop, close everything.
 
 In: a program, its input and the world. Out: the validated output. Imported programs run here too, one level deeper,
-within the same wall clock; their servers stay up until the run that the user started ends.
+within the same wall clock; their servers stay up until the run that the user started ends. Pages of sites are left
+when the program that visited them ends.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
-from prosa.runtime.gather import gather_tools
+from prosa.runtime.gather import gather_tools, open_sites
 from prosa.runtime.loop import Task, run_loop
 from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
@@ -70,16 +71,18 @@ class Run:
         require_allowed(program.parameters)
         data = accept_input(program, given)
         body = "" if program.conversation else render_body(program, data)
-        task = await self._task(program, body, scope)
-        return await run_loop(task, self.world)
+        async with AsyncExitStack() as stack:
+            task = await self._task(program, body, scope, stack)
+            return await run_loop(task, self.world)
 
-    async def _task(self, program: Program, body: str, scope: Scope) -> Task:
+    async def _task(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack) -> Task:
         async def call(imported: Program, arguments: Any) -> Any:
             return await self.program(imported, arguments, scope)
 
         tools = await gather_tools(program, self.world, self.pool, call)
-        self.world.listener(ToolsOffered(scope, tuple(tools)))
-        toolbox = Toolbox(tools, program.limits, self.world.clock, self.world.listener, scope)
+        changing = await open_sites(program, self.world, tools, stack)
+        toolbox = Toolbox(tools, program.limits, self.world.clock, self.world.listener, scope, changing)
+        self.world.listener(ToolsOffered(scope, tuple(toolbox.offered)))
         if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
             program = replace(program, preferred="")  # what is withheld is not recommended (LA18)
         return Task(program, body, contract_of(program), toolbox, scope)

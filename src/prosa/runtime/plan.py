@@ -1,7 +1,7 @@
 """What a run would do, told without doing it: prompts, tools, imports, the schema as sent, limits, effects.
 
-In: a program, who would answer it and, if there is one, its input. Out: a `Plan`. No server is started and no model
-asked, so the tools of MCP servers are known by prefix only.
+In: a program, who would answer it and, if there is one, its input. Out: a `Plan`. No server is started, no site
+visited and no model asked, so the tools of MCP servers and of sites are known by prefix only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from prosa.dialects.markdownlang.names import server_tool_name, tool_name
+from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
 from prosa.runtime.limits import Limits
@@ -28,7 +28,8 @@ AS_IT_IS = Lowered({}, False, False)
 
 @dataclass(frozen=True, slots=True)
 class PlannedTool:
-    """A tool the model would be offered. For a server's tools ``name`` is the prefix they will share."""
+    """A tool the model would be offered. For the tools of a server or a site ``name`` is the prefix they
+    will share."""
 
     name: str
     kind: str
@@ -114,7 +115,13 @@ def first_messages(program: Program, given: Any, contract: Contract | None = Non
 def _tools(program: Program) -> list[PlannedTool]:
     tools = [PlannedTool("python", "python", "CPython in the WebAssembly sandbox")] if program.python else []
     tools += [PlannedTool(tool_name(each.name), "program", each.description) for each in program.imports]
-    return tools + [_server_tools(server) for server in program.servers]
+    tools += [_server_tools(server) for server in program.servers]
+    return tools + (_site_tools(program.sites) if program.sites else [])
+
+
+def _site_tools(sites: tuple[str, ...]) -> list[PlannedTool]:
+    goes = PlannedTool(VISIT_TOOL, "action", f"goes from page to page of {', '.join(sites)}")
+    return [goes, PlannedTool(ACTION_PREFIX, "action", "every action of the page that the run is on")]
 
 
 def _server_tools(server: ServerConfig) -> PlannedTool:
@@ -129,6 +136,9 @@ def _effects(program: Program, service: str) -> list[str]:
         memory = limits.python_memory // (1024 * 1024)
         effects.append(f"may run Python in the sandbox ({limits.python_timeout:g} s, {memory} MB a call)")
     effects += [f"may call {imported.name}" for imported in program.imports]
+    if program.sites:
+        effects.append(f"reads pages and calls actions of {', '.join(program.sites)}")
+        effects.append("changes something there only with --allow-actions, --allow-action ID, or a yes on a terminal")
     return effects
 
 

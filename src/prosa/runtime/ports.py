@@ -130,6 +130,65 @@ class ToolServers(Protocol):
         ...
 
 
+class SiteAction(Protocol):
+    """An action of a page, ready to be called (X15). Everything the site wrote in it is bounded and on one line."""
+
+    @property
+    def id(self) -> str:
+        """Its id on the site."""
+        ...
+
+    @property
+    def page(self) -> str:
+        """The URL of the page that declares it."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What the model is told of it."""
+        ...
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of its arguments."""
+        ...
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Sends the request. What changes something needs the permission of the run; without it nothing is sent."""
+        ...
+
+
+class SiteSession(Protocol):
+    """The sites of one program while it runs, and the pages that it is on: one for each URL that was declared."""
+
+    @property
+    def where(self) -> str:
+        """The sites, and the page that the run is on, in one sentence for the model."""
+        ...
+
+    @property
+    def actions(self) -> Sequence[SiteAction]:
+        """The actions of these pages, bounded in number; those of the page visited last come first."""
+        ...
+
+    async def visit(self, to: str) -> ToolResult:
+        """Goes to a page: a URL path, the id of a node, the number or the text of a link. Gives its text, its links
+        and its actions. A page that cannot be read is an error result, and the run stays where it is."""
+        ...
+
+
+class Sites(Protocol):
+    """Reaches MDH sites within the bounds and rights of the run (X7, X8)."""
+
+    def open(self, urls: Sequence[str], *, result_limit: int) -> AbstractAsyncContextManager[SiteSession]:
+        """Reads the page at each URL; leaving the context ends what is still being asked.
+
+        ``result_limit`` is bytes of a tool result. Entering raises `prosa.runtime.errors.SiteError` for a page that
+        cannot be read.
+        """
+        ...
+
+
 class Clock(Protocol):
     """Time."""
 

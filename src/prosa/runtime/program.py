@@ -23,7 +23,8 @@ class Program:
 
     ``file`` is its file name, for the summary; ``folder`` where its MCP servers start, ``body_line``
     the line of the file on which the template begins. ``imports`` are the programs
-    it may call, each with its own imports (L29). ``input_schema`` and ``output_schema`` are JSON Schemas.
+    it may call, each with its own imports (L29). ``sites`` are URLs of pages whose actions are tools (X15).
+    ``input_schema`` and ``output_schema`` are JSON Schemas.
     ``preferred`` names the tools to prefer for computing, in words for the model, where the author asks for it (L24).
 
     ``form`` is what the output is; only json uses the output schema. ``instructions`` stand before the description in
@@ -41,6 +42,7 @@ class Program:
     limits: Limits = field(default_factory=Limits)
     imports: tuple[Program, ...] = ()
     servers: tuple[ServerConfig, ...] = ()
+    sites: tuple[str, ...] = ()
     python: bool = True
     preferred: str = ""
     file: str = ""
@@ -55,7 +57,7 @@ class Program:
     @property
     def has_tools(self) -> bool:
         """Whether the model is offered any tool."""
-        return bool(self.python or self.imports or self.servers)
+        return bool(self.python or self.imports or self.servers or self.sites)
 
 
 def reachable(program: Program) -> tuple[Program, ...]:

@@ -8,64 +8,102 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from prosa.data import JsonError, parse_json
 from prosa.runtime.errors import first_error
-from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled
+from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled, ToolsOffered
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolCall, ToolSpec
 from prosa.runtime.ports import Clock, Tool, ToolResult
 from prosa.schema import Schema, SchemaError
 
 
+class Changing(Protocol):
+    """Tools that come and go while a program runs: asked before every model call."""
+
+    def tools(self) -> Sequence[Tool]:
+        """Those there are now, none named like a fixed one."""
+        ...
+
+    def gone(self, name: str) -> str:
+        """Why a tool that was once there is not, and the way back to it; empty for one that never was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanging:
+    """No tools that come and go."""
+
+    def tools(self) -> Sequence[Tool]:
+        """None."""
+        return ()
+
+    def gone(self, name: str) -> str:
+        """Nothing was ever there."""
+        del name
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of one program by wire name, in the order they are offered."""
+    """The tools of one program by wire name, in the order they are offered, those of ``changing`` last.
+
+    The calls of one reply are answered by the tools that the model was offered for it.
+    """
 
     tools: Mapping[str, Tool]
     limits: Limits
     clock: Clock
     listener: Listener
     scope: Scope
+    changing: Changing = field(default=Unchanging())
+
+    @property
+    def offered(self) -> Mapping[str, Tool]:
+        """The tools there are now."""
+        return {**self.tools, **{tool.spec.name: tool for tool in self.changing.tools()}}
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told."""
-        return tuple(tool.spec for tool in self.tools.values())
+        return tuple(tool.spec for tool in self.offered.values())
 
     async def answer(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Runs the calls of one reply concurrently; results come in the order of the calls.
 
         Raises the first `RunError` that a tool raises, after the other calls have been cancelled.
         """
-        slots = asyncio.Semaphore(self.limits.concurrency)
+        slots, offered = asyncio.Semaphore(self.limits.concurrency), self.offered
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._within(slots, call)) for call in calls]
+                tasks = [group.create_task(self._within(slots, call, offered)) for call in calls]
         except BaseExceptionGroup as group_error:
             raise first_error(group_error) from group_error
+        if (names := tuple(self.offered)) != tuple(offered):
+            self.listener(ToolsOffered(self.scope, names))
         return [task.result() for task in tasks]
 
-    async def _within(self, slots: asyncio.Semaphore, call: ToolCall) -> ToolResult:
+    async def _within(self, slots: asyncio.Semaphore, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
         async with slots:
-            return await self._one(call)
+            return await self._one(call, offered)
 
-    async def _one(self, call: ToolCall) -> ToolResult:
-        tool = self.tools.get(call.name)
+    async def _one(self, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
+        tool = offered.get(call.name)
         kind = tool.kind if tool else "unknown"
         self.listener(ToolCalled(self.scope, call.name, kind, call.arguments, call.id))
         started = self.clock.monotonic()
-        result = cut(await self._result(tool, call), self.limits.tool_result)
+        result = cut(await self._result(tool, call, offered), self.limits.tool_result)
         seconds = self.clock.monotonic() - started
         size = len(result.content)
         self.listener(ToolAnswered(self.scope, call.name, kind, seconds, result.is_error, size, call.id))
         return result
 
-    async def _result(self, tool: Tool | None, call: ToolCall) -> ToolResult:
+    async def _result(self, tool: Tool | None, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
         if tool is None:
-            return _refused(f"there is no tool {call.name!r}; the tools are {', '.join(self.tools) or 'none'}")
+            gone = self.changing.gone(call.name)
+            return _refused(gone or f"there is no tool {call.name!r}; the tools are {', '.join(offered) or 'none'}")
         try:
             arguments = parse_json(call.arguments or "{}")
         except JsonError as error:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.ports import Clock, Provider, Sandbox, ToolServers
+from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """Ports of a run. ``sandbox`` is None where the machine has none: the tool is then withheld (LA18).
+    ``sites`` is None where no program of the run has any.
 
     ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies.
     """
@@ -20,6 +21,7 @@ class World:
     clock: Clock
     servers: ToolServers
     sandbox: Sandbox | None = None
+    sites: Sites | None = None
     listener: Listener = field(default=ignore)
     jitter: Callable[[], float] = field(default=lambda: 0.5)
     stream: bool = False

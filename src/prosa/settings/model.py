@@ -40,7 +40,8 @@ class Settings:
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
     From the user: endpoint, limits of every run, prices. Times are seconds and sizes bytes. ``key_variables`` maps a
-    base URL without a final `/` to the environment variable with its key. From the project: model name, dialects by
+    base URL without a final `/` to the environment variable with its key, ``site_variables`` the origin of a site, as
+    written, to the one with its token (X8). From the project: model name, dialects by
     glob in the order written, rules.
     """
 
@@ -51,6 +52,7 @@ class Settings:
     embedding_base_url: str | None = None
     key_variables: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    site_variables: Mapping[str, str] = field(default_factory=dict)
     iterations: int | None = None
     wall_clock: float | None = None
     retries: int | None = None

@@ -164,10 +164,12 @@ def _half_prices(values: Mapping[Path, Any]) -> list[tuple[Path, _Wrong]]:
 
 def _user(values: Mapping[Path, Any]) -> Settings:
     """The user's part of the settings."""
-    tables = ("endpoints", "prices", "providers")
+    tables = ("endpoints", "prices", "providers", "sites")
     plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
     keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
-    return Settings(**plain, key_variables=keys, prices=_prices(values), providers=_providers(values))
+    sites = {path[1]: value for path, value in values.items() if path[0] == "sites"}
+    providers = _providers(values)
+    return Settings(**plain, key_variables=keys, site_variables=sites, prices=_prices(values), providers=providers)
 
 
 def _providers(values: Mapping[Path, Any]) -> dict[str, ProviderSettings]:

@@ -54,6 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("endpoints.*.api-key-env", "user", "variable", "none", "variable with the key for that base URL"),
     Setting("providers.*.base-url", "user", "url", "its own", "base URL of the provider of that name"),
     Setting("providers.*.api-key-env", "user", "variable", "its own", "variable with the key of that provider"),
+    Setting("sites.*.token-env", "user", "variable", "none", "variable with the token for the site of that origin"),
     Setting("limits.iterations", "user", "count", "10", "model calls of one program"),
     Setting("limits.wall-clock", "user", "seconds", "600", "seconds a run may take"),
     Setting("limits.retries", "user", "whole", "10", "further attempts of a model call after a transient error"),

@@ -1,30 +1,67 @@
-"""A node as its client needs it: the actions it declares. In: its Markdown, or its JSON form (HA8). Out: a `SiteNode`.
+"""A node as its client needs it: what it is, where it leads, what it can do. In: its Markdown, or its JSON form (HA8).
+Out: a `SiteNode`.
 
-Reading never fails: what is no action is left out, and one that cannot be called is refused when it is called.
+Reading never fails: what is no link or action is left out, and an action that cannot be called is refused when it is
+called. Shapes that are tolerated are named in ``notes``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
-from prosa.dialects.front import read_front
+from prosa.data import Mapping as Fields
+from prosa.data import Scalar, Sequence
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.reading import read_as
+from prosa.site.page_link import InlineLink, TypedLink, inline_link, led
 from prosa.source import SourceText
+
+Form: TypeAlias = Literal["markdown", "json", "html"]
+
+MAX_LINKS = 10_000
+"""Links of one kind that are read of a page."""
 
 _FRONT = ("meta", "front_matter", "frontmatter")
 """Where the JSON of a node may have its front matter, when it is not at the top: the first site's `meta` (HA8)."""
 
+_RAW = ("frontmatter_raw", "front_matter_raw")
+_OWN = frozenset({"body", "md_url", *_FRONT, *_RAW})
+"""Keys of the JSON of a node that are no front matter."""
+
+NO_FRONT = "the page has no front matter, so it has no id, type and title"
+SINGULAR = "`action` is read as `actions` with one entry"
+WITH_HREF = "a link has `href`, which is followed in place of its target"
+BELOW = "the front matter of the JSON is below `{}`, not at the top"
+
 
 @dataclass(frozen=True, slots=True)
 class SiteNode:
-    """``name`` is what the node is called in messages; ``actions`` are plain data, in the order written."""
+    """``name`` is what the node is called in messages; ``actions`` are plain data, in the order written.
+
+    ``url`` is where it was read, ``md_url`` where its Markdown is; ``form`` the form that was read. ``markdown`` is
+    the whole text, made from the fields where the site gave none; ``body`` what follows the front matter. ``notes``
+    say which shapes were tolerated.
+    """
 
     name: str
     actions: tuple[Mapping[str, Any], ...]
+    url: str = ""
+    md_url: str = ""
+    form: Form = "markdown"
+    id: str = ""
+    type: str = ""
+    title: str = ""
+    summary: str = ""
+    links: tuple[TypedLink, ...] = ()
+    inline_links: tuple[InlineLink, ...] = ()
+    body: str = ""
+    markdown: str = ""
+    notes: tuple[str, ...] = ()
 
     def action(self, name: str) -> Mapping[str, Any] | None:
         """The action of that id, None without one; of several the first."""
@@ -36,19 +73,94 @@ class SiteNode:
         return tuple(str(action["id"]) for action in self.actions if action.get("id"))
 
 
-def node_of_text(text: str, name: str) -> SiteNode:
+def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form: Form = "markdown") -> SiteNode:
     """The node that a Markdown document is. `action` counts as `actions` with one entry (HA9)."""
-    model = read_as(read_front(SourceText(text, name)), "mdh").model
-    return SiteNode(name, tuple(map(action_value, model.actions)) if isinstance(model, NodeModel) else ())
+    front = read_front(SourceText(text, name))
+    reading = read_as(front, "mdh")
+    model = reading.model
+    if not isinstance(model, NodeModel):
+        return SiteNode(name, (), url, md_url or url, form, body=text, markdown=text)
+    titles = (model.id, model.type, model.title, model.summary)
+    node_id, kind, title, summary = (each.text if each else "" for each in titles)
+    links = _links_written(front)
+    notes = _notes(no_front=front.fields is None, singular=_has(front, "action"), links=links)
+    base = md_url or url
+    inline = tuple(
+        inline_link(text[each.text_span.start : each.text_span.end], each.destination, base)
+        for each in reading.document.links[:MAX_LINKS]
+    )
+    body = text[front.body.start : front.body.end]
+    actions = tuple(map(action_value, model.actions))
+    return SiteNode(name, actions, url, base, form, node_id, kind, title, summary, links, inline, body, text, notes)
 
 
-def node_of_json(value: Any, name: str) -> SiteNode:
+def node_of_json(value: Any, name: str, *, url: str = "") -> SiteNode:
     """The node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
-    fields = value if isinstance(value, Mapping) else {}
-    if "actions" not in fields and "action" not in fields:
-        fields = next((fields[key] for key in _FRONT if isinstance(fields.get(key), Mapping)), {})
+    whole = value if isinstance(value, Mapping) else {}
+    below = next((key for key in _FRONT if isinstance(whole.get(key), Mapping)), "")
+    fields = whole if "actions" in whole or "action" in whole or not below else whole[below]
     found = [item for key in ("actions", "action") for item in _many(fields.get(key))]
-    return SiteNode(name, tuple(item for item in found if isinstance(item, Mapping)))
+    actions = tuple(item for item in found if isinstance(item, Mapping))
+    md_url = led(url, _text(whole.get("md_url"))) if url and whole.get("md_url") else url
+    markdown = _markdown(whole, fields)
+    read = node_of_text(markdown, name, url=url, md_url=md_url, form="json")
+    links = tuple(_link(each) for each in _many(fields.get("links")) if isinstance(each, Mapping))[:MAX_LINKS]
+    empty = not any(key not in _OWN for key in fields)
+    notes = _notes(no_front=empty, singular=fields.get("action") is not None, links=links)
+    if below and fields is not whole:
+        notes = (BELOW.format(below), *notes)
+    node_id, kind, title, summary = (_text(fields.get(key)) for key in ("id", "type", "title", "summary"))
+    read = replace(read, id=node_id, type=kind, title=title, summary=summary)
+    return replace(read, actions=actions, links=links, notes=notes)
+
+
+def is_node_json(value: Any) -> bool:
+    """Whether a JSON value has anything of a node: answers of actions have not."""
+    if not isinstance(value, Mapping):
+        return False
+    known = {"md_url", "actions", "action", *_FRONT, *_RAW}
+    return not known.isdisjoint(value) or {"id", "type", "title"} <= set(value)
+
+
+def _links_written(front: FrontReading) -> tuple[TypedLink, ...]:
+    node = front.fields.get("links") if front.fields is not None else None
+    items = node.items if isinstance(node, Sequence) else ()
+    return tuple(
+        _link({entry.key.text: entry.value.text for entry in item if isinstance(entry.value, Scalar)})
+        for item in items[:MAX_LINKS]
+        if isinstance(item, Fields)
+    )
+
+
+def _link(fields: Mapping[str, Any]) -> TypedLink:
+    return TypedLink(*(_text(fields.get(name)) for name in ("rel", "target", "href", "title")))
+
+
+def _has(front: FrontReading, name: str) -> bool:
+    return front.fields is not None and front.fields.get(name) is not None
+
+
+def _notes(*, no_front: bool, singular: bool, links: tuple[TypedLink, ...]) -> tuple[str, ...]:
+    said = ((no_front, NO_FRONT), (singular, SINGULAR), (any(each.href for each in links), WITH_HREF))
+    return tuple(text for holds, text in said if holds)
+
+
+def _markdown(whole: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    """The Markdown of a node that came as JSON: the front matter as the site has it, else written from the fields."""
+    body = _text(whole.get("body"))
+    raw = next((_text(whole[key]) for key in _RAW if isinstance(whole.get(key), str)), "")
+    if raw.strip():
+        text = raw.strip("\r\n")
+        return f"{text if text.startswith('---') else f'---{chr(10)}{text}{chr(10)}---'}\n{body}"
+    kept = {str(key): value for key, value in fields.items() if key not in _OWN or fields is not whole}
+    try:
+        return f"---\n{write_yaml(kept)}---\n{body}" if kept else body
+    except (ValueError, TypeError):
+        return body  # nested deeper than any front matter
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 def _many(value: Any) -> list[Any]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 _PORTS = {"http": 80, "https": 443}
+_ODD = re.compile(r'[\x00- \\\x7f<>"]')
+
+KEPT = 256
+"""Origins that are kept: the links of a page are compared with its own again and again."""
 
 
 class Origin(NamedTuple):
@@ -36,10 +42,11 @@ class Origin(NamedTuple):
         return self.scheme == "https" or self.is_loopback
 
 
+@lru_cache(maxsize=KEPT)
 def origin_of(url: str) -> Origin:
     """The origin of an http or https URL. Raises ValueError, in words, for any other text, and for one that carries a
     name or a password, which would travel in the open and be taken for a host by people."""
-    if any(character <= " " or character in '\\\x7f<>"' for character in url):
+    if _ODD.search(url):
         raise ValueError("must not have white space, control characters or backslashes")
     try:
         parts = urlsplit(url)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -21,13 +21,20 @@ MAX_DOCUMENTS = 1_000_000
 """Documents of one corpus; whoever has more did not mean this folder."""
 
 
-def scan(root: Path, files: RootedFiles, hint: Callable[[Path], str] | None = None, *, gitignore: bool = True) -> Scan:
-    """The documents below ``root``, a real path. ``hint`` gives the dialect that settings give the document at a real
-    path, or an empty text. Raises `FileProblem` where there are too many."""
+def scan(
+    root: Path,
+    files: RootedFiles,
+    hint: Callable[[Path], str] | None = None,
+    *,
+    gitignore: bool = True,
+    suffixes: Sequence[str] = DOCUMENT_SUFFIXES,
+) -> Scan:
+    """The documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the dialect that
+    settings give the document at a real path, or an empty text. Raises `FileProblem` where there are too many."""
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
     found: list[Found] = []
-    walk = Walk(DOCUMENT_SUFFIXES, files, gitignore)
+    walk = Walk(suffixes, files, gitignore)
     below = len(os.fspath(root / "x")) - 1
     for each in islice(walk.documents(root), MAX_DOCUMENTS + 1):
         if isinstance(each, FileProblem):

@@ -30,8 +30,8 @@ class FileChanged(FileProblem):
         super().__init__(path, "changed", "changed since it was read; nothing was written. Run the command again")
 
 
-def replace_file(path: Path, text: str, *, expect_digest: str | None = None, private: bool = False) -> None:
-    """Puts ``text`` (UTF-8, line ends as they are) in place of the file in one step.
+def replace_file(path: Path, text: str | bytes, *, expect_digest: str | None = None, private: bool = False) -> None:
+    """Puts ``text`` (UTF-8, line ends as they are), or bytes, in place of the file in one step.
 
     ``expect_digest`` is the SHA-256 in hex of the bytes that were read; the file must still have it. An empty digest
     means that there was no file and must be none. None writes whatever is there. A link stays a link: its target is
@@ -44,7 +44,7 @@ def replace_file(path: Path, text: str, *, expect_digest: str | None = None, pri
     target = real_path(path)
     before = _existing(path, target)
     with _temporary(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
-        _write_all(descriptor, text.encode("utf-8"))
+        _write_all(descriptor, text.encode("utf-8") if isinstance(text, str) else text)
         if before is not None:
             _keep(descriptor, before)
         os.fsync(descriptor)

@@ -9,7 +9,8 @@ nothing, or could not be reached, under the same `Idempotency-Key`.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urldefrag, urljoin
@@ -41,6 +42,7 @@ class Bounds:
     """What an exchange may take: seconds with all redirects, bytes of an answer, attempts, and which addresses.
 
     ``named`` is a host with its port that the user named, on this machine: asking for exactly that is permission.
+    Without ``follow`` an answer that redirects is given as it is, with its `location` among the headers.
     """
 
     seconds: float = 30.0
@@ -48,11 +50,15 @@ class Bounds:
     attempts: int = 3
     allow_private: bool = False
     named: tuple[str, int] | None = None
+    follow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes."""
+    """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes.
+
+    ``headers`` are all of them, with names in lower case; one that was sent several times is joined with commas.
+    """
 
     url: str
     status: int
@@ -60,11 +66,17 @@ class Answer:
     media_type: str
     body: bytes
     retry_after: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_success(self) -> bool:
         """Whether the site did what was asked."""
         return 200 <= self.status < 300
+
+    @property
+    def moved_to(self) -> str:
+        """Where a redirect that was not followed leads, as written; empty for any other answer."""
+        return self.headers.get("location", "") if self.status in _MOVED else ""
 
 
 class Exchange:
@@ -106,7 +118,7 @@ class Exchange:
         deadline = time.monotonic() + self._bounds.seconds
         for _ in range(MAX_REDIRECTS):
             answer, location = self._once(request, deadline)
-            if answer.status not in _MOVED or not location:
+            if answer.status not in _MOVED or not location or not self._bounds.follow:
                 return answer
             request = redirected(request, answer.status, location)
         raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
@@ -151,7 +163,8 @@ class Exchange:
                 raise self._late(request.origin.host)
         kind = response.headers.get("content-type", "").lower()
         url, again = request.address(show=False), response.headers.get("retry-after", "")
-        return Answer(url, response.status_code, response.reason_phrase, kind, bytes(body), again)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(url, response.status_code, response.reason_phrase, kind, bytes(body), again, headers)
 
     def _late(self, host: str) -> HttpProblem:
         return HttpProblem(

@@ -1,7 +1,8 @@
 """Processes that share out work. In: a function of a module and its arguments. Out: the results in that order.
 
-Workers are forked where that is safe, so that what this process has loaded need not be loaded again. A worker that
-dies takes nothing along: its share, and what is left, is done here.
+Workers are forked where that is safe, so that what this process has loaded need not be loaded again. Where threads are
+at work it is not: a lock that one of them holds would stay held in the worker for good. A worker that dies takes
+nothing along: its share, and what is left, is done here.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def _ignore_interrupts() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Meets `prosa.rules.looking.Workers`. ``count`` processes are started for each `map` and end with it."""
+    """Meets `prosa.rules.looking.Workers`. ``count`` processes are started for each `map` and end with it. ``fresh``
+    ones begin with nothing of this process, as they must beside other threads."""
 
     count: int
+    fresh: bool = False
 
     def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
         """``function`` of every job, in order. One worker or one job is done in this process."""
@@ -49,7 +52,7 @@ class Pool:
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        context = get_context("fork" if sys.platform == "linux" else None)
+        context = get_context("spawn" if self.fresh else "fork" if sys.platform == "linux" else None)
         done = 0
         try:
             size = min(self.count, len(jobs))

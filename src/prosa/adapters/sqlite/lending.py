@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from prosa.adapters.sqlite.packing import Row
 from prosa.corpus.extracted import FieldRow
 from prosa.corpus.facets import facets_of
-from prosa.corpus.fields import TAG
+from prosa.corpus.fields import TAG, by_name
 from prosa.dialects.magi.meta import MetaFile, effective_fields
 
 _FACETS = """UPDATE document SET kind = ?, classification = ?, visibility = ?, language = ?, updated = ?, published = ?,
@@ -92,11 +92,8 @@ def _lenders(connection: sqlite3.Connection) -> _Lenders:
 
 def _own(connection: sqlite3.Connection, number: int) -> Mapping[str, Sequence[FieldRow] | None]:
     """A document's own fields by the first part of their keys; None for one that is null, which is a gap."""
-    found: dict[str, list[FieldRow]] = {}
     question = "SELECT key, n, kind, text, number FROM metadata WHERE document = ? AND lent_by IS NULL ORDER BY key, n"
-    for row in connection.execute(question, (number,)):
-        found.setdefault(row[0].partition(".")[0], []).append(FieldRow(*row))
-    return {name: None if all(each.kind == "null" for each in rows) else rows for name, rows in found.items()}
+    return by_name(FieldRow(*row) for row in connection.execute(question, (number,)))
 
 
 def _lend(connection: sqlite3.Connection, documents: Iterable[tuple[int, str]], lenders: _Lenders) -> set[int]:

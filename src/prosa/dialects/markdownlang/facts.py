@@ -19,6 +19,7 @@ def facts(model: ProgramModel) -> dict[str, Any]:
         "mcp_servers": [_server(server) for server in model.mcp_servers],
         "variables": list(variables(model)),
         "description_derived": model.derived_description,
+        "mdh": list(model.mdh),
     }
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from prosa.dialects.fields import Field
+from prosa.dialects.markdownlang.sites import FIELD, site_form
 from prosa.dialects.quantity import count_form, count_or_none_form, size_form, time_form
 
 
@@ -39,6 +40,7 @@ PROGRAM: tuple[Field, ...] = (
     ),
     Field("imports", "strings", form=_not_empty),
     Field("mcp_servers", "mappings"),
+    Field(FIELD, "strings", form=site_form),
     Field("model", "string", form=_not_empty),
     Field("python", "mapping"),
     Field("limits", "mapping"),

@@ -94,8 +94,9 @@ class LimitsModel:
 @dataclass(frozen=True, slots=True)
 class ProgramModel:
     """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
-    ``derived_description`` says so. ``body`` is the template text, ``body_offset`` where it begins in the source;
-    ``template`` is None when it does not parse. ``spans`` holds the value span of every top-level field that was read.
+    ``derived_description`` says so. ``mdh`` are URLs of pages whose actions are tools. ``body`` is the template text,
+    ``body_offset`` where it begins in the source; ``template`` is None when it does not parse. ``spans`` holds the
+    value span of every top-level field that was read.
     """
 
     source: SourceText
@@ -109,6 +110,7 @@ class ProgramModel:
     output: SchemaModel | None
     imports: tuple[ImportRef, ...]
     mcp_servers: tuple[ServerModel, ...]
+    mdh: tuple[str, ...]
     limits: LimitsModel
     body: str
     body_offset: int

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 
 MAX_TOOL_NAME = 64
 """The bound of the model APIs."""
@@ -16,6 +17,12 @@ _HASH = 8
 
 PYTHON_TOOL = "python"
 """The built-in tool (L22); no import may take its name."""
+
+VISIT_TOOL = "visit"
+"""The tool that goes from page to page, where a program has sites (X15)."""
+
+ACTION_PREFIX = "mdh__"
+"""What the wire names of actions begin with."""
 
 _BAD = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -32,6 +39,15 @@ def tool_name(name: str) -> str:
 def server_tool_name(server: str, tool: str) -> str:
     """The wire name of a tool of an MCP server (L20)."""
     return tool_name(f"mcp__{server}__{tool}")
+
+
+def action_tool_name(action: str, taken: Collection[str], site: str) -> str:
+    """The wire name of an action of a site (X15). One that is taken gets a hash of ``site`` and id behind it."""
+    name = tool_name(f"{ACTION_PREFIX}{action}")
+    if name not in taken:
+        return name
+    digest = hashlib.sha256(f"{site} {action}".encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
+    return f"{name[: MAX_TOOL_NAME - _HASH - 1]}_{digest}"
 
 
 def server_prefix(server: str) -> str:

@@ -17,6 +17,7 @@ from prosa.dialects.markdownlang.fields import LIMITS, PROGRAM, PYTHON
 from prosa.dialects.markdownlang.limits import read_limits
 from prosa.dialects.markdownlang.model import ImportRef, ProgramModel, SchemaModel
 from prosa.dialects.markdownlang.servers import read_servers
+from prosa.dialects.markdownlang.sites import FIELD, as_list, read_sites
 from prosa.dialects.markdownlang.user_settings import user_setting
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
@@ -29,6 +30,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
     entries, problems = _top_fields(front)
     limits, limit_problems = read_limits(_limit_entries(entries, problems))
     servers, server_problems = read_servers(entries.get("mcp_servers"))
+    sites, site_problems = read_sites(entries.get(FIELD))
     template, template_problems = _template(source, front.body)
     name = text_of(entries.get("name")) or PurePath(source.path).stem
     description = text_of(entries.get("description"))
@@ -44,13 +46,14 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         output=_schema(entries.get("output"), problems),
         imports=_imports(entries.get("imports")),
         mcp_servers=servers,
+        mdh=sites,
         limits=limits,
         body=source.slice(front.body),
         body_offset=front.body.start,
         template=template,
         spans={field: entry.value.span for field, entry in entries.items()},
     )
-    return model, (*front.problems, *problems, *limit_problems, *server_problems, *template_problems)
+    return model, (*front.problems, *problems, *limit_problems, *server_problems, *site_problems, *template_problems)
 
 
 def _top_fields(front: FrontReading) -> tuple[dict[str, Entry], list[Problem]]:
@@ -58,12 +61,13 @@ def _top_fields(front: FrontReading) -> tuple[dict[str, Entry], list[Problem]]:
     if front.fields is None:
         missing = () if front.present else (_no_front_matter(front.anchor),)
         return {}, list(missing)
+    fields, tolerated = as_list(front.fields)
     entries, problems = read_fields(
-        front.fields,
+        fields,
         PROGRAM,
         Owner("a program", front.anchor, unknown=Severity.INFO, other=_is_user_setting, complete=front.complete),
     )
-    return entries, list(problems)
+    return entries, [*tolerated, *problems]
 
 
 def _is_user_setting(name: str) -> bool:

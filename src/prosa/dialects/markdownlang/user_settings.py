@@ -5,7 +5,7 @@ from __future__ import annotations
 _BASE_URL = "give it on the command line: `prosa run FILE --base-url URL`, or set OPENAI_BASE_URL"
 _KEY = "set OPENAI_API_KEY; a key never belongs in a document"
 _API = "give it on the command line: `prosa run FILE --api responses`"
-_TOOLS = "a program gets tools from `imports`, from `mcp_servers` and the built-in `python`"
+_TOOLS = "a program gets tools from `imports`, `mcp_servers` and `mdh`, and has the built-in `python`"
 _TRUST = "permissions are given by the user who runs the program"
 
 USER_SETTINGS: dict[str, str] = {

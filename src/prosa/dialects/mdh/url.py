@@ -13,6 +13,9 @@ from urllib.parse import quote, unquote
 SUFFIXES: tuple[str, ...] = (".md", ".markdown")
 """File names that lose their suffix in a URL."""
 
+RESERVED: tuple[str, ...] = ("mdh", "healthz", "llms.txt", "sitemap.xml", "robots.txt")
+"""First parts of URL paths that belong to a site itself and win over files."""
+
 _INDEX = "index"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
@@ -29,6 +32,11 @@ def md_url(path: str) -> str:
     if stem == _INDEX or stem.endswith(f"/{_INDEX}"):
         stem = stem[: -len(_INDEX)]
     return quote(f"/{stem}", safe=_SAFE, errors="replace")
+
+
+def is_reserved(url: str) -> bool:
+    """Whether a URL path belongs to the site itself, so that no document can be read there."""
+    return url[1:].partition("/")[0] in RESERVED
 
 
 def names_of(path: str) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("vars.seed", "integer"),
     Setting("vars.provider", "text"),
     Setting("vars.tools", "texts"),
+    Setting("vars.mdh", "texts"),
 )
 
 ROOTS = ("prapti", "plugins", "responders", "vars")

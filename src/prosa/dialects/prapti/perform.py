@@ -33,7 +33,10 @@ MAX_COMMANDS = 2_000
 """Commands of one chat, those in included files among them: files that include each other multiply."""
 
 CHOOSES_TOOLS = "vars.tools"
-"""The one setting about tools: it chooses among those that the user granted, and grants none (X7)."""
+CHOOSES_SITES = "vars.mdh"
+"""The settings about tools: they choose among those that the user granted, and grant none (X7)."""
+
+_CHOOSING = frozenset({"tools", "mdh", CHOOSES_TOOLS, CHOOSES_SITES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class _Work:
         return outputs
 
     def _assign(self, line: ConfigLine, at: _Place) -> None:
-        refused = refusal(line) if line.key not in ("tools", CHOOSES_TOOLS) else None
+        refused = refusal(line) if line.key not in _CHOOSING else None
         if refused is None:
             self.assigned.append(Assigned(line, at.source))
         else:

@@ -54,6 +54,9 @@ def refusal(line: ConfigLine) -> Refusal | None:
     if last == "tools":
         message = f"a document cannot grant tools: `{line.key}` only chooses among those that you grant"
         return Refusal(message, "grant them yourself: prosa chat --tool NAME, or if you trust it: prosa trust FILE")
+    if last == "mdh":
+        message = f"a document cannot grant sites: `{line.key}` only chooses among those that you grant"
+        return Refusal(message, "grant them yourself: prosa chat --tool mdh:URL, or if you trust it: prosa trust FILE")
     return None
 
 

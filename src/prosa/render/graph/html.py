@@ -50,20 +50,24 @@ def _quoted(path: str) -> str:
     return quote(path.encode("utf-8", "replace"), safe=_SAFE)
 
 
-def html(drawn: Scene, caption: Caption, href: Href) -> str:
-    """The page."""
-    css, script = _css(), _script()
-    policy = (
-        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}'; "
+def page_policy() -> str:
+    """The content security policy of the page: its own style and script, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_hash(_css())}'; script-src '{_hash(_script())}'; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def html(drawn: Scene, caption: Caption, href: Href, *, home: str = "") -> str:
+    """The page. ``home`` is the address that its title leads to, where it is part of a site."""
+    css, script = _css(), _script()
     return "\n".join(
         (
             "<!doctype html>",
             '<html lang="en">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{page_policy()}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
             '<meta name="referrer" content="no-referrer">',
@@ -71,7 +75,7 @@ def html(drawn: Scene, caption: Caption, href: Href) -> str:
             f"<style>{css}</style>",
             "</head>",
             "<body>",
-            *_head(caption),
+            *_head(caption, home),
             *_application(drawn),
             *_still(drawn, caption, href),
             f'<script type="application/json" id="data">{_data(drawn, href)}</script>',
@@ -83,9 +87,10 @@ def html(drawn: Scene, caption: Caption, href: Href) -> str:
     )
 
 
-def _head(caption: Caption) -> Iterator[str]:
+def _head(caption: Caption, home: str) -> Iterator[str]:
+    title = f'<a href="{escape(home)}">{escape(caption.title)}</a>' if home else escape(caption.title)
     yield '<header class="top">'
-    yield f'<div class="name"><h1>{escape(caption.title)}</h1><p>{escape(caption.subtitle)}</p></div>'
+    yield f'<div class="name"><h1>{title}</h1><p>{escape(caption.subtitle)}</p></div>'
     yield '<div class="find"><input id="query" type="search" placeholder="Search documents" autocomplete="off" '
     yield 'aria-label="Search documents" role="combobox" aria-expanded="false" aria-controls="hits">'
     yield '<ul id="hits" role="listbox" aria-label="Documents found" hidden></ul></div>'

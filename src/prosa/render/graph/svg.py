@@ -24,6 +24,9 @@ MARGIN, NARROWEST = 28.0, 640.0
 HEADER, FOOTER_GAP = 66.0, 30.0
 """Height of the caption; room between drawing and legend."""
 
+SMALL_MARGIN = 8.0
+"""Around a small drawing."""
+
 ARROWS = 400
 """Nodes up to which lines have arrowheads. In a larger drawing they would be specks."""
 
@@ -72,6 +75,23 @@ def svg(drawn: Scene, caption: Caption, *, with_css: bool = True) -> str:
         "</svg>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def small_svg(drawn: Scene, caption: Caption) -> str:
+    """The drawing alone, for a place where letters would be too small to read: nodes and lines."""
+    width, height = drawn.box.width + 2 * SMALL_MARGIN, drawn.box.height + 2 * SMALL_MARGIN
+    parts = [
+        _open(width, height),
+        f'<title id="drawing-title">{escape(caption.title)}</title>',
+        f'<desc id="drawing-words">{escape(_words(drawn, caption))}</desc>',
+        f"<style>\n{drawing_css()}\n</style>",
+        f'<g transform="translate({SMALL_MARGIN:g} {SMALL_MARGIN:g})">',
+        *_edges(drawn),
+        *_nodes(drawn.marks),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
 
 
 def _open(width: float, height: float) -> str:

@@ -6,23 +6,22 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Annotation, Problem
 from prosa.dialects.fields import shown
-from prosa.dialects.markdownlang.names import PYTHON_TOOL, tool_name
+from prosa.dialects.markdownlang.names import PYTHON_TOOL, VISIT_TOOL, tool_name
 from prosa.graph import ResolvedImport
 from prosa.rules.subject import ProgramSubject
 
 
 def check(subject: ProgramSubject) -> Iterator[Problem]:
-    """At the import that comes later. The built-in `python` is always there."""
+    """At the import that comes later. The built-in `python` is always there, and `visit` where there are sites."""
+    built_in = (PYTHON_TOOL, VISIT_TOOL) if subject.program.model.mdh else (PYTHON_TOOL,)
     first: dict[str, ResolvedImport] = {}
     for each in subject.program.imports:
         if each.path is None or each.path not in subject.closure.programs:
             continue
         name = tool_name(subject.closure.programs[each.path].model.name)
         earlier = first.setdefault(name, each)
-        if name == PYTHON_TOOL and earlier is each:
-            message = (
-                f"`{shown(each.ref.text)}` is a program named `{PYTHON_TOOL}`, which is the name of the built-in tool"
-            )
+        if name in built_in and earlier is each:
+            message = f"`{shown(each.ref.text)}` is a program named `{name}`, which is the name of the built-in tool"
             yield Problem("tool-name-collision", message, each.ref.span, ("give the program another `name`",))
         elif earlier is not each:
             yield _same_name(each, earlier, name)

@@ -52,5 +52,6 @@ RULES: tuple[Rule, ...] = (
     _site("MH055", "drifting-action", _W),
     _site("MH056", "site-index-mismatch", _W),
     _site("MH057", "site-without-root", _I),
+    _site("MH058", "reserved-url", _W),
     _site("MH060", "wikilink-in-node", _W),
 )

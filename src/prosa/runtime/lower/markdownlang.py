@@ -78,6 +78,7 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         limits=limits,
         imports=imports,
         servers=tuple(_server(each) for each in read.mcp_servers if not each.disabled and not each.built_in),
+        sites=read.mdh,
         preferred=_preferred(read),
         file=read.file_name,
         folder=str(loaded.path.parent),

@@ -52,11 +52,12 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Lowered:
     """``turns`` in the order in which they are given; without any ``nothing`` says why. ``tools`` are the names that
-    the chat chooses among the granted, None for all of them."""
+    the chat chooses among the granted, None for all of them; ``sites`` are URLs in the same way."""
 
     turns: tuple[Turn, ...]
     nothing: str
     tools: tuple[str, ...] | None
+    sites: tuple[str, ...] | None
     dry_run: bool
     halts: bool
     complaints: tuple[Complaint, ...]
@@ -77,6 +78,7 @@ def lower(done: Performed, *, assistant_names: bool = False, force: bool = False
         turns=turns,
         nothing=nothing,
         tools=work.texts("tools"),
+        sites=work.texts("mdh"),
         dry_run=work.flag("prapti.dry_run", default=False),
         halts=work.flag("prapti.halt_on_error", default=True),
         complaints=tuple(work.complaints),

@@ -33,7 +33,7 @@ function show(node) {
   if (node.path !== undefined) {
     parts.push(element("p", { class: "path" }, node.path));
     if (node.id !== node.path) parts.push(element("p", { class: "path quiet" }, node.id));
-    parts.push(element("a", { class: "open", href: node.href, rel: "noopener noreferrer" }, "Open the file"));
+    parts.push(element("a", { class: "open", href: node.href, rel: "noopener noreferrer" }, "Open"));
   }
   parts.push(...rows("Points at", node.out, (edge) => edge.target), ...rows("Pointed at by", node.back, (edge) => edge.source));
   side.replaceChildren(...parts);

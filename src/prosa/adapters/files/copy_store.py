@@ -1,0 +1,113 @@
+"""The copy of a site in a folder: its pages, and what is known of each, so that a copy can go on after a kill.
+
+In: relative paths and texts; records as plain data. Out: files, each whole or not at all. Records are appended to a
+journal before their file is written, and put together in one file at the end. A file that is not as it was left is
+never written to: `FileChanged`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from prosa.adapters.files.read import RootedFiles
+from prosa.adapters.files.write import replace_file
+from prosa.source import FileProblem
+
+STATE = ".prosa-crawl.json"
+JOURNAL = ".prosa-crawl.log"
+MAX_STATE = 256 * 1024 * 1024
+"""Bytes: 100,000 pages take less than a quarter of it."""
+
+
+@dataclass(slots=True)
+class CopyStore:
+    """The folder of a copy; it is made with the first file."""
+
+    folder: Path
+    _files: RootedFiles = field(init=False)
+    _journal: TextIOWrapper | None = None
+
+    def __post_init__(self) -> None:
+        self._files = RootedFiles(self.folder, MAX_STATE)
+
+    def load(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a
+        kill is passed over. Raises `FileProblem` for a state that cannot be read."""
+        state = self.folder / STATE
+        whole = _object(_text(state)) if state.exists() else {}
+        if whole is None:
+            raise FileProblem(state, "unreadable", "is not what a copy left here; move it away to begin anew")
+        journal = self.folder / JOURNAL
+        lines = _text(journal).splitlines() if journal.exists() else []
+        return whole, [record for line in lines if (record := _object(line)) is not None]
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        """Writes the whole state in one step, and ends the journal. Raises `OSError`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        replace_file(self.folder / STATE, json.dumps(state, ensure_ascii=True, indent=1))
+        self.close()
+        (self.folder / JOURNAL).unlink(missing_ok=True)
+
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Appends a record to the journal. Raises `OSError`."""
+        if self._journal is None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._journal = (self.folder / JOURNAL).open("a", encoding="utf-8", newline="\n")
+            self._journal.write("\n")  # ends a line that a kill cut off
+        self._journal.write(f"{json.dumps(record)}\n")
+        self._journal.flush()
+
+    def close(self) -> None:
+        """Closes the journal."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def digest(self, path: str) -> str:
+        """The SHA-256 of a file in hex; empty where there is none. Raises `FileProblem`."""
+        try:
+            return self._files.digest(self._at(path), MAX_STATE)
+        except FileProblem as problem:
+            if problem.kind == "missing":
+                return ""
+            raise
+
+    def read(self, path: str) -> str:
+        """The text of a page that was written. Raises `FileProblem`."""
+        return self._files.read(self._at(path)).text
+
+    def write(self, path: str, text: str, *, before: str) -> None:
+        """Writes a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
+        `FileProblem` for a path that leads out of the folder."""
+        target = self._at(path)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise FileProblem(target, "not-a-file", "cannot be written: a file stands where its folder must") from None
+        replace_file(target, text, expect_digest=before)
+
+    def _at(self, path: str) -> Path:
+        parts = PurePosixPath(path).parts
+        target = self.folder.joinpath(*parts)
+        if not parts or PurePosixPath(path).is_absolute() or ".." in parts or not self._files.inside_root(target):
+            raise FileProblem(target, "outside-root", "leads out of the folder of the copy")
+        return target
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > MAX_STATE:
+        raise FileProblem(path, "too-large", "is larger than the state of any copy; move it away to begin anew")
+    return path.read_bytes().decode("utf-8", "replace")  # a torn line is passed over, whatever it holds
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,41 @@
+"""Blocking work beside an event loop, in a thread that nothing waits for: a run that is stopped ends at once.
+
+In: a function. Out: its result, awaited. A cancelled wait leaves the thread to its end, which the function must bound;
+what it gives or raises then is heard by nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def in_background(work: Callable[[], T]) -> T:
+    """Runs ``work`` in a thread of its own. Raises what it raises."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except BaseException as raised:
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed: whoever waited is gone
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="prosa-http", daemon=True).start()
+    return await future

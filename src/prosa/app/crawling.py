@@ -1,0 +1,177 @@
+"""Walks over a site to copy it into a folder, from one page over its links to the others (X8). In: a start, limits, a
+folder. Out: one `Copied` for each URL, as it is settled, and a summary.
+
+Only GET, only one origin, no credential, nothing that `robots.txt` forbids. Redirects are not followed but walked to,
+so that each is judged like any other URL. A walk that is ended in between goes on when it is started again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from prosa.adapters.files.copy_store import CopyStore
+from prosa.adapters.http.exchange import Bounds
+from prosa.adapters.http.problems import HttpProblem
+from prosa.app.copy_records import KEPT, CopyRecords
+from prosa.app.robots import robots_of
+from prosa.app.settling import Outcome, Settling
+from prosa.app.site_client import SiteClient, json_of
+from prosa.runtime.errors import RunError
+from prosa.site.address import normal_url, path_of
+from prosa.site.follow import INDEX_PATH, index_of
+from prosa.site.frontier import Frontier
+from prosa.site.page import NoNode
+from prosa.site.page_link import led
+from prosa.site.robots import Robots
+from prosa.source import FileProblem
+
+CONNECTIONS = 4
+BATCH = 16
+"""URLs that are asked for before their answers are settled, in their order."""
+
+MAX_PAGES = 200
+MOST_PAGES = 100_000
+MAX_DEPTH = 10
+ASKED_FOR_EACH = 4
+"""URLs that may be asked for, for each page that may be had: links may lead to much that is no page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlLimits:
+    """``delay`` None is 0 on this machine and half a second elsewhere. ``refresh`` asks for everything anew."""
+
+    pages: int = MAX_PAGES
+    depth: int = MAX_DEPTH
+    delay: float | None = None
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What became of a URL: new, changed, unchanged, same (as another page), moved, skipped, failed or foreign (a file
+    that is not of the copy). ``file`` is empty where there is none; ``note`` says why."""
+
+    url: str
+    status: str
+    file: str = ""
+    note: str = ""
+
+
+@dataclass(slots=True)
+class CrawlSummary:
+    """How often each status was, whether a limit ended the walk, and whether it went on with an earlier one."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    cut: str = ""
+    resumed: bool = False
+    delay: float = 0.0
+
+    @property
+    def pages(self) -> int:
+        """The pages of the copy that this walk has seen."""
+        return sum(self.counts[status] for status in KEPT)
+
+
+@dataclass(slots=True)
+class Crawl:
+    """One walk. ``told`` is called with each URL as it is settled; ``wait`` sleeps for seconds."""
+
+    start: str
+    bounds: Bounds
+    limits: CrawlLimits
+    store: CopyStore
+    told: Callable[[Copied], None]
+    wait: Callable[[float], None] = time.sleep
+    summary: CrawlSummary = field(default_factory=CrawlSummary)
+    _robots: Robots = field(default_factory=Robots)
+    _asked: int = 0
+
+    def run(self) -> CrawlSummary:
+        """Walks to the end, or to a limit. Raises `RunError`, `HttpProblem`, `FileProblem` and `OSError`; whatever ends
+        it, what was done is kept, and the next run goes on from there."""
+        self.start = normal_url(self.start)
+        records = CopyRecords.opened(self.store, self.start, anew=self.limits.refresh)
+        self.summary.resumed = records.resumed
+        # No tokens: what is copied is what anybody can read (X8).
+        with SiteClient(replace(self.bounds, follow=False)) as client:
+            self._robots = robots_of(client, self.start)
+            self.summary.delay = max(self._robots.delay, self._own_delay())
+            records.save(complete=False)
+            complete = False
+            try:
+                self._walk(client, records)
+                complete = True
+            finally:
+                records.save(complete=complete)
+        return self.summary
+
+    def _walk(self, client: SiteClient, records: CopyRecords) -> None:
+        frontier = Frontier(self.start, self.limits.depth)
+        frontier.add([self.start], 0)
+        frontier.add(self._indexed(client), 1)
+        settling, pool = Settling(records), ThreadPoolExecutor(CONNECTIONS)
+        try:
+            for urls in self._batches(frontier):
+                asking = pool.map(lambda each: self._ask(client, settling, each[0]), urls)
+                for (url, depth), outcome in zip(urls, asking, strict=True):
+                    self._settle(settling, frontier, url, depth, outcome)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _batches(self, frontier: Frontier) -> Iterator[list[tuple[str, int]]]:
+        most = self.limits.pages * ASKED_FOR_EACH
+        while frontier.waiting:
+            left = min(self.limits.pages - self.summary.pages, most - self._asked)
+            if left <= 0:
+                self.summary.cut = f"the limit of {self.limits.pages:,} pages was reached"
+                return
+            urls = frontier.take(min(left, 1 if self.summary.delay else BATCH))
+            self._asked += len(urls)
+            yield urls
+        if frontier.full:
+            self.summary.cut = "the site names more URLs than can be remembered"
+
+    def _own_delay(self) -> float:
+        if self.limits.delay is not None:
+            return self.limits.delay
+        return 0.0 if self.bounds.named is not None else 0.5
+
+    def _indexed(self, client: SiteClient) -> Sequence[str]:
+        """The pages that the index of the site names, where it has one (HA1)."""
+        url = led(self.start, INDEX_PATH)
+        if not self._robots.allows(INDEX_PATH):
+            return ()
+        try:
+            answer = client.get(url, "application/json")
+        except HttpProblem:
+            return ()
+        return tuple(index_of(json_of(answer), url).values()) if answer.is_success else ()
+
+    def _ask(self, client: SiteClient, settling: Settling, url: str) -> Outcome:
+        """The answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
+        try:
+            if (done := settling.records.done(url)) is not None:
+                return done
+            if not self._robots.allows(path_of(url)):
+                return NoNode("is not for robots (robots.txt)")
+            if self.summary.delay:
+                self.wait(self.summary.delay)
+            return client.get(url, headers=settling.validators(url))
+        except (HttpProblem, FileProblem, OSError) as problem:
+            return problem
+
+    def _settle(self, settling: Settling, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
+        """Settles a URL, tells of it, and goes on to where it leads; a redirect is no step farther from the start."""
+        record, node = settling.settle(url, outcome)
+        if record.to:
+            frontier.add([record.to], depth)
+        else:
+            frontier.add(settling.leads(record, node), depth + 1)
+        self.summary.counts[record.status] += 1
+        self.told(Copied(url, record.status, record.file if record.status in KEPT else "", record.note))
+        if depth == 0 and record.status in ("failed", "skipped") and not self.summary.pages:
+            raise RunError(f"{url} {record.note}")

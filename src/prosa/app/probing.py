@@ -1,0 +1,171 @@
+"""The probe of a site or of a folder, with its network and its files. In: a URL or a folder. Out: the report.
+
+A site is asked by GET and HEAD only, without credentials, on the origin that the user named, by a few connections at
+once. `robots.txt` is not asked: who probes a site answers for it. Time and bytes of a whole probe are bounded (X9).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
+
+from prosa.site.probe.questions import Ask
+from prosa.site.probe.reply import Reply
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+    from prosa.rules.analysis import Hints
+    from prosa.site.probe.report import Report
+    from prosa.site.request import Request
+    from prosa.source import Files
+
+CONNECTIONS = 4
+"""Questions at once: quick on a large site, and no burden for a small one."""
+
+MAX_SECONDS = 900.0
+"""Of a whole probe; what is not asked by then is not asked."""
+
+MAX_HELD = 128 * 1024 * 1024
+"""Bytes of all answers together."""
+
+_PATH_SAFE = "/!$&'()*+,;=:@-._~"
+
+Told = Callable[[int], None]
+"""Hears how many questions have been answered."""
+
+
+def probe_url(url: str, bounds: Bounds, *, most: int, call_reads: bool = False, told: Told | None = None) -> Report:
+    """The report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
+    from prosa.site.origin import origin_of
+    from prosa.site.probe.gather import gather
+    from prosa.site.probe.report import report_on
+
+    with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), told) as asking:
+        return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
+
+
+def probe_folder(
+    folder: Path, name: str, files: Files, paths: Sequence[Path], hints: Callable[[Path], Hints]
+) -> Report:
+    """The report on a folder as the root of a site. ``paths`` are its documents; those that say that they are of
+    another dialect are passed over (X3)."""
+    from prosa.dialects.mdh.url import md_url
+    from prosa.dialects.table import dialect
+    from prosa.site.probe.evidence import Evidence
+    from prosa.site.probe.reading import read_nodes
+    from prosa.site.probe.report import report_on
+
+    root = files.real(folder)
+    own = {path: _dialect(path, files, hints) for path in paths}
+    nodes = {
+        path: md_url(files.real(path).relative_to(root).as_posix())
+        for path, found in own.items()
+        if found in ("mdh", "plain") and files.real(path).is_relative_to(root)
+    }
+    others = [path for path in paths if path not in nodes]
+    read = read_nodes(nodes, files, folder, others=others, own=hints)
+    passed_over = Counter(dialect(own[path]).title for path in others)
+    return report_on(Evidence(name, read.nodes, read.remarks, None, read.unreadable, dict(passed_over)))
+
+
+def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
+    """What a document is by name, settings or shape; `plain` where it cannot be read, which the checks then say."""
+    from prosa.dialects.detect import detect
+    from prosa.dialects.front import read_front
+    from prosa.source import FileProblem
+
+    hint = hints(files.real(path))
+    try:
+        front = read_front(files.read(path))
+    except FileProblem:
+        return "plain"
+    return detect(front, explicit=hint.explicit, by_glob=hint.glob, forced=hint.forced).dialect
+
+
+@dataclass
+class _Asking:
+    """Questions to one origin. The first is asked alone, so that the exchange has its pool of connections before
+    several threads share it."""
+
+    origin: str
+    exchange: Exchange
+    pool: ThreadPoolExecutor
+    told: Told | None
+    deadline: float
+    held: int = 0
+    done: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def all(self, asks: Sequence[Ask]) -> list[Reply]:
+        """The answers, in the order of the questions."""
+        return list(self.pool.map(self.one, asks))
+
+    def one(self, ask: Ask) -> Reply:
+        """One answer, or why there is none."""
+        from prosa.adapters.http.problems import HttpProblem
+
+        url = ask.exact or f"{self.origin}{quote(ask.path, safe=_PATH_SAFE, errors='replace')}"
+        if time.monotonic() > self.deadline or self.held > MAX_HELD:
+            return Reply(url, problem="it was not asked: the probe had reached its limit", asked=False)
+        try:
+            reply = _reply(_followed(self.exchange, _request(ask, url)))
+        except HttpProblem as problem:
+            reply = Reply(url, problem=problem.message)
+        with self.lock:
+            self.held += reply.size
+            self.done += 1
+            if self.told is not None:
+                self.told(self.done)
+        return reply
+
+
+@contextmanager
+def _asking(bounds: Bounds, origin: str, told: Told | None) -> Iterator[_Asking]:
+    from prosa.adapters.http.exchange import Exchange
+
+    pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="prosa-probe")
+    with Exchange(bounds) as exchange, pool:
+        try:
+            yield _Asking(origin, exchange, pool, told, time.monotonic() + MAX_SECONDS)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _request(ask: Ask, url: str) -> Request:
+    from prosa.site.request import Request
+
+    where, _, query = url.partition("?")
+    pairs = tuple(parse_qsl(query, keep_blank_values=True))
+    return Request(ask.method, where, pairs, {"Accept": ask.accept, **ask.headers})
+
+
+def _followed(exchange: Exchange, request: Request) -> Answer:
+    """The answer after redirects within the origin; one that leaves it is itself the answer. Raises `HttpProblem`."""
+    from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
+    from prosa.adapters.http.problems import HttpProblem
+
+    for _ in range(MAX_REDIRECTS):
+        answer = exchange.send(request)
+        if not answer.moved_to:
+            return answer
+        moved = redirected(replace(request, method="GET"), answer.status, answer.moved_to)
+        if moved.origin != request.origin:
+            return answer
+        request = replace(moved, method=request.method)
+    raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
+
+
+def _reply(answer: Answer) -> Reply:
+    try:
+        text = answer.body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = None
+    return Reply(answer.url, answer.status, answer.headers, text, len(answer.body))

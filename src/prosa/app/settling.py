@@ -1,0 +1,146 @@
+"""What becomes of a URL of a site that is copied. In: the answer of the site, or why there is none. Out: its record and
+its file, and where it leads.
+
+A page is written byte for byte as it came; one that came as JSON or HTML as the Markdown in it. A file that is not as
+the copy left it is not written to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from prosa.adapters.files.write import FileChanged
+from prosa.adapters.http.exchange import Answer
+from prosa.adapters.http.problems import HttpProblem
+from prosa.app.copy_records import KEPT, CopyRecords, PageRecord
+from prosa.site.address import normal_url
+from prosa.site.node import SiteNode, node_of_text
+from prosa.site.page import Elsewhere, NoNode, is_only_text, read_page
+from prosa.site.page_link import led, same_site
+from prosa.source import FileProblem
+
+NOT_MODIFIED = 304
+MAX_VALIDATOR = 1_000
+"""Characters of an `ETag` or a date that are kept."""
+
+Outcome: TypeAlias = Answer | PageRecord | HttpProblem | FileProblem | OSError | NoNode
+"""What came of asking: an answer, what this walk knows already, or why there is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Settles the URLs of one walk."""
+
+    records: CopyRecords
+
+    def settle(self, url: str, outcome: Outcome) -> tuple[PageRecord, SiteNode | None]:
+        """The record of a URL, kept, and the page where it was read now. Raises `OSError` where nothing can be
+        written."""
+        if isinstance(outcome, PageRecord):
+            return replace(outcome, status="unchanged" if outcome.status in KEPT else outcome.status), None
+        if not isinstance(outcome, Answer):
+            return self._without(url, outcome), None
+        try:
+            return self._read(url, outcome)
+        except (NoNode, FileProblem) as problem:
+            return self._without(url, problem), None
+
+    def leads(self, record: PageRecord, node: SiteNode | None) -> Iterator[str]:
+        """Where a page leads; one that was not read now is read from its file. Raises `FileProblem`."""
+        if record.status not in KEPT:
+            return
+        if node is None:
+            text = self.records.store.read(record.file)
+            node = node_of_text(text, record.url, url=record.url, md_url=record.base)
+        yield from (link.url for link in node.inline_links if link.same_site)
+        yield from (url for link in node.links if (url := link.url(node.md_url)))
+
+    def validators(self, url: str) -> dict[str, str]:
+        """Headers that ask for a page only where it has changed; none where its file is not as it was left."""
+        known = self.records.pages.get(url)
+        if known is None or known.status not in KEPT or not self.records.is_as_left(known):
+            return {}
+        found = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+        return {name: value for name, value in found.items() if value}
+
+    def _read(self, url: str, answer: Answer) -> tuple[PageRecord, SiteNode | None]:
+        known = self.records.pages.get(url)
+        if answer.status == NOT_MODIFIED and known is not None and known.file and self.records.is_as_left(known):
+            record = replace(known, round=self.records.round, status="unchanged", note="")
+            self.records.keep(record)
+            return record, None
+        if answer.moved_to:
+            return self._moved(url, led(url, answer.moved_to)), None
+        if not answer.is_success:
+            return self._without(url, HttpProblem(f"answers {answer.status} {answer.reason}".rstrip())), None
+        read = read_page(answer.body, answer.media_type, url, answer.headers)
+        if isinstance(read, Elsewhere):
+            return self._moved(url, normal_url(read.url)), None
+        return self._write(url, answer, read), read
+
+    def _moved(self, url: str, to: str) -> PageRecord:
+        if not to or not same_site(to, url):
+            raise NoNode(f"leads to {to or 'no web page'}, on another origin")
+        return self._keep(PageRecord(url, self.records.round, "moved", to=to, note=f"to {to}"))
+
+    def _write(self, url: str, answer: Answer, node: SiteNode) -> PageRecord:
+        """The page in its file. Raises `NoNode`, `FileProblem` and `OSError`."""
+        text = _text(node, answer)
+        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        path, owner = self.records.place(url, node.md_url)
+        if owner is not None and owner.sha256 == digest and owner.round == self.records.round:
+            return self._keep(PageRecord(url, self.records.round, "same", note=f"as {owner.file}"))
+        before = self._before(url, path, digest)
+        status = "new" if not before else "unchanged" if before == digest else "changed"
+        etag, modified = (_header(answer.headers.get(name, "")) for name in ("etag", "last-modified"))
+        record = PageRecord(url, self.records.round, status, path, digest, before, etag, modified, node.md_url)
+        self.records.keep(record)
+        if status != "unchanged":
+            self.records.store.write(path, text, before=before)
+        return record
+
+    def _before(self, url: str, path: str, digest: str) -> str:
+        """The digest of what is in the place of a page, empty for nothing. Raises `FileChanged` where that is neither
+        what the copy left there nor the very page."""
+        there, known = self.records.store.digest(path), self.records.pages.get(url)
+        ours = (known.sha256, known.before) if known is not None and known.file == path else ()
+        if there and there != digest and there not in ours:
+            raise FileChanged(self.records.store.folder / path)
+        return there
+
+    def _without(self, url: str, problem: Exception) -> PageRecord:
+        """The record of a URL that gave no page."""
+        status = "skipped" if isinstance(problem, NoNode) else "failed"
+        if isinstance(problem, FileProblem):
+            status = "foreign"
+        said = problem.message if isinstance(problem, HttpProblem) else str(problem)
+        return self._keep(PageRecord(url, self.records.round, status, note=said))
+
+    def _keep(self, record: PageRecord) -> PageRecord:
+        """Keeps a record without a page. A file that the URL gave before stays its own."""
+        known = self.records.pages.get(record.url)
+        if known is not None and known.file:
+            record = replace(record, file=known.file, sha256=known.sha256, before=known.before, base=known.base)
+        self.records.keep(record)
+        return record
+
+
+def _text(node: SiteNode, answer: Answer) -> str:
+    """The Markdown as it goes into a file. Raises `NoNode` for what no index could read."""
+    if is_only_text(node, answer.media_type):
+        raise NoNode("is text, and does not say that it is Markdown")
+    try:
+        if node.form == "markdown":
+            return answer.body.decode("utf-8")
+        node.markdown.encode("utf-8")
+    except UnicodeError:
+        raise NoNode("is not UTF-8") from None
+    return node.markdown
+
+
+def _header(value: str) -> str:
+    """A value that may be sent back as it came, else nothing."""
+    return value if len(value) <= MAX_VALIDATOR and value.isascii() and value.isprintable() else ""

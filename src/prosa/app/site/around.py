@@ -1,0 +1,123 @@
+"""What a node of a site is connected with, from the graph, as far as it may be shown (H4, X21, X23).
+
+In: a site whose graph is there, and the path of a document. Out: its typed links, and its neighbours for the page.
+Documents that are not published are not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from prosa.corpus.errors import CorpusError
+from prosa.graph.answers import inverse_of
+from prosa.graph.node import Edge
+from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
+
+if TYPE_CHECKING:
+    from prosa.app.corpus import OpenCorpus
+    from prosa.app.site.live import LiveSite
+
+_RELS = {"wikilink": "mentions", "import": "imports", "include": "includes"}
+"""What a link without a rel is called in a node's `links`, by its notation."""
+
+MAX_TYPED = 500
+"""Derived links of one node."""
+
+
+def typed_links(site: LiveSite, path: str) -> tuple[TypedLink, ...]:
+    """The `links` of a document that has none of its own kind: its relationships and wikilinks (H10)."""
+    if not site.is_ready:
+        return ()
+    edges = edges_from(site, path)
+    nodes = site.catalogue.by_node
+    found: dict[TypedLink, None] = {}
+    for edge in edges:
+        rel = edge.rel or _RELS.get(edge.origin)
+        target = _target(edge, nodes)
+        if rel and target and edge.origin != "inline":
+            found[TypedLink(rel, target)] = None
+    return tuple(found)[:MAX_TYPED]
+
+
+def around(site: LiveSite, path: str) -> Around | None:
+    """What stands around the node at a path; None while there is no graph."""
+    if not site.is_ready:
+        return None
+    out = _asked(site, lambda corpus: corpus.index.edges_from(path))
+    back = _asked(site, lambda corpus: corpus.index.edges_to(path))
+    if out is None or back is None:
+        return None
+    nodes = site.catalogue.by_node
+    typed = [*_typed(out, nodes), *_typed_back(back, nodes, path)]
+    return Around(
+        relationships=_once(typed),
+        links=_once(_plain(out, nodes)),
+        backlinks=_once(_back(back, nodes, path)),
+    )
+
+
+def edges_from(site: LiveSite, path: str) -> list[Edge]:
+    """The edges of a document; none where there is no index."""
+    return _asked(site, lambda corpus: corpus.index.edges_from(path)) or []
+
+
+def _asked(site: LiveSite, question: Callable[[OpenCorpus], list[Edge]]) -> list[Edge] | None:
+    """Edges from the index; None where it cannot be used, which is no reason to show nothing of a node."""
+    try:
+        edges: list[Edge] = site.ask(question)
+    except CorpusError:
+        return None
+    return edges
+
+
+def _target(edge: Edge, nodes: Mapping[str, NodeRow]) -> str:
+    """What `target` says: the id of a published node, `url:…`, the target as written where it leads nowhere, or
+    nothing."""
+    if edge.resolved:
+        row = nodes.get(edge.target)
+        return row.id if row is not None else ""
+    if edge.state == "external":
+        return f"url:{edge.target}"
+    return edge.target if edge.is_missing and edge.kind == "id" else ""
+
+
+def _typed(edges: Iterable[Edge], nodes: Mapping[str, NodeRow]) -> Iterator[Neighbour]:
+    for edge in edges:
+        if edge.rel is not None and edge.origin != "inline":
+            yield from _neighbour(edge, edge.rel, nodes)
+
+
+def _typed_back(edges: Iterable[Edge], nodes: Mapping[str, NodeRow], path: str) -> Iterator[Neighbour]:
+    for edge in edges:
+        rel, row = inverse_of(edge), nodes.get(edge.source)
+        if rel is not None and row is not None and row.path != path:
+            yield Neighbour(row.title, row.url, rel)
+
+
+def _plain(edges: Iterable[Edge], nodes: Mapping[str, NodeRow]) -> Iterator[Neighbour]:
+    for edge in edges:
+        if edge.rel is None or edge.origin == "inline":
+            yield from _neighbour(edge, "", nodes)
+
+
+def _neighbour(edge: Edge, rel: str, nodes: Mapping[str, NodeRow]) -> Iterator[Neighbour]:
+    if edge.resolved:
+        row = nodes.get(edge.target)
+        if row is not None:
+            yield Neighbour(row.title, row.url, rel)
+    elif edge.state == "external":
+        yield Neighbour(edge.target, edge.target, rel, external=True)
+    elif edge.is_missing:
+        yield Neighbour(edge.target, "", rel)
+
+
+def _back(edges: Iterable[Edge], nodes: Mapping[str, NodeRow], path: str) -> Iterator[Neighbour]:
+    for edge in edges:
+        row = nodes.get(edge.source)
+        if row is not None and row.path != path:
+            yield Neighbour(row.title, row.url)
+
+
+def _once(found: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,89 @@
+"""A site as static files, for hosts that cannot negotiate (H8, HA7): what to write where.
+
+In: a site whose graph is there. Out: files by their path below the output, in a fixed order. Every node has three:
+`x.html`, `x.md`, `x.json`; pages lead to pages. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from prosa.dialects.mdh.url import is_reserved
+from prosa.site.layout import twin_of, url_of
+from prosa.site.view import Around, Form, Neighbour, NodeView
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.app.site.live import LiveSite
+
+_FORMS: tuple[Form, ...] = ("html", "markdown", "json")
+
+
+class Built(NamedTuple):
+    """A file: its path below the output, and its bytes."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a build: how many files were written, left as they were, removed; and what was in the way."""
+
+    written: int = 0
+    same: int = 0
+    removed: int = 0
+    kept: tuple[str, ...] = ()
+
+
+def file_of(url: str, form: Form) -> str:
+    """The file of one form of a node, below the output."""
+    return unquote(twin_of(url, form)).removeprefix("/")
+
+
+def static_url(url: str) -> str:
+    """The URL of a node's page among static files; every other URL as it is."""
+    path, mark, rest = url.partition("#")
+    return f"{twin_of(path, 'html')}{mark}{rest}" if path.startswith("/") else url
+
+
+def static_around(near: Around | None) -> Around | None:
+    """What stands around a node, with URLs of static pages."""
+    if near is None:
+        return None
+
+    def moved(some: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
+        return tuple(each if each.external else each._replace(url=static_url(each.url)) for each in some)
+
+    return Around(moved(near.relationships), moved(near.links), moved(near.backlinks))
+
+
+def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:
+    """Every node of a site, those of folders that no file stands for among them, which ``listed`` makes. A document
+    that cannot be read any more is left out."""
+    catalogue = site.catalogue
+    for folder in catalogue.folders:
+        if url_of(f"{folder}index.md") not in catalogue.by_url:
+            yield listed(folder)
+    for row in catalogue.rows:
+        try:
+            view = site.view(row.path) if not is_reserved(row.url) else None
+        except FileProblem:
+            continue
+        if view is not None:
+            yield replace(view, url=row.url)
+
+
+def write_files(files: Iterable[Built], out: Path) -> Written:
+    """Writes files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it
+    are removed, as long as nobody changed them; a file of somebody else's is never replaced. Raises `OSError`."""
+    from prosa.adapters.files.builds import Build
+
+    with Build(out) as build:
+        for each in files:
+            build.put(each.path, each.content)
+    return Written(build.written, build.same, build.removed, tuple(build.kept))

@@ -1,0 +1,164 @@
+"""What a site knows of all its nodes at one moment: which are published, where they live, what is in which folder.
+
+In: an index. Out: a `Catalogue`, frozen; a newer one replaces it. Documents that may not be shown are in none (X23).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+from prosa.corpus.extracted import Facets
+from prosa.corpus.published import is_published
+from prosa.dialects.mdh.url import SUFFIXES, is_reserved
+from prosa.site.identity import name_of, type_of
+from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, url_of
+from prosa.site.view import NodeRow
+
+_ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text,
+    n.text
+  FROM document d
+  LEFT JOIN metadata i ON i.document = d.id AND i.key = 'id' AND i.n = 0 AND i.lent_by IS NULL
+  LEFT JOIN metadata t ON t.document = d.id AND t.key = 'type' AND t.n = 0 AND t.lent_by IS NULL
+  LEFT JOIN metadata n ON n.document = d.id AND n.key = 'title' AND n.n = 0 AND n.lent_by IS NULL
+    AND n.kind IN ('number', 'boolean')
+  ORDER BY d.path"""
+"""What an author wrote as `id` and `type` is what the node says of itself, whatever its dialect; a title may be a
+number."""
+
+NO_LINKS: Mapping[str, str | None] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The published nodes by path. ``generation`` grows with every change; ``hidden`` counts documents that are in the
+    index and not in ``rows``. ``names`` are the ids of the nodes in the graph, in the order of ``rows``. ``shadowed``
+    are documents that could be shown and that no URL leads to."""
+
+    rows: tuple[NodeRow, ...] = ()
+    names: tuple[str, ...] = field(default=(), repr=False)
+    generation: int = 0
+    hidden: int = 0
+    shadowed: tuple[NodeRow, ...] = ()
+
+    @cached_property
+    def by_path(self) -> Mapping[str, NodeRow]:
+        """The nodes by path."""
+        return {row.path: row for row in self.rows}
+
+    @cached_property
+    def by_id(self) -> Mapping[str, NodeRow]:
+        """The nodes by the id that they give themselves; of several with one id the first by path (HA20)."""
+        return {row.id: row for row in reversed(self.rows)}
+
+    @cached_property
+    def by_node(self) -> Mapping[str, NodeRow]:
+        """The nodes by the id that edges name them with: one that two files claim is a path (`graph.node.Node`)."""
+        return dict(zip(self.names, self.rows, strict=True))
+
+    @cached_property
+    def by_url(self) -> Mapping[str, NodeRow]:
+        """The nodes by URL path; of several at one the first by path."""
+        return {row.url: row for row in reversed(self.rows)}
+
+    @cached_property
+    def folders(self) -> Mapping[str, tuple[str, ...]]:
+        """The folders inside each folder that hold nodes, by their path with `/` behind; the root is empty."""
+        found: dict[str, dict[str, None]] = {"": {}}
+        for row in self.rows:
+            for folder, inner in _steps(row.path):
+                found.setdefault(inner, {})
+                found[folder][inner] = None
+        return {folder: tuple(inner) for folder, inner in found.items()}
+
+    @cached_property
+    def _in_folder(self) -> Mapping[str, tuple[NodeRow, ...]]:
+        found: dict[str, list[NodeRow]] = {}
+        for row in self.rows:
+            folder, _, _ = row.path.rpartition("/")
+            found.setdefault(f"{folder}/" if folder else "", []).append(row)
+        return {folder: tuple(rows) for folder, rows in found.items()}
+
+    def nodes_in(self, folder: str) -> tuple[NodeRow, ...]:
+        """The nodes that lie directly in a folder, by path."""
+        return self._in_folder.get(folder, ())
+
+
+def read_catalogue(
+    connection: sqlite3.Connection,
+    generation: int,
+    *,
+    layout: LayoutName,
+    private: bool,
+    links: Mapping[str, str | None] = NO_LINKS,
+) -> Catalogue:
+    """The catalogue of what the index holds now. ``links`` are the documents that are links, with the path that each
+    leads to, None where that may not be seen. Raises `sqlite3.Error`."""
+    found: list[tuple[str, NodeRow]] = []
+    hidden = 0
+    everything = connection.execute(_ROWS).fetchall()
+    open_ = {
+        row[3]: is_published(Facets(classification=row[6], visibility=row[7]), private=private) for row in everything
+    }
+    for node, kind, title, path, dialect, updated, _classification, _visibility, *own in everything:
+        end = links.get(path, path)
+        if end is None or not open_[path] or not open_.get(end, True):
+            hidden += 1
+            continue
+        own_id, own_type, number = (" ".join((each or "").split()) for each in own)
+        own_id, name = own_id or node, number or title or name_of(path)
+        url = url_of(path, own_id, layout)
+        row = NodeRow(own_id, own_type or kind or type_of(dialect), name, url, path, dialect, updated or "")
+        found.append((node, row))
+    settled = [(node, row) for (node, _), row in zip(found, one_url_each([row for _, row in found]), strict=True)]
+    readable = [(node, row) for node, row in settled if not is_shadowed(row.url)]
+    shadowed = tuple(row for _, row in settled if is_shadowed(row.url))
+    rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
+    return Catalogue(rows, names, generation, hidden + len(shadowed), shadowed)
+
+
+def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:
+    """Those of some paths whose documents may be shown by what the index holds now, which may be newer than a
+    catalogue. Raises `sqlite3.Error`."""
+    question = "SELECT classification, visibility FROM document WHERE path = ?"
+    found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
+    facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in found if row is not None)
+    return frozenset(path for path, each in facets if is_published(each, private=private))
+
+
+def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
+    """The rows, no two at one URL: where several files have a claim to it, the one that a request finds there keeps it,
+    and the others are reached by their whole name."""
+    claims = Counter(row.url for row in rows)
+    ids: set[str] = set()
+    paths = {row.path for row in rows}
+    for row in rows:
+        if row.url.startswith(NODE_ROOT) and row.url != url_of(row.path):
+            if row.id not in ids:
+                ids.add(row.id)
+                yield row
+                continue
+            row = row._replace(url=url_of(row.path))
+        elif claims[row.url] == 1 and not row.url.lower().endswith(SUFFIXES):
+            yield row
+            continue
+        first = next((each.path for each in asked(decoded(row.url.encode()) or "/").wanted if each.path in paths), "")
+        yield row if first in (row.path, "") else row._replace(url=exact_url(row.path))
+
+
+def is_shadowed(url: str) -> bool:
+    """Whether no document can be read at a URL path: it belongs to the site itself, or holds what no URL holds."""
+    return is_reserved(url) or decoded(url.encode("ascii")) is None
+
+
+def _steps(path: str) -> Iterator[tuple[str, str]]:
+    """Each folder on the way to a document with the one inside it: `a/b/c.md` gives `("", "a/")`, `("a/", "a/b/")`."""
+    at, outer = path.find("/"), ""
+    while at >= 0:
+        inner = path[: at + 1]
+        yield outer, inner
+        outer, at = inner, path.find("/", at + 1)

@@ -1,0 +1,124 @@
+"""The files of a site that may be seen, by path (X5, X23). In: a path below the root, as a request names it. Out: where
+it lies and what the system says of it, or None.
+
+Seen are regular files whose real path lies inside the root, that are not hidden and not git-ignored, neither under the
+name that was asked for nor where a link leads. What a document says of itself is looked at by others.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.gitignore import Ignored, ignored_in
+from prosa.corpus.found import Stamp
+
+CHECK_SECONDS = 1.0
+"""How long a look at the path of a file is trusted while the file itself stays the same: a change of `.gitignore` shows
+after that."""
+
+MAX_KNOWN = 4_096
+"""Folders whose ignore rules are kept."""
+
+
+class Place(NamedTuple):
+    """A file that may be seen: where it is opened, and its stamp."""
+
+    path: Path
+    stamp: Stamp
+
+
+@dataclass(slots=True)
+class SiteFiles:
+    """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes."""
+
+    root: Path
+    max_size: int
+    reader: RootedFiles = field(init=False)
+    _rules: dict[str, tuple[float, Ignored | None]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.reader = RootedFiles(self.root, self.max_size)
+
+    def place(self, path: str) -> Place | None:
+        """The file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""
+        whole = self.root / path
+        stamp = stamp_at(os.fspath(whole))
+        return Place(whole, stamp) if stamp is not None and self.may_be_seen(path) else None
+
+    def may_be_seen(self, path: str) -> bool:
+        """Whether the path of a file says nothing against it."""
+        if not self.is_open(path):
+            return False
+        below = self.real(path)
+        return below == path or (below is not None and self.is_open(below))
+
+    def real(self, path: str) -> str | None:
+        """The path below the root that a path leads to when links are followed; None for one outside."""
+        real, base = os.path.realpath(self.root / path), os.fspath(self.root)
+        if os.path.commonpath((real, base)) != base:
+            return None
+        return real[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
+
+    def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
+        """The paths of files whose name is ``wanted`` and that may be seen, in order."""
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            place = self.folder(folder)
+            names = sorted(each.name for each in place.iterdir()) if place is not None else []
+            yield from (f"{folder}{name}" for name in names if wanted(name) and self.place(f"{folder}{name}"))
+            waiting += (f"{folder}{name}/" for name in reversed(names) if self.folder(f"{folder}{name}/") is not None)
+
+    def folder(self, path: str) -> Path | None:
+        """The folder at a path that ends with `/` or is empty; None where there is none that may be seen."""
+        place = self.root / path
+        if not os.path.isdir(place) or self.real(path) != path.rstrip("/"):  # noqa: PTH112 - a name too long is no error
+            return None
+        return place if not path or self.is_open(f"{path}x") else None
+
+    def is_open(self, path: str) -> bool:
+        """Whether no part of a path is hidden and git ignores none of it."""
+        *folders, name = path.split("/")
+        if any(part.startswith(".") for part in (*folders, name)):
+            return False
+        rules = self._rules_in("/".join(folders))
+        return rules is not None and not rules.ignores(os.fspath(self.root / path), is_folder=False)
+
+    def _rules_in(self, folder: str) -> Ignored | None:
+        """What git ignores in a folder; None where it ignores the folder itself. Looked at again after a second."""
+        now = time.monotonic()
+        known = self._rules.get(folder)
+        if known is not None and now - known[0] < CHECK_SECONDS:
+            return known[1]
+        if len(self._rules) > MAX_KNOWN:
+            self._rules.clear()
+        found = self._read_rules(folder)
+        self._rules[folder] = (now, found)
+        return found
+
+    def _read_rules(self, folder: str) -> Ignored | None:
+        if not folder:
+            return ignored_in(os.fspath(self.root))
+        above = self._rules_in(folder.rpartition("/")[0])
+        place = os.fspath(self.root / folder)
+        if above is None or above.ignores(place, is_folder=True):
+            return None
+        return above.inside(place)
+
+
+def stamp_at(path: str) -> Stamp | None:
+    """The stamp of a regular file, or None. Follows links: where they lead is looked at by `SiteFiles`."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - once for every request
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)

@@ -1,0 +1,81 @@
+"""What meta files say of other documents, read from the files themselves (MA18, X23): a page is judged by it before the
+index is there.
+
+In: a look at the files. Out: the meta files, read once and again when they change; the facets of a document with what
+they lend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from prosa.adapters.files import RootedFiles
+from prosa.corpus.extract import footer_of
+from prosa.corpus.extracted import Facets, FieldRow
+from prosa.corpus.facets import facets_of
+from prosa.corpus.fields import by_name, field_rows
+from prosa.corpus.found import Found, Scan, Stamp
+from prosa.corpus.published import guarded
+from prosa.dialects.detect import detect
+from prosa.dialects.front import read_front
+from prosa.dialects.magi.meta import MetaFile, effective_fields
+from prosa.dialects.reading import DialectReading, read_as
+from prosa.source import FileProblem
+
+_GLOBS = "globs"
+
+SUFFIX = ".mda"
+"""Meta files end so, but for those that the settings of the project make MAGI documents."""
+
+
+@dataclass(slots=True)
+class Lenders:
+    """The meta files of a site."""
+
+    files: RootedFiles
+    _known: dict[str, tuple[Stamp, MetaFile | None]] = field(default_factory=dict)
+
+    def of(self, scan: Scan) -> tuple[MetaFile, ...]:
+        """The meta files among the documents that were found."""
+        candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
+        self._known = {each.path: self._read(each) for each in candidates}
+        return tuple(found for _, found in self._known.values() if found is not None)
+
+    def _read(self, each: Found) -> tuple[Stamp, MetaFile | None]:
+        known = self._known.get(each.path)
+        if known is not None and known[0] == each.stamp:
+            return known
+        return each.stamp, self._meta(each)
+
+    def _meta(self, each: Found) -> MetaFile | None:
+        try:
+            source = self.files.read(each.place)
+        except FileProblem:
+            return None
+        if _GLOBS not in source.text:
+            return None
+        front = read_front(source)
+        found = detect(front, by_glob="magi" if each.hint == "magi" else None).dialect
+        reading = read_as(front, found)
+        globs = reading.model.fields.texts(_GLOBS) if found == "magi" else ()
+        if not globs:
+            return None
+        return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
+
+
+def facets_at(reading: DialectReading, path: str, lenders: Sequence[MetaFile]) -> Facets:
+    """The facets of a document at ``path`` with what is lent to it, as the index has them."""
+    rows = _rows(reading)
+    if not lenders:
+        return facets_of(rows)
+    own = by_name(rows)
+    url = own.get("source-url")
+    fields = effective_fields(own, PurePosixPath(path), lenders, url=url[0].text if url else None)
+    return facets_of(row for some in fields.values() if some is not None for row in some)
+
+
+def _rows(reading: DialectReading) -> Sequence[FieldRow]:
+    rows, _ = field_rows(reading.front.fields, footer_of(reading))
+    return guarded(rows, reading.front.source.text, has_footer=reading.name == "ymj")

@@ -1,0 +1,154 @@
+"""The way of a run to its sites: requests within the bounds of the run, its credentials, its permission (X7, X8, X9).
+
+In: requests to sites that the run may ask. Out: answers, or `HttpProblem`. Every request stays with its origin, also
+when it is redirected; a run that is stopped waits for none. Tokens go to their origin only, and `hide` takes them out
+of whatever a site gives back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+from prosa.app.site_rights import SiteRights
+from prosa.runtime.errors import RunError
+from prosa.site.credential import HIDDEN
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+    from prosa.app.choices import Surroundings
+    from prosa.schema import Schema
+    from prosa.site.contract import Contract
+    from prosa.site.origin import Origin
+    from prosa.site.request import Request
+
+CALL_SECONDS = 30.0
+"""For one request with its redirects and repetitions, within the wall clock of the run."""
+
+MAX_REQUESTS = 200
+"""Requests of one run, those of its imported programs among them: a page must not keep a run going round."""
+
+
+Confirm = Callable[[str], Awaitable[bool]]
+"""Shows a request to a person and gives whether it may be sent."""
+
+
+@dataclass(slots=True)
+class SiteAccess:
+    """What the programs of one run share. ``variables`` are those that hold the tokens, by origin; ``confirm`` is None
+    where nobody can be asked. ``keys`` are those of changes whose outcome is not known, by what was asked."""
+
+    rights: SiteRights
+    variables: Mapping[Origin, str]
+    environ: Mapping[str, str] = field(repr=False)
+    confirm: Confirm | None = None
+    requests: int = 0
+    keys: dict[str, str] = field(default_factory=dict)
+    _secrets: dict[str, None] = field(default_factory=dict, repr=False)
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def send(self, request: Request) -> Answer:
+        """The answer, whatever its status. Raises `HttpProblem`."""
+        from prosa.adapters.http.background import in_background
+        from prosa.adapters.http.exchange import Exchange
+        from prosa.adapters.http.problems import HttpProblem
+
+        if self.requests >= MAX_REQUESTS:
+            raise HttpProblem(f"the run has made its {MAX_REQUESTS} requests to sites, and makes no further one")
+        self.requests += 1
+        exchange = Exchange(self._bounds(request.origin))
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                return await in_background(lambda: _answer(exchange, request))
+        except TimeoutError:
+            late = f"{request.origin.host} did not answer within {CALL_SECONDS:g} s"
+            raise HttpProblem(late, again="if-repeatable") from None
+        finally:
+            exchange.__exit__(None, None, None)  # a thread that nobody waits for any more sends nothing further
+
+    def _bounds(self, origin: Origin) -> Bounds:
+        """The bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
+        from prosa.adapters.http.exchange import Bounds
+        from prosa.app.site_client import on_this_machine
+
+        place = (origin.host, origin.port)
+        named = place if any(on_this_machine(url) == place for url in self.rights.named) else None
+        return Bounds(seconds=CALL_SECONDS, allow_private=self.rights.allow_private, named=named, follow=False)
+
+    def token(self, origin: Origin) -> str | None:
+        """The token for an origin, None where the user gave none or its variable is not set."""
+        name = self.variables.get(origin)
+        token = (self.environ.get(name, "") or None) if name else None
+        if token is not None:
+            for form in _forms(token):
+                self._secrets.setdefault(form)
+        return token
+
+    def hide(self, text: str) -> str:
+        """``text`` with every token that was used replaced: a site may say what it was sent."""
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    async def permits(self, action: str, request: Request) -> bool:
+        """Whether a change may be sent (HA19): by a flag, or by a yes on a terminal, where the request is shown."""
+        from prosa.render.request import request_text
+
+        if self.rights.permits(action):
+            return True
+        if self.confirm is None:
+            return False
+        async with self._asking:
+            return await self.confirm(request_text(request))
+
+    async def schema(self, contract: Contract, root: str) -> Schema | None:
+        """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
+        `RequestError`, `HttpProblem`."""
+        from prosa.app.site_client import SCHEMA_FORMS, schema_in, schema_url
+        from prosa.site.address import get_request
+
+        if not contract.body_schema_url:
+            return None
+        url = schema_url(contract, root)
+        return schema_in(await self.send(get_request(url, SCHEMA_FORMS)), url, root)
+
+
+def site_access(rights: SiteRights, around: Surroundings) -> SiteAccess:
+    """The way to sites for one run. Flags win over the user's settings. Raises `RunError` for an origin that is none,
+    and for a variable that a flag names and that is not set."""
+    from prosa.app.keys import WithStoredKeys
+    from prosa.app.site_tokens import site_variables
+
+    given = site_variables(rights.variables)
+    for origin, variable in given.items():
+        if not around.environ.get(variable):
+            message = f"--site-token {origin}={variable}: there is no such variable, or it is empty"
+            raise RunError(message, hint="it names the variable that holds the token, not the token")
+    variables = {**site_variables(around.settings.site_variables), **given}
+    return SiteAccess(rights, variables, WithStoredKeys(around.environ), around.confirm)
+
+
+def _answer(exchange: Exchange, request: Request) -> Answer:
+    """The answer after redirects within the site. One to another site is not followed."""
+    from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
+    from prosa.adapters.http.problems import HttpProblem
+
+    for _ in range(MAX_REDIRECTS):
+        answer = exchange.send(request)
+        if not answer.moved_to:
+            return answer
+        moved = redirected(request, answer.status, answer.moved_to)
+        if moved.origin != request.origin:
+            raise HttpProblem(f"{request.origin} redirects to {moved.origin}, another site, and is not followed there")
+        request = moved
+    raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
+
+
+def _forms(token: str) -> tuple[str, ...]:
+    """A token as it may come back: as sent, in a URL, in JSON."""
+    escaped = json.dumps(token)[1:-1]
+    return (token, quote(token), quote(token, safe=""), quote_plus(token), escaped, escaped.replace("/", "\\/"))

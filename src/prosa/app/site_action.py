@@ -1,0 +1,198 @@
+"""An action of a page as the run offers and calls it (X15). In: an offer and the way to the site. Out: what the model
+is told of it, and results that the model can react to.
+
+What the site wrote stands on one line, cut and marked as text of the site. A change is sent only with permission, under
+an `Idempotency-Key` that stays the same where the outcome of an earlier attempt is not known (HA19).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from prosa.app.site_access import SiteAccess
+from prosa.render.plain import safe
+from prosa.runtime.ports import ToolResult
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Answer
+    from prosa.site.offer import Offer
+    from prosa.site.origin import Origin
+    from prosa.site.request import Request
+
+MAX_SHOWN = 200
+"""Characters of a text of a site in a description."""
+
+EXCUSE = 2_000
+"""Characters of the text of a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedAction:
+    """An action of the page at ``at``, ready to be called; meets the port `SiteAction`."""
+
+    access: SiteAccess
+    offer: Offer
+    at: str
+    origin: Origin
+
+    @property
+    def id(self) -> str:
+        """Its id on the site."""
+        return self.access.hide(self.offer.contract.id)
+
+    @property
+    def page(self) -> str:
+        """The page that declares it."""
+        return self.access.hide(self.at)
+
+    @property
+    def description(self) -> str:
+        """Method and URL, then the title as a quotation."""
+        contract = self.offer.contract
+        changes = " It changes something there." if contract.changes_state else ""
+        title = f' The site calls it "{cleaned(self.offer.title)}".' if self.offer.title.strip() else ""
+        text = f"Sends {contract.method} {cleaned(contract.url)} to {self.origin}.{changes}{title}"
+        return self.access.hide(text)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON Schema of its arguments."""
+        text = json.dumps(self.offer.parameters)
+        hidden = self.access.hide(text)
+        found: Mapping[str, Any] = self.offer.parameters if hidden == text else json.loads(hidden)
+        return found
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Sends the request; what goes wrong is a result that says so."""
+        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.problems import RequestError
+
+        try:
+            result = await self._called(arguments)
+        except RequestError as error:
+            result = failed("\n".join(map(str, error.problems)))
+        except HttpProblem as problem:
+            result = failed(problem.message)
+        return ToolResult(self.access.hide(result.content), result.is_error)
+
+    async def _called(self, arguments: Mapping[str, Any]) -> ToolResult:
+        from prosa.site.request import build_request
+
+        contract, root = self.offer.contract, str(self.origin)
+        if contract.changes_state and not self.access.rights.permits(contract.id) and self.access.confirm is None:
+            return self._not_permitted()
+        token = self.access.token(self.origin) if contract.auth.wants_token else None
+        if contract.auth.wants_token and token is None:
+            return self._no_token()
+        request = build_request(
+            contract,
+            self.offer.given(arguments),
+            site_root=root,
+            token=token,
+            body_schema=await self.access.schema(contract, root),
+            idempotency_key=self._key(arguments),
+        )
+        if not contract.changes_state:
+            return await self._told(request, await self.access.send(request))
+        if not await self.access.permits(contract.id, request):
+            return self._not_permitted()
+        return await self._told(request, await self._changed(request, arguments))
+
+    async def _changed(self, request: Request, arguments: Mapping[str, Any]) -> Answer:
+        """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
+        from prosa.adapters.http.problems import HttpProblem
+
+        mark = self._mark(arguments)
+        self.access.keys[mark] = request.headers["Idempotency-Key"]
+        try:
+            answer = await self.access.send(request)
+        except HttpProblem as problem:
+            if problem.again == "always":
+                raise
+            note = "it is not known whether the site did it; the same call again is safe, as it carries the same key"
+            raise HttpProblem(f"{problem.message}; {note}") from None
+        del self.access.keys[mark]
+        return answer
+
+    def _key(self, arguments: Mapping[str, Any]) -> str:
+        return self.access.keys.get(self._mark(arguments)) or str(uuid4())
+
+    def _mark(self, arguments: Mapping[str, Any]) -> str:
+        contract = self.offer.contract
+        asked = [str(self.origin), contract.method, contract.url, arguments]
+        return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+    def _not_permitted(self) -> ToolResult:
+        contract = self.offer.contract
+        what = f"{safe(contract.id)} changes something ({contract.method} {cleaned(contract.url)})"
+        how = f"the user permits it with --allow-action {safe(contract.id)}, or all with --allow-actions"
+        return failed(f"{what}, and that was not permitted; nothing was sent. {how}")
+
+    def _no_token(self) -> ToolResult:
+        help_ = self.offer.contract.auth.token_help
+        said = f' The site says: "{cleaned(help_)}".' if help_ else ""
+        how = f"the user gives it with --site-token {self.origin}=NAME, the variable that holds it"
+        return failed(f"the action wants a token, and there is none for {self.origin}; nothing was sent. {how}.{said}")
+
+    async def _told(self, request: Request, answer: Answer) -> ToolResult:
+        """The result of an answer; a large one must not hold up the run while it is read."""
+        from prosa.adapters.http.background import in_background
+
+        return await in_background(partial(self._result, request, answer))
+
+    def _result(self, request: Request, answer: Answer) -> ToolResult:
+        """The answer for the model: JSON without needless spaces, other text as it is, and the way to the next page."""
+        from prosa.app.site_client import json_of
+
+        value = json_of(answer)
+        text = _text(answer, value)
+        status = f"{answer.status} {cleaned(answer.reason)}".strip()
+        if not answer.is_success:
+            return failed(f"the site answers {status}\n{(text or '')[:EXCUSE]}".rstrip())
+        if text is None:
+            return failed(f"the answer ({status}) is no text but {cleaned(answer.media_type) or 'of no named type'}")
+        more = self._next(request, value)
+        return ToolResult("\n".join(part for part in (text or f"{status}, without a text", more) if part))
+
+    def _next(self, request: Request, value: Any) -> str:
+        """How to ask for the next page, in the arguments of this tool (HA17)."""
+        from prosa.site.pages import Pages, next_page
+        from prosa.site.problems import PageProblem
+
+        contract = self.offer.contract
+        try:
+            state = next_page(contract, value, Pages(request)) if value is not None else None
+        except PageProblem as problem:
+            return f"[the next page: {problem}]"
+        if state is None:
+            return ""
+        added = {name: text for name, text in state.request.query if (name, text) not in request.query}
+        if state.request.url == request.url and added and added.keys() <= set(contract.parameters):
+            return f"[there is a next page: call again with {json.dumps(added, ensure_ascii=False)} in addition]"
+        return f"[there is a next page: visit {state.request.address(show=False)}]"
+
+
+def failed(reason: str) -> ToolResult:
+    """A result that says what went wrong."""
+    return ToolResult(f"error: {reason}", is_error=True)
+
+
+def cleaned(text: str) -> str:
+    """A text of a site on one line, without what moves a cursor, and cut."""
+    line = safe(" ".join(text[: 4 * MAX_SHOWN].split()))
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+
+
+def _text(answer: Answer, value: Any) -> str | None:
+    if value is not None:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return answer.body.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        return None

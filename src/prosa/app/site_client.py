@@ -1,0 +1,159 @@
+"""The client of a site: nodes, schemas and answers, with every bound in one place (H1, X8, X9).
+
+In: URLs and requests. Out: `SiteNode` and `Answer`, or `HttpProblem`. What `call`, `visit` and the tools of a model
+send goes through here. A node that moved to another origin is not used, since its actions belong to another site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+from prosa.adapters.http.problems import HttpProblem
+from prosa.app.site_tokens import NO_TOKENS, SiteTokens
+from prosa.site.address import get_request
+from prosa.site.contract import Auth, Contract, object_schema
+from prosa.site.credential import credential_of
+from prosa.site.node import SiteNode
+from prosa.site.origin import origin_of
+from prosa.site.page import NODE_FORMS, NoNode, read_page
+from prosa.site.problems import RequestError, RequestProblem, refuse
+from prosa.site.request import Request
+
+if TYPE_CHECKING:
+    from prosa.schema import Schema
+
+SCHEMA_FORMS = "application/schema+json, application/json"
+
+UNAUTHORIZED = 401
+BEARER = Auth(type="bearer")
+"""How a page gets its token: it declares no `auth`, and this is the scheme of H12 that needs nothing else."""
+
+
+class SiteClient:
+    """The connections of one command. ``tokens`` are those that a page may be given; none by default."""
+
+    def __init__(self, bounds: Bounds, tokens: SiteTokens = NO_TOKENS) -> None:
+        self._exchange = Exchange(bounds)
+        self._tokens = tokens
+
+    def __enter__(self) -> SiteClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._exchange.__exit__(kind, error, at)
+
+    def send(self, request: Request) -> Answer:
+        """The answer to a request, whatever its status. Raises `HttpProblem`."""
+        return self._exchange.send(request)
+
+    def get(self, url: str, accept: str = NODE_FORMS, headers: Mapping[str, str] | None = None) -> Answer:
+        """The answer to a plain GET, whatever its status.
+
+        The token of this call goes along to its own origin; one of the settings only where the site answers 401.
+        Raises `HttpProblem`, `RequestError` for a token that cannot be sent.
+        """
+        request = get_request(url, accept, headers)
+        token = self._tokens.at_once(request.origin)
+        answer = self.send(_with_token(request, token))
+        if answer.status != UNAUTHORIZED or token is not None or not _same_origin(answer.url, url):
+            return answer
+        token = self._tokens.when_asked(request.origin)
+        return answer if token is None else self.send(_with_token(request, token))
+
+    def fetch(self, url: str, *, any_origin: bool = False) -> tuple[SiteNode, Answer]:
+        """The node at a URL, and the answer it was read from. Where a page of HTML names its Markdown, that is read.
+
+        Raises `HttpProblem` where the site gives none, and where it moved to another origin, without ``any_origin``.
+        """
+        for _ in range(2):
+            answer = self._found(url, any_origin=any_origin)
+            try:
+                read = read_page(answer.body, answer.media_type, answer.url, answer.headers)
+            except NoNode as error:
+                raise HttpProblem(f"{answer.url} {error}") from None
+            if isinstance(read, SiteNode):
+                return read, answer
+            url = read.url
+        raise HttpProblem(f"{url}: the page that should be Markdown is HTML too")
+
+    def _found(self, url: str, *, any_origin: bool) -> Answer:
+        answer = self.get(url)
+        if not answer.is_success:
+            asks = answer.status == UNAUTHORIZED and self._tokens is not NO_TOKENS
+            hint = "give its token with --token-env NAME" if asks else ""
+            raise HttpProblem(f"{url}: {answer.status} {answer.reason}".rstrip(), hint)
+        if not any_origin and not _same_origin(answer.url, url):
+            raise HttpProblem(f"the node is at {answer.url}, on another origin", "go there, if you trust it")
+        return answer
+
+    def schema(self, contract: Contract, root: str) -> Schema | None:
+        """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
+        `RequestError`, `HttpProblem`."""
+        if not contract.body_schema_url:
+            return None
+        url = schema_url(contract, root)
+        return schema_in(self.send(get_request(url, SCHEMA_FORMS)), url, root)
+
+
+def schema_url(contract: Contract, root: str) -> str:
+    """The URL of the schema that an action names, on its own site. Raises `RequestError`."""
+    try:
+        url = urljoin(root, contract.body_schema_url)
+        foreign = origin_of(url) != origin_of(root)
+    except ValueError as error:
+        raise refuse("action", "body_schema", str(error)) from None
+    if foreign:
+        raise refuse("action", "body_schema", "is the URL of another site, and is not fetched")
+    return url
+
+
+def schema_in(answer: Answer, url: str, root: str) -> Schema:
+    """The schema in the answer of its URL. Raises `RequestError` where there is none, or it is another site's."""
+    from prosa.schema import SchemaError
+
+    value = json_of(answer) if answer.is_success and _same_origin(answer.url, root) else None
+    try:
+        if value is not None:
+            return object_schema(value)
+    except SchemaError as error:
+        raise refuse("action", "body_schema", f"is no JSON Schema: {error}") from None
+    raise refuse("action", "body_schema", f"{url} gives no JSON Schema ({answer.status} {answer.reason})")
+
+
+def json_of(answer: Answer) -> object:
+    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
+    from prosa.data import JsonError, parse_json
+    from prosa.site.body import is_json
+
+    if not is_json(answer.media_type):
+        return None
+    try:
+        return parse_json(answer.body.decode("utf-8-sig"))
+    except (UnicodeDecodeError, JsonError):
+        return None
+
+
+def on_this_machine(url: str) -> tuple[str, int] | None:
+    """The host and port of a URL that names this machine itself, as `Bounds.named` wants it; None for any other."""
+    try:
+        origin = origin_of(url)
+    except ValueError:
+        return None
+    return (origin.host, origin.port) if origin.is_loopback else None
+
+
+def _same_origin(url: str, other: str) -> bool:
+    return origin_of(url) == origin_of(other)
+
+
+def _with_token(request: Request, token: str | None) -> Request:
+    problems: list[RequestProblem] = []
+    credential = credential_of(BEARER, token, request.origin, problems)
+    if problems:
+        raise RequestError(problems)
+    return replace(request, credential=credential)

@@ -1,0 +1,233 @@
+"""The sites of a program while it runs: the pages it is on, where they lead, what can be called there (X15, H1).
+
+In: the URLs that were declared and the way to them. Out: a session that meets the port `SiteSession`. It is on one page
+for each URL. `visit` moves the one that it moved last, or where the goal is of another site the first one that is on
+that site.
+Only origins that were declared are asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from prosa.app.site_access import SiteAccess
+from prosa.app.site_action import OfferedAction, cleaned, failed
+from prosa.app.site_page import Place, page_text, place_of
+from prosa.runtime.errors import SiteError, first_error
+from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
+
+if TYPE_CHECKING:
+    from prosa.adapters.http.exchange import Answer
+    from prosa.site.origin import Origin
+
+MAX_TOOLS = 100
+"""Actions that are offered at once: model services take little more than a hundred tools."""
+
+MAX_PAGE = 1024 * 1024
+"""Bytes of a page; a longer text is shown and not read for actions."""
+
+_ADDRESSES = ("http://", "https://", "/", "./", "../", "?")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSites:
+    """Meets the port `Sites`. Every program of a run is on pages of its own; what bounds the run they share."""
+
+    access: SiteAccess
+
+    @asynccontextmanager
+    async def open(self, urls: Sequence[str], *, result_limit: int) -> AsyncIterator[SiteSession]:
+        """Reads the page at each URL. Raises `SiteError`."""
+        from prosa.site.origin import origin_of
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._begun(url)) for url in urls]
+        except BaseExceptionGroup as errors:
+            raise first_error(errors) from None
+        places = [task.result() for task in tasks]
+        yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
+
+    async def _begun(self, url: str) -> Place:
+        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.address import normal_url
+
+        try:
+            goal = normal_url(url)
+        except ValueError as error:
+            raise SiteError(f"the site at {url} cannot be used: its URL {error}") from None
+        try:
+            place = await read_place(self.access, goal)
+        except HttpProblem as problem:
+            hint = problem.hint if "--allow-private" in problem.hint else "check the URL, and that the site runs"
+            raise SiteError(f"the site at {url} cannot be used: {problem.message}", hint=hint) from None
+        if not isinstance(place, Place):
+            raise SiteError(f"the site at {url} cannot be used: that is no page of Markdown", hint="check the URL")
+        return place
+
+
+@dataclass(slots=True)
+class PagesOfSites:
+    """Where a program is. ``here`` is the place among ``places`` that was moved last; ``known`` are URLs by the id of a
+    node, of pages that were read and of the index of each site in ``indexed``."""
+
+    access: SiteAccess
+    origins: frozenset[Origin]
+    limit: int
+    places: list[Place]
+    here: int = 0
+    known: dict[str, str] = field(default_factory=dict)
+    indexed: dict[Origin, dict[str, str]] = field(default_factory=dict)
+    _going: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        for place in self.places:
+            self._learn(place)
+
+    @property
+    def where(self) -> str:
+        """Everything that was declared, and the page that the run is on."""
+        node = self.places[self.here].node
+        sites = ", ".join(sorted(map(str, self.origins)))
+        title = f', which calls itself "{cleaned(node.title)}"' if node.title.strip() else ""
+        others = [cleaned(place.node.url) for at, place in enumerate(self.places) if at != self.here]
+        also = f" You are also on {', '.join(others)}." if others else ""
+        text = f"You may go to {sites}. You are on {cleaned(node.url)}{title}.{also}"
+        return self.access.hide(text)
+
+    @property
+    def actions(self) -> Sequence[SiteAction]:
+        """Those of the page moved last, then of the others; an action that several pages repeat is offered once."""
+        ordered = [self.places[self.here], *(each for at, each in enumerate(self.places) if at != self.here)]
+        found: dict[tuple[object, ...], OfferedAction] = {}
+        for action in (action for place in ordered for action in place.actions):
+            contract = action.offer.contract
+            found.setdefault((action.origin, contract.id, contract.method, contract.url), action)
+        return list(found.values())[:MAX_TOOLS]
+
+    async def visit(self, to: str) -> ToolResult:
+        """Goes there."""
+        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.follow import FollowProblem
+
+        async with self._going:
+            try:
+                result = await self._gone_to(to.strip())
+            except FollowProblem as problem:
+                result = failed("\n".join(part for part in (str(problem), problem.hint) if part))
+            except HttpProblem as problem:
+                result = failed(problem.message)
+        return ToolResult(self.access.hide(result.content), result.is_error)
+
+    async def _gone_to(self, to: str) -> ToolResult:
+        from prosa.site.origin import origin_of
+
+        url = await self._address(to)
+        if not url or (origin := origin_of(url)) not in self.origins:
+            sites = ", ".join(sorted(map(str, self.origins)))
+            return failed(f"{cleaned(to)} leads out of the sites of this run, which are {sites}")
+        place = await read_place(self.access, url)
+        if not isinstance(place, Place):
+            return _as_it_is(place)
+        self.here = self._moved_by(url, origin)
+        self.places[self.here] = place
+        self._learn(place)
+        return ToolResult(page_text(place, self.limit))
+
+    def _moved_by(self, url: str, origin: Origin) -> int:
+        """The place that a visit moves: one that is on that page, the one moved last, the first one of that site."""
+        from prosa.site.origin import origin_of
+
+        there = [at for at, place in enumerate(self.places) if place.node.url == url]
+        same = [at for at, place in enumerate(self.places) if origin_of(place.node.url) == origin]
+        return (there or ([self.here] if self.here in same else same))[0]
+
+    async def _address(self, to: str) -> str:
+        """The URL that is meant; empty for what is no web page. Raises `FollowProblem`."""
+        from prosa.site.follow import FollowProblem, followed
+        from prosa.site.page_link import led
+
+        node = self.places[self.here].node
+        if to.lower().startswith(_ADDRESSES):
+            return led(node.md_url or node.url, to)
+        if to in self.known:
+            return self.known[to]
+        try:
+            return followed(node, to, dict)
+        except FollowProblem:
+            index = await self._index(self.places[self.here].origin)
+            return index[to] if to in index else followed(node, to, lambda: index)
+
+    async def _index(self, origin: Origin) -> dict[str, str]:
+        """Where the nodes of a site are, if it has an index (HA1); asked for once."""
+        from prosa.adapters.http.background import in_background
+        from prosa.adapters.http.problems import HttpProblem
+        from prosa.app.site_client import json_of
+        from prosa.site.follow import INDEX_PATH, index_of
+
+        if origin in self.indexed:
+            return self.indexed[origin]
+        try:
+            answer = await fetched(self.access, f"{origin}{INDEX_PATH}")
+            self.indexed[origin] = await in_background(lambda: index_of(json_of(answer), f"{origin}/"))
+        except HttpProblem:
+            self.indexed[origin] = {}
+        return self.indexed[origin]
+
+    def _learn(self, place: Place) -> None:
+        if place.node.id:
+            self.known.setdefault(place.node.id, place.node.url)
+
+
+async def read_place(access: SiteAccess, url: str) -> Place | Answer:
+    """The page at a URL, or the answer where it is none, such as data. Raises `HttpProblem`."""
+    from prosa.adapters.http.background import in_background
+
+    for _ in range(2):
+        answer = await fetched(access, url)
+        if len(answer.body) > MAX_PAGE:
+            return answer
+        read = await in_background(partial(_read, access, answer))  # a large page must not hold up the run
+        if not isinstance(read, str):
+            return read
+        url = read
+    return answer
+
+
+def _read(access: SiteAccess, answer: Answer) -> Place | Answer | str:
+    """The page, the answer where it is none, or the URL where its Markdown is."""
+    from prosa.site.node import SiteNode
+    from prosa.site.page import NoNode, read_page
+
+    try:
+        read = read_page(answer.body, answer.media_type, answer.url, answer.headers)
+    except NoNode:
+        return answer
+    return place_of(access, read) if isinstance(read, SiteNode) else read.url
+
+
+def _as_it_is(answer: Answer) -> ToolResult:
+    """The text of what is no page; the run stays where it is."""
+    url = cleaned(answer.url)
+    try:
+        text = answer.body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return failed(f"{url} is no text but {cleaned(answer.media_type) or 'of no named type'}")
+    return ToolResult(f"{url} is no page of Markdown; you are still where you were. Its text:\n\n{text}")
+
+
+async def fetched(access: SiteAccess, url: str) -> Answer:
+    """The answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
+    from prosa.adapters.http.problems import HttpProblem
+    from prosa.site.address import get_request
+    from prosa.site.page import NODE_FORMS
+
+    answer = await access.send(get_request(url, NODE_FORMS))
+    if not answer.is_success:
+        raise HttpProblem(f"{url}: {answer.status} {cleaned(answer.reason)}".rstrip())
+    return answer

@@ -1,0 +1,81 @@
+"""Which credential belongs to which site (X8). In: what the user gave for this call, and the user's settings. Out: the
+token for an origin, or None. A token is never given for another origin than the one it was named for.
+
+The settings name variables, not tokens; a variable is looked up only when a site asks for its token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from prosa.runtime.errors import RunError
+from prosa.site.origin import Origin, origin_of
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTokens:
+    """``given`` is the token of this call, for the origin ``of`` alone. ``variables`` are those of the settings."""
+
+    of: Origin | None = None
+    given: str | None = field(default=None, repr=False)
+    variables: Mapping[Origin, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def at_once(self, origin: Origin) -> str | None:
+        """The token that the user gave for this call, where this is its origin."""
+        return self.given if self.given is not None and origin == self.of else None
+
+    def when_asked(self, origin: Origin) -> str | None:
+        """The token for an origin that asks for one: that of this call, else that of the settings. Raises `RunError`
+        where the settings name a variable that is not set."""
+        if (token := self.at_once(origin)) is not None:
+            return token
+        name = self.variables.get(origin)
+        if name is None:
+            return None
+        token = self.environ.get(name)
+        if not token:
+            raise RunError(
+                f"{name}: there is no such variable, or it is empty", hint=f"your settings name it for {origin}"
+            )
+        return token
+
+
+NO_TOKENS = SiteTokens()
+"""For a walk that sends no credential."""
+
+
+def site_variables(sites: Mapping[str, str]) -> dict[Origin, str]:
+    """The variables of `sites` in the settings, by origin. Raises `RunError` for a name that is no origin, and for one
+    that a token could be overheard on the way to."""
+    found: dict[Origin, str] = {}
+    for written, variable in sites.items():
+        try:
+            origin = origin_of(written)
+        except ValueError as error:
+            raise _refused(written, str(error)) from None
+        if written.partition("://")[2].partition("/")[2]:
+            raise _refused(written, "must be an origin, without a path")
+        if not origin.keeps_secrets:
+            raise _refused(
+                written, "must begin with `https://`: a token is not sent over plain http to another machine"
+            )
+        found[origin] = variable
+    return found
+
+
+def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> SiteTokens:
+    """The tokens of one command: ``token`` for the origin of ``url``, and those that the user's settings name.
+
+    Raises `RunError` for settings that are wrong, ValueError for a URL that is none.
+    """
+    from prosa.app.keys import WithStoredKeys
+    from prosa.app.settings import settings_for
+
+    variables = site_variables(settings_for(None, environ).site_variables)
+    return SiteTokens(origin_of(url), token, variables, WithStoredKeys(environ))
+
+
+def _refused(written: str, why: str) -> RunError:
+    return RunError(f'the setting `sites."{written}"` {why}', hint='as in: [sites."https://example.org"]')

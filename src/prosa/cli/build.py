@@ -1,0 +1,62 @@
+"""`prosa build`: the site of a folder as static files, for hosts that cannot negotiate (H8, HA7). Thin.
+
+It writes into one folder, replaces only what an earlier build made, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+from prosa.cli.site_options import add_site_options, base_of, live_site
+
+if TYPE_CHECKING:
+    from prosa.app.site.live import LiveSite
+
+READY_SECONDS = 3_600.0
+"""How long the index may take: whoever builds a site waits for it."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `build`."""
+    add_site_options(parser, optional=False)
+    parser.add_argument("out", metavar="OUT", help="the folder to write into; it is made where there is none")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where a file of somebody else's is in the way, or a document cannot be read. Raises `WrongUse`."""
+    from prosa.app.site.building import write_files
+    from prosa.render.plain import safe
+    from prosa.web.context import Web
+    from prosa.web.session import Sessions
+    from prosa.web.static import built_files
+
+    out = Path(args.out)
+    if out.exists() and not out.is_dir():
+        raise WrongUse(f"{args.out} is not a folder")
+    with live_site(args, console) as (site, _):
+        _require_apart(out.resolve(), site)
+        site.start()
+        if not site.wait_ready(READY_SECONDS):
+            return say(console, f"the index cannot be made: {site.complaint}", status=1)
+        origin, prefix = base_of(args)
+        web = Web(site, Sessions(""), prefix, origin)
+        done = write_files(built_files(web), out)
+    for path in done.kept:
+        console.err(f"error: {safe(path)} was not made by a build, or was changed since; it is left as it is")
+    console.err(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
+    return int(bool(done.kept))
+
+
+def _require_apart(out: Path, site: LiveSite) -> None:
+    """Raises `WrongUse` for an output that would be part of the next build."""
+    if not out.is_relative_to(site.root):
+        return
+    below = out.relative_to(site.root).as_posix()
+    if below == "." or site.files.is_open(f"{below}/x.md"):
+        hint = "choose a folder outside, or one that git ignores"
+        raise WrongUse(f"{out} lies in the folder of the site, and would be part of the next build", hint=hint)

@@ -1,0 +1,115 @@
+"""`prosa probe`: the conformance test for MDH, of a running site or a folder (H21). Thin: ask or read, judge, render.
+
+A site is asked by GET and HEAD on the origin of the URL, without credentials; a URL that names this machine itself is
+permission to ask there (X8).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.network_options import add_bounds
+from prosa.cli.parser import WrongUse
+from prosa.cli.run_arguments import count
+
+if TYPE_CHECKING:
+    from prosa.site.probe.report import Report
+
+FORMATS = ("text", "json", "junit", "sarif")
+
+MOST_PAGES = 10_000
+"""What `--max-pages` may ask for: a probe is no crawler."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `probe`."""
+    parser.add_argument("target", metavar="URL|DIR", help="the root node of a running site, or a folder of nodes")
+    parser.add_argument("--strict", action="store_true", help="every SHOULD has to hold too")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
+    group = parser.add_argument_group("over the network")
+    group.add_argument("--max-pages", type=count, metavar="N", help="ask for at most N pages (200)")
+    group.add_argument("--call-reads", action="store_true", help="call GET actions that need no input, once each")
+    add_bounds(group)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when every MUST holds, with `--strict` every SHOULD too; 1 otherwise, and where there is no site. Raises
+    `WrongUse`."""
+    from prosa.site.probe.gather import NoSite
+
+    try:
+        is_site = args.target.lower().startswith(("http://", "https://"))
+        report = _site(args, console) if is_site else _folder(args)
+    except NoSite as problem:
+        return say(console, problem.message, problem.hint)
+    console.out(_printed(report, args, console))
+    return int(bool(report.failed("MUST", "SHOULD") if args.strict else report.failed("MUST")))
+
+
+def _site(args: argparse.Namespace, console: Console) -> Report:
+    from prosa.app.probing import probe_url
+    from prosa.cli.network_options import bounds
+    from prosa.cli.progress import progress
+    from prosa.site.origin import origin_of
+    from prosa.site.probe.crawl import MAX_PAGES
+
+    try:
+        origin_of(args.target)
+    except ValueError as error:
+        raise WrongUse(f"the URL {error}") from None
+    most = args.max_pages or MAX_PAGES
+    if most > MOST_PAGES:
+        raise WrongUse(f"--max-pages {most}: more than {MOST_PAGES}", hint="probe a part of the site")
+    with progress(console) as status:
+        return probe_url(
+            args.target,
+            bounds(args, args.target),
+            most=most,
+            call_reads=args.call_reads,
+            told=lambda done: status.show(f"asked {done:,} questions"),
+        )
+
+
+def _folder(args: argparse.Namespace) -> Report:
+    from prosa.app.probing import probe_folder
+    from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
+    from prosa.cli.documents import gather
+    from prosa.rules.policy import Profile
+
+    path = Path(args.target)
+    if path.exists() and not path.is_dir():
+        raise WrongUse(f"{args.target}: is no folder", hint="give the folder that is the root of the site, or its URL")
+    size = size_in_bytes(args.max_size or DEFAULT_MAX_SIZE)
+    groups = gather([args.target], root=args.target if path.is_dir() else None, max_size=size)
+    paths = [each for group in groups for each in group.paths]
+    if not paths:
+        raise WrongUse(f"no documents in {args.target}", hint="Prosa looks for .md files that git does not ignore")
+    (group,) = groups
+    hints = Profile(settings=group.project.settings, root=group.root).hints
+    report = probe_folder(path, args.target, group.files, paths, hints)
+    if not report.pages:
+        raise WrongUse(f"no nodes in {args.target}", hint=" ".join(report.notes))
+    return report
+
+
+def _printed(report: Report, args: argparse.Namespace, console: Console) -> str:
+    if args.format == "json":
+        from prosa.render.probe import render_probe_json
+
+        return render_probe_json(report)
+    if args.format == "junit":
+        from prosa.render.probe_junit import render_probe_junit
+
+        return render_probe_junit(report, strict=args.strict)
+    if args.format == "sarif":
+        from prosa import __version__
+        from prosa.render.probe_sarif import render_probe_sarif
+
+        return render_probe_sarif(report, __version__)
+    from prosa.render.probe import render_probe
+
+    return render_probe(report, color=console.color)

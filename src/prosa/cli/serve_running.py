@@ -1,0 +1,158 @@
+"""What may run on a site that is served, and its token: arguments of `serve` (X6, X7, X9).
+
+In: arguments. Out: a `Runner`, or None without `--allow-run`; the token. Everything here comes from the user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.network_options import seconds
+from prosa.cli.parser import WrongUse
+from prosa.cli.run_arguments import count
+from prosa.cli.surroundings import surroundings
+
+if TYPE_CHECKING:
+    from prosa.app import Choices, Surroundings
+    from prosa.web.run.runner import Runner
+
+AT_ONCE = 2
+PER_MINUTE = 30
+MIN_TOKEN = 16
+"""Characters of a token that a user chose: a shorter one can be guessed."""
+
+MAX_TOKEN = 512
+MOST_DOLLARS = 1_000_000
+
+_ABOUT_RUNS = {
+    "allow_servers": "--allow-servers",
+    "model": "--model",
+    "model_url": "--model-url",
+    "model_api": "--model-api",
+    "api_key_env": "--api-key-env",
+    "max_runs": "--max-runs",
+    "runs_per_minute": "--runs-per-minute",
+    "budget": "--budget",
+    "wall_clock": "--timeout",
+}
+
+
+def add_running_options(parser: argparse.ArgumentParser) -> None:
+    """The arguments."""
+    group = parser.add_argument_group("what may run")
+    run = "let those who know the token run programs and interactive ai-scripts"
+    group.add_argument("--allow-run", action="store_true", help=run)
+    reach = "let programs start their own MCP servers and ask their own sites too"
+    group.add_argument("--allow-servers", action="store_true", help=reach)
+    group.add_argument("--token-env", metavar="NAME", help="the variable with the token (default: a new one, printed)")
+    group.add_argument("--model", metavar="NAME", help="model for everything that runs; local[:NAME]; scripted:FILE")
+    group.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
+    group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
+    group.add_argument("--max-runs", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
+    group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs begun in a minute ({PER_MINUTE})")
+    budget = "US dollars for all runs until the server ends (5)"
+    group.add_argument("--budget", type=_dollars, metavar="USD", help=budget)
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run (120)")
+
+
+def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner | None:
+    """What runs on the site below ``root``; None without `--allow-run`. Raises `WrongUse` for flags that would then
+    have no effect."""
+    if not args.allow_run:
+        _require_none(args)
+        return None
+    from prosa import app
+    from prosa.adapters.providers.prices import KnownPrices
+    from prosa.app.choices import say_nothing
+    from prosa.web.run.budget import DEFAULT_BUDGET, Budget
+    from prosa.web.run.gate import Gate
+    from prosa.web.run.runner import Runner
+
+    around = surroundings(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
+    around = replace(around, notice=console.err)
+    choices = app.settle(_choices(args), around)
+    around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
+    _tell(choices, around, console)
+    budget = Budget(
+        KnownPrices(around.settings.prices),
+        args.budget or DEFAULT_BUDGET,
+        free=choices.script is not None or choices.is_local,
+        notice=around.notice,
+    )
+    gate = Gate(args.max_runs or AT_ONCE, args.runs_per_minute or PER_MINUTE)
+    return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
+
+
+def token_of(args: argparse.Namespace, console: Console) -> str:
+    """The token of the site: that of `--token-env`, or a new one, which is printed this once. Raises `WrongUse`."""
+    if args.token_env is None:
+        token = secrets.token_urlsafe(24)
+        console.err(f"token: {token}")
+        return token
+    token = console.environ.get(args.token_env, "").strip()
+    if not token:
+        raise WrongUse(f"--token-env {args.token_env}: there is no such variable, or it is empty")
+    if not (MIN_TOKEN <= len(token) <= MAX_TOKEN) or not token.isascii() or not token.isprintable() or " " in token:
+        raise WrongUse(
+            f"--token-env {args.token_env}: a token has {MIN_TOKEN} to {MAX_TOKEN} visible ASCII characters, no space",
+            hint="as from: python -c 'import secrets; print(secrets.token_urlsafe())'",
+        )
+    return token
+
+
+def _require_none(args: argparse.Namespace) -> None:
+    for name, flag in _ABOUT_RUNS.items():
+        if getattr(args, name):
+            raise WrongUse(f"{flag} is about what runs, and nothing does", hint="add --allow-run")
+
+
+def _choices(args: argparse.Namespace) -> Choices:
+    from prosa.app import Choices
+    from prosa.cli.check_options import size_in_bytes
+
+    return Choices(
+        model=args.model,
+        base_url=args.model_url,
+        api=args.model_api,
+        api_key_env=args.api_key_env,
+        wall_clock=args.wall_clock,
+        max_size=size_in_bytes(args.max_size),
+    )
+
+
+def _prefix(args: argparse.Namespace) -> str:
+    """The path that the site lives under."""
+    from prosa.cli.site_options import base_of
+
+    return base_of(args)[1]
+
+
+def _tell(choices: Choices, around: Surroundings, console: Console) -> None:
+    """Who answers, and what still keeps programs from running."""
+    from prosa import app
+    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.runtime.errors import AgreementRequired
+
+    console.err(f"runs are allowed, and answered by {app.service_words(choices, around)}")
+    try:
+        check_agreement(console.environ)
+    except AgreementRequired as error:
+        console.err(f"note: programs do not run yet: {error.message}\n{error.hint}")
+
+
+def _dollars(text: str) -> Decimal:
+    """An amount, as the type of an argument."""
+    try:
+        found = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or not 0 < found <= MOST_DOLLARS:
+        raise argparse.ArgumentTypeError(f"expected US dollars such as 2.50, found {text[:20]!r}")
+    return found

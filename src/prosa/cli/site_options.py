@@ -1,0 +1,111 @@
+"""What `serve` and `build` share: the folder, how it is laid out, what it is called; and the site that comes of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.site.layout import LAYOUTS
+
+if TYPE_CHECKING:
+    from prosa.app.site.live import LiveSite
+
+
+def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) -> None:
+    """The folder, `--name`, `--layout`, `--base-url`, `--max-size`. An ``optional`` folder is the current one."""
+    words = "the folder of the site" + (" (default: the current one)" if optional else "")
+    if optional:
+        parser.add_argument("folder", nargs="?", metavar="DIR", help=words)
+    else:
+        parser.add_argument("folder", metavar="DIR", help=words)
+    group = parser.add_argument_group("what the site is")
+    group.add_argument(
+        "--name", metavar="TEXT", help="what the site is called (default: its first page, or its folder)"
+    )
+    urls = "path: a URL for each file (default); id: /node/ID"
+    group.add_argument("--layout", choices=LAYOUTS, default="path", help=urls)
+    public = "where the world finds the site: https://host, with the path it lives under"
+    group.add_argument("--base-url", metavar="URL", help=public)
+    group.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+
+
+def base_of(args: argparse.Namespace) -> tuple[str, str]:
+    """The origin and the path of `--base-url`, both empty without one. Raises `WrongUse`."""
+    from prosa.site.origin import origin_of
+
+    if not args.base_url:
+        return "", ""
+    try:
+        origin = str(origin_of(args.base_url))
+    except ValueError as error:
+        raise WrongUse(f"--base-url {error}") from None
+    parts = urlsplit(args.base_url)
+    if parts.query or parts.fragment:
+        raise WrongUse("--base-url must have neither a query nor a fragment")
+    return origin, parts.path.rstrip("/")
+
+
+@contextmanager
+def live_site(
+    args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Any] = lambda _: None
+) -> Iterator[tuple[LiveSite, Any]]:
+    """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
+    from prosa.adapters.processes import Pool, worker_count
+    from prosa.app import settings_for
+    from prosa.app.site.live import LiveSite, SiteOptions
+    from prosa.render.plain import safe
+
+    folder = Path(args.folder or ".")
+    if not folder.is_dir():
+        raise WrongUse(f"{folder}: no such folder")
+    base_of(args)
+    root = folder.resolve()
+    settings = settings_for(root / "prosa", console.environ, console.err)
+    runner = make_runner(root)
+    options = SiteOptions(
+        name=args.name or _name(root),
+        layout=args.layout,
+        private=getattr(args, "include_private", False),
+        actions=runner.program_action if runner is not None else None,
+    )
+    jobs = worker_count()
+    site = LiveSite(
+        root,
+        options,
+        console.environ,
+        settings,
+        size_in_bytes(args.max_size),
+        workers=Pool(jobs, fresh=True) if jobs > 1 else None,
+        notice=lambda text: console.err(safe(text)),
+    )
+    try:
+        yield site, runner
+    finally:
+        site.close()
+
+
+def _name(root: Path) -> str:
+    """The title of the first page, else the name of the folder."""
+    from prosa.adapters.files import RootedFiles
+    from prosa.dialects.detect import detect
+    from prosa.dialects.front import read_front
+    from prosa.dialects.reading import read_as
+    from prosa.graph.records import record_of
+    from prosa.source import FileProblem
+
+    for name in ("index.md", "README.md"):
+        try:
+            front = read_front(RootedFiles(root).read(root / name))
+        except FileProblem:
+            continue
+        title = record_of(read_as(front, detect(front).dialect), name).title
+        if title:
+            return title
+    return root.name or "site"

@@ -1,0 +1,150 @@
+"""`prosa visit`: reads a node of a site, follows its links, or copies the site into a folder.
+
+In: a URL. Out: the node on stdout, with its links and actions; what it tolerates on stderr. Only GET is sent (H1).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.errors import WRONG_USE, say
+from prosa.cli.network_options import add_bounds, bounds, given_token
+from prosa.cli.parser import WrongUse
+from prosa.cli.run_arguments import count
+
+if TYPE_CHECKING:
+    from prosa.app.site_client import SiteClient
+    from prosa.site.node import SiteNode
+
+MOST_STEPS = 100
+"""Links that one command follows."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `visit`."""
+    parser.add_argument("node", metavar="URL", help="the page of a site")
+    what = "go on to a link: its number, rel, target, text or path; repeat for further steps"
+    parser.add_argument("--follow", action="append", default=[], metavar="WHAT", help=what)
+    parser.add_argument("--any-origin", action="store_true", help="follow links to other sites too")
+    shown = "text for people, markdown as the site has it, json for programs"
+    parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help=shown)
+    group = parser.add_argument_group("copying a site")
+    group.add_argument("--crawl", metavar="DIR", help="write this page and those it leads to into a folder")
+    group.add_argument("--max-pages", type=count, metavar="N", help="copy at most N pages (200)")
+    group.add_argument("--max-depth", type=_depth, metavar="N", help="go at most N links from the page (10)")
+    group.add_argument("--delay", type=_delay, metavar="SECONDS", help="between two pages (0.5; 0 for this machine)")
+    group.add_argument("--refresh", action="store_true", help="begin again, where a copy was interrupted")
+    network = parser.add_argument_group("over the network")
+    network.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this site")
+    add_bounds(network)
+
+
+def _depth(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise argparse.ArgumentTypeError(f"expected a number of links, found {text[:20]!r}")
+    return int(text)
+
+
+def _delay(text: str) -> float:
+    from prosa.cli.network_options import seconds
+
+    return 0.0 if text.strip() in ("0", "0s") else seconds(text)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where the site or the network fails. Raises `WrongUse`."""
+    from prosa.adapters.http.problems import HttpProblem
+    from prosa.site.address import normal_url
+    from prosa.site.follow import FollowProblem
+    from prosa.site.problems import RequestError
+
+    try:
+        args.node = normal_url(args.node)
+    except ValueError as error:
+        raise WrongUse(f"the URL {error}", hint="as in: prosa visit https://example.org/") from None
+    _check_flags(args)
+    try:
+        if args.crawl is not None:
+            from prosa.cli.visit_crawl import crawl
+
+            return crawl(args, Path(args.crawl), console)
+        return _visit(args, console)
+    except HttpProblem as problem:
+        return say(console, problem.message, problem.hint)
+    except FollowProblem as problem:
+        return say(console, str(problem), problem.hint, status=WRONG_USE)
+    except RequestError as error:
+        return say(console, str(error), status=WRONG_USE)
+
+
+def _check_flags(args: argparse.Namespace) -> None:
+    """Refuses flags that would do nothing. Raises `WrongUse`."""
+    if args.crawl is None:
+        useless = [name for name in ("max_pages", "max_depth", "delay", "refresh") if getattr(args, name)]
+        if useless:
+            raise WrongUse(f"--{useless[0].replace('_', '-')} is for copying a site", hint="add --crawl DIR")
+    elif args.token_env is not None:
+        raise WrongUse("no token is sent while a site is copied", hint="leave --token-env out")
+    elif args.follow or args.any_origin:
+        raise WrongUse("--crawl follows every link of one site, and none elsewhere", hint="leave --follow out")
+    elif args.format == "markdown":
+        raise WrongUse("--format markdown is for one page; the pages of a copy are files")
+    if len(args.follow) > MOST_STEPS:
+        raise WrongUse(f"at most {MOST_STEPS} links are followed")
+
+
+def _visit(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.site_client import SiteClient
+    from prosa.app.site_tokens import site_tokens
+
+    tokens = site_tokens(args.node, given_token(args, console), console.environ)
+    with SiteClient(bounds(args, args.node), tokens) as client:
+        node, _ = client.fetch(args.node, any_origin=args.any_origin)
+        for what in args.follow:
+            node = _step(client, node, what, any_origin=args.any_origin)
+    _show(node, args.format, console)
+    return 0
+
+
+def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) -> SiteNode:
+    """The node that a link leads to. Raises `FollowProblem` and `HttpProblem`."""
+    from prosa.site.follow import FollowProblem, followed
+    from prosa.site.page_link import same_site
+
+    url = followed(node, what, lambda: _index(client, node))
+    if not any_origin and not same_site(url, node.url):
+        raise FollowProblem(f"the link leads to {url}, another site", "go there with --any-origin, if you trust it")
+    return client.fetch(url, any_origin=any_origin)[0]
+
+
+def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
+    """The index of the node's site (HA1); empty where it has none."""
+    from prosa.app.site_client import json_of
+    from prosa.site.follow import INDEX_PATH, index_of
+    from prosa.site.page_link import led
+
+    url = led(node.url, INDEX_PATH)
+    answer = client.get(url, "application/json")
+    return index_of(json_of(answer), url) if answer.is_success else {}
+
+
+def _show(node: SiteNode, form: str, console: Console) -> None:
+    from prosa.render.json import dump
+    from prosa.render.plain import safe, safe_source
+    from prosa.render.visit import visit_object, visit_text
+
+    if form == "json":
+        console.out(dump(visit_object(node), indent=2))
+        return
+    for note in node.notes:
+        console.err(f"note: {safe(note)}")
+    if form == "text":
+        console.out(visit_text(node))
+    elif console.stdout.isatty():
+        console.out("\n".join(map(safe_source, node.markdown.splitlines())))
+    else:
+        console.out(node.markdown, end="")

@@ -1,0 +1,76 @@
+"""Which documents may be shown to others (X23). In: rows and facets of a document, its own and lent. Out: yes or no.
+
+Whatever is unclear counts as what may not be shown. Hidden and git-ignored files, and files outside the root, never
+come this far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prosa.corpus.embedding import SECRET, head_of, looks_classified
+from prosa.corpus.extracted import Facets, FieldRow
+
+CLASSIFICATION = "classification"
+WORST = "secret"
+
+VISIBILITY = "visibility"
+LIMITED = "private"
+
+_IN_HEAD = re.compile(
+    r"""^(?:\{[ \t]*)?["']?visibility["']?[ \t]*:(?P<value>[^\n]*(?:\n(?:[ \t]+|-[ \t])[^\n]*)*)""",
+    re.IGNORECASE | re.MULTILINE,
+)
+_IN_FOOTER = re.compile(r'"visibility"\s*:\s*(?P<value>"[^"\n]*"|[^\s,}]+|)', re.IGNORECASE)
+_COMMENT = re.compile(r"(?:^|[ \t])#[^\n]*")
+_FOOTER = "\n```json"
+_OPEN = frozenset(("public", "", "null", "~"))
+
+
+def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) -> tuple[FieldRow, ...]:
+    """The rows of a document, with the worst where its text looks as if it said something of who may see it that its
+    front matter, or with ``has_footer`` its footer, perhaps broken, does not tell (X6, X23)."""
+    found = rows
+    if _is_unclear(rows) or (not _is_secret(rows) and looks_classified(text)):
+        found = _with(found, CLASSIFICATION, WORST)
+    if VISIBILITY in text.lower() and looks_limited(text, has_footer=has_footer):
+        found = _with(found, VISIBILITY, LIMITED)
+    return tuple(found)
+
+
+def looks_limited(text: str, *, has_footer: bool) -> bool:
+    """Whether the text of a document looks as if not everybody may see it, however broken its front matter is."""
+    return any(value.strip(" \t\r\n\"',}").casefold() not in _OPEN for value in _said(text, has_footer=has_footer))
+
+
+def is_published(facets: Facets, *, private: bool = False) -> bool:
+    """Whether a document may be shown; with ``private`` also to those who may see what is not public. What is
+    classified is shown to nobody."""
+    if facets.classification is not None and facets.classification in SECRET:
+        return False
+    return private or facets.visibility in (None, "public")
+
+
+def _said(text: str, *, has_footer: bool) -> Iterator[str]:
+    """What stands behind `visibility`, wherever it has a say."""
+    for match in _IN_HEAD.finditer(head_of(text)):
+        yield _COMMENT.sub("", match["value"])
+    if has_footer:
+        yield from (match["value"] for match in _IN_FOOTER.finditer(text, max(text.rfind(_FOOTER), 0)))
+
+
+def _is_secret(rows: Sequence[FieldRow]) -> bool:
+    known = next((row.text for row in rows if row.key == CLASSIFICATION and row.n == 0), "")
+    return known.strip().lower() in SECRET
+
+
+def _is_unclear(rows: Sequence[FieldRow]) -> bool:
+    """Whether a classification is anything but one text or a gap."""
+    some = [row for row in rows if row.key.partition(".")[0].lower() == CLASSIFICATION]
+    return any(row.kind not in ("text", "null") or row.n > 0 or "." in row.key for row in some)
+
+
+def _with(rows: Sequence[FieldRow], key: str, text: str) -> tuple[FieldRow, ...]:
+    """The rows with another value for a key."""
+    return (*(row for row in rows if (row.key, row.n) != (key, 0)), FieldRow(key, 0, "text", text))

@@ -1,0 +1,1 @@
+"""Nodes as pages for people: HTML that reads without JavaScript, from values that are escaped or sanitised."""

@@ -1,0 +1,166 @@
+"""The article of a node, by dialect. In: a page. Out: a title heading if the text has one, parts, a table of contents.
+
+What the writer of a document hides from people is left out: ai-script blocks and relationships of MAGI (M42),
+configuration lines of a chat, the template of a program as anything but source.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from prosa.dialects.magi.model import MagiModel, Script
+from prosa.dialects.markdownlang.model import ProgramModel, SchemaModel
+from prosa.dialects.prapti.model import ChatMessage, ChatModel
+from prosa.dialects.ymj.model import YmjModel
+from prosa.document import Document, parse
+from prosa.render.json import dump
+from prosa.render.page.markdown import (
+    FEWEST_CONTENTS,
+    MAX_CONTENTS,
+    Entry,
+    Part,
+    contents,
+    render_document,
+    render_text,
+)
+from prosa.render.page.model import Page
+from prosa.render.page.scripts import is_interactive
+from prosa.render.page.state import Unseen
+from prosa.render.page.templates import Html
+from prosa.render.page.urls import fragment
+from prosa.schema import describe_inputs
+from prosa.schema.values import shown_value
+from prosa.source import SourceText
+
+SCRIPT_LANGUAGE = "ai-script"
+MAX_FIELDS = 200
+"""Rows of a table of inputs or outputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """``title`` is the heading of level 1 that begins the text, empty without one; ``lead`` a description that the
+    dialect keeps elsewhere than in the text."""
+
+    title: Html
+    parts: tuple[Part, ...]
+    contents: tuple[Entry, ...] = ()
+    lead: str = ""
+
+
+def body_of(page: Page) -> Body:
+    """The article of the page."""
+    reading = page.view.reading
+    if reading is None:
+        return _plain(page, parse(SourceText(page.view.body, page.view.path or page.view.url)))
+    model = reading.model
+    if isinstance(model, MagiModel):
+        return _plain(page, reading.document, _unseen(model))
+    if isinstance(model, YmjModel):
+        return _record(page, model)
+    if isinstance(model, ChatModel):
+        return _chat(page, model)
+    if isinstance(model, ProgramModel):
+        return _program(model)
+    return _plain(page, reading.document)
+
+
+def _plain(page: Page, document: Document, unseen: Unseen | None = None, *, wikilinks: bool = False) -> Body:
+    rendered = render_document(page, document, unseen, wikilinks=wikilinks)
+    return Body(rendered.title, rendered.parts, contents(document.sections))
+
+
+def _unseen(model: MagiModel) -> Unseen:
+    """Blocks and relationships, by their numbers in the document."""
+    scripts = {each.fence.span.start: each for each in model.scripts}
+    held: dict[int, Script | None] = {}
+    for number, fence in enumerate(model.document.fences):
+        script = scripts.get(fence.span.start)
+        if script or fence.language == SCRIPT_LANGUAGE:
+            held[number] = script if script and is_interactive(script) else None
+    starts = {each.definition.span.start for each in model.relationships}
+    notes = [(at, each) for at, each in enumerate(model.document.footnote_definitions)]
+    hidden = frozenset(at for at, each in notes if each.span.start in starts)
+    shown = {each.label.casefold() for at, each in notes if at not in hidden}
+    labels = frozenset(each.label.casefold() for at, each in notes if at in hidden) - shown
+    return Unseen(held, hidden, labels)
+
+
+def _record(page: Page, model: YmjModel) -> Body:
+    body = _plain(page, model.document, wikilinks=True)
+    footer = model.footer_value
+    if not footer:
+        return body
+    panel = {"kind": "source", "title": "Footer", "language": "json", "text": dump(footer, indent=2), "open": False}
+    return Body(body.title, (*body.parts, panel), body.contents)
+
+
+def _chat(page: Page, model: ChatModel) -> Body:
+    anchors = _Anchors(deque((each.heading.span.start, each.anchor) for each in model.document.sections))
+    parts: list[Part] = []
+    entries: list[Entry] = []
+    title = ""
+    for number, message in enumerate(model.messages):
+        own = anchors.below(message.body.start) if message.heading else []
+        inside = anchors.below(message.body.end)
+        rendered = render_text(page, message.content, inside, scope=f"{number}:")
+        if message.heading is None:  # what stands above the first message
+            title, parts = rendered.title, [*rendered.parts]
+            continue
+        inner = [{"kind": "html", "html": rendered.title}] if rendered.title else []
+        parts.append({**_message(message, *own[:1]), "parts": [*inner, *rendered.parts]})
+        entries.append(Entry(_who(message), parts[-1]["href"], 1))
+    few = len(entries) < FEWEST_CONTENTS
+    return Body(title, tuple(parts), () if few else tuple(entries[:MAX_CONTENTS]))
+
+
+class _Anchors(NamedTuple):
+    """Where headings begin, and their anchors, those that nobody took yet."""
+
+    left: deque[tuple[int, str]]
+
+    def below(self, end: int) -> list[str]:
+        """Takes those in front of an offset."""
+        taken: list[str] = []
+        while self.left and self.left[0][0] < end:
+            taken.append(self.left.popleft()[1])
+        return taken
+
+
+def _message(message: ChatMessage, anchor: str = "") -> Part:
+    why = "" if message.sent else "disabled" if message.disabled else "hidden" if message.hidden else "not sent"
+    by = "model" if message.by_model else "person"
+    return {"kind": "message", "who": _who(message), "by": by, "why": why, "anchor": anchor, "href": fragment(anchor)}
+
+
+def _who(message: ChatMessage) -> str:
+    return f"{message.role.lstrip('_')} · {message.name}" if message.name else message.role.lstrip("_")
+
+
+def _program(model: ProgramModel) -> Body:
+    parts: list[Part] = []
+    for title, schema in (("Input", model.input), ("Output", model.output)):
+        if schema is not None:
+            parts.append(_schema(title, schema))
+    if model.body.strip():
+        text = model.body.strip("\r\n")
+        parts.append({"kind": "source", "title": "Template", "language": "markdown", "text": text, "open": True})
+    lead = "" if model.derived_description else model.description
+    return Body("", tuple(parts), lead=lead)
+
+
+def _schema(title: str, model: SchemaModel) -> Part:
+    fields = describe_inputs(model.value)
+    rows = [
+        {
+            "name": each.name,
+            "type": each.type,
+            "required": each.required,
+            "description": each.description,
+            "default": shown_value(each.default) if each.default is not None else "",
+        }
+        for each in fields[:MAX_FIELDS]
+    ]
+    return {"kind": "schema", "title": title, "rows": rows, "json": dump(model.value, indent=2)}

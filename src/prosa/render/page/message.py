@@ -1,0 +1,26 @@
+"""Pages that only say something, and the one that asks for a token. In: a frame and texts. Out: HTML."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from prosa.render.page.chrome import chrome
+from prosa.render.page.fragment import safe_html
+from prosa.render.page.model import Frame, MessagePage
+from prosa.render.page.templates import html, render
+from prosa.render.page.urls import site_url
+
+
+def message_page(page: MessagePage) -> str:
+    """An error, that something is done, or what came of it."""
+    rows = [{"title": row.title, "url": site_url(page.frame, row.url)} for row in page.rows]
+    written = html(safe_html(page.markdown)) if page.markdown else ""
+    values = {"title": page.title, "text": page.text, "rows": rows, "written": written}
+    return render("message.html", {**chrome(page.frame, page.title), **values})
+
+
+def sign_in_page(frame: Frame, *, back: str, failed: bool) -> str:
+    """The form that takes the token of this site; ``back`` is the path to return to, ``failed`` says that a token was
+    given and is not the one."""
+    values = {"return_to": back, "failed": failed, "action": f"{frame.prefix}/mdh/sign-in", "csrf": frame.csrf}
+    return render("sign-in.html", {**chrome(replace(frame, can_run=False), "Sign in"), **values})

@@ -1,0 +1,87 @@
+"""What a page is made of. Plain values: whoever fills them has decided what may be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from prosa.site.view import Around, NodeView
+
+Href = Callable[[str], str]
+"""From a destination as written in a document to what the page says; an empty text for one that is no link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What all pages of a site share.
+
+    ``name`` is the title of the site, ``prefix`` the path it lives under (no slash at the end, empty at the root),
+    ``origin`` its `https://host`, empty where nobody said. ``live`` is False for static files. ``can_run`` says that
+    scripts and programs run here, ``signed_in`` that this reader may start them; ``csrf`` is the token of the forms.
+    ``more`` are notices for the reader, as plain text.
+    """
+
+    name: str
+    prefix: str = ""
+    origin: str = ""
+    live: bool = True
+    can_run: bool = False
+    signed_in: bool = False
+    csrf: str = ""
+    more: tuple[str, ...] = ()
+
+
+class Crumb(NamedTuple):
+    """A step of the way from the root of the site to a node: its title and URL."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
+    ``embed`` those of images."""
+
+    frame: Frame
+    view: NodeView
+    link: Href
+    embed: Href
+    around: Around | None = None
+    crumbs: tuple[Crumb, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit of a search: plain texts; ``marks`` are pairs of offsets in ``snippet``."""
+
+    title: str
+    url: str
+    heading: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """The answer to a query. ``ready`` is False while the index is being built; ``complaint`` says what is wrong with
+    the query."""
+
+    frame: Frame
+    query: str
+    hits: tuple[Found, ...] = ()
+    ready: bool = True
+    complaint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """A page that only says something: an error, or that something is done. ``rows`` are further links, ``markdown`` is
+    what a model wrote."""
+
+    frame: Frame
+    title: str
+    text: str
+    rows: tuple[Crumb, ...] = field(default_factory=tuple)
+    markdown: str = ""

@@ -1,0 +1,58 @@
+"""The answer to a search: a page, and the short list under the search field. In: hits as plain texts. Out: HTML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prosa.render.page.chrome import chrome
+from prosa.render.page.model import Found, Frame, SearchPage
+from prosa.render.page.templates import render
+from prosa.render.page.urls import in_query, site_url
+
+MAX_TYPED = 8
+"""Hits in the list that appears as one types."""
+
+MAX_HITS = 200
+FRAGMENT_HEADER = "Prosa-Fragment"
+"""The request header with which the script of a page asks for `hits_fragment` in place of the page."""
+
+
+def search_page(found: SearchPage) -> str:
+    """The page of results."""
+    title = f"Search: {found.query}" if found.query.strip() else "Search"
+    return render("search.html", {**chrome(found.frame, title, query=found.query), **_values(found, MAX_HITS)})
+
+
+def hits_fragment(found: SearchPage) -> str:
+    """The options of the list under the search field: links, each with the role of an option."""
+    values = _values(found, MAX_TYPED)
+    everything = f"{found.frame.prefix}/mdh/search?q={in_query(found.query)}"
+    return render("hits.html", {**values, "everything": everything, "more": len(found.hits) > MAX_TYPED})
+
+
+def _values(found: SearchPage, most: int) -> dict[str, Any]:
+    return {
+        "query": found.query,
+        "asked": bool(found.query.strip()),
+        "ready": found.ready,
+        "complaint": found.complaint,
+        "hits": [_hit(found.frame, each) for each in found.hits[:most]],
+        "count": len(found.hits),
+    }
+
+
+def _hit(frame: Frame, hit: Found) -> dict[str, Any]:
+    heading = "" if hit.heading == hit.title else hit.heading.removeprefix(f"{hit.title} › ")
+    return {"title": hit.title, "url": site_url(frame, hit.url), "heading": heading, "pieces": marked(hit)}
+
+
+def marked(hit: Found) -> list[tuple[bool, str]]:
+    """The snippet in pieces, each with whether it is marked. Marks outside the text, or inside others, are left out."""
+    pieces: list[tuple[bool, str]] = []
+    done = 0
+    for start, end in sorted(hit.marks):
+        end = min(end, len(hit.snippet))
+        if done <= start < end:
+            pieces += [(False, hit.snippet[done:start]), (True, hit.snippet[start:end])]
+            done = end
+    return [(mark, text) for mark, text in (*pieces, (False, hit.snippet[done:])) if text]

@@ -1,0 +1,84 @@
+"""What the writing of a text needs to know: what a reader does not see, and where the writing stands.
+
+Plain values; `writer` decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from prosa.dialects.magi.model import Script
+from prosa.render.page.model import Href
+from prosa.render.page.raw import RawHtml
+
+Piece: TypeAlias = "str | Script"
+"""HTML, or a script whose block stood there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What a reader does not see of a text. ``held`` are numbers of fenced blocks, each with the script that a reader
+    may start there, or None; ``notes`` are numbers of footnote definitions, ``labels`` those whose references go too.
+    """
+
+    held: Mapping[int, Script | None] = field(default_factory=dict)
+    notes: frozenset[int] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """``pieces`` in order; ``titled`` says that the first of them is a heading of level 1 and nothing else."""
+
+    key: str
+    pieces: tuple[Piece, ...]
+    titled: bool
+
+
+@dataclass(slots=True)
+class State:
+    """Where the writing stands. ``out`` is the open buffer, ``below`` those that it interrupts."""
+
+    key: str
+    embed: Href
+    link: Href
+    unseen: Unseen
+    anchors: Iterator[str]
+    scope: str
+    raw: RawHtml = field(default_factory=RawHtml)
+    out: list[str] = field(default_factory=list)
+    below: list[list[str]] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+    waiting: list[Piece] = field(default_factory=list)
+    opened: list[Any] = field(default_factory=list)
+    depth: int = 0
+    fences: int = 0
+    defined: int = 0
+    headed: bool = False
+    titled: bool = False
+    in_head: bool = False
+    cell: int = 0
+    links: int = 0
+    numbers: dict[str, int] = field(default_factory=dict)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+    def push(self) -> None:
+        """A buffer of its own for what follows."""
+        self.below.append(self.out)
+        self.out = []
+
+    def pop(self) -> str:
+        """What that buffer holds; the one below is open again."""
+        text = "".join(self.out)
+        self.out = self.below.pop()
+        return text
+
+    def flush(self) -> None:
+        """Ends a piece: between two outermost blocks, never inside one."""
+        if self.out:
+            self.pieces.append("".join(self.out))
+            self.out = []
+        self.pieces += self.waiting
+        self.waiting = []

@@ -1,0 +1,300 @@
+"""Markdown into HTML, one event of the parser after the other. What it gives is not harmless yet: `clean` follows.
+
+In: the text, the anchors of its headings in order, and what of it a reader does not see. Out: pieces of HTML, each of
+which can be cleaned alone, and between them what stands in the place of a held fence. Raw HTML
+goes through `raw`.
+
+A value that begins with the key is ours: the author cannot write one, since the key is a hash of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from html import escape, unescape
+from typing import Any
+
+import pyromark
+
+from prosa.document.mask import encodable
+from prosa.document.walk import OPTIONS
+from prosa.render.page.model import Href
+from prosa.render.page.state import State, Unseen, Written
+from prosa.render.page.urls import fragment, link_url, picture_url
+
+MAX_DEPTH = 64
+"""Quotations and lists around one another that show as such; deeper ones show their text only."""
+
+_TAG = re.compile(r"<[^>]*>")
+_PLAIN_OPTIONS = OPTIONS ^ pyromark.Options.ENABLE_WIKILINKS
+_SIMPLE = {"Paragraph": "p", "Emphasis": "em", "Strong": "strong", "Strikethrough": "del", "BlockQuote": "blockquote"}
+_BREAKS = {"SoftBreak": "\n", "HardBreak": "<br>\n", "Rule": "<hr>\n"}
+_ALIGN = {"Left": ' align="left"', "Center": ' align="center"', "Right": ' align="right"'}
+_BLOCKS = frozenset({"BlockQuote", "List", "FootnoteDefinition", "Table"})
+
+
+def write(
+    text: str,
+    *,
+    link: Href,
+    embed: Href,
+    anchors: Iterable[str] = (),
+    wikilinks: bool = False,
+    unseen: Unseen | None = None,
+    scope: str = "",
+) -> Written:
+    """The pieces of ``text``. ``scope`` tells its footnotes from those of another text on the same page."""
+    text = encodable(text)
+    key = f"k{sha256(text.encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
+    state = State(key, embed, link, unseen or Unseen(), iter(anchors), scope)
+    events: Iterator[Any] = pyromark.events(text, options=OPTIONS if wikilinks else _PLAIN_OPTIONS)
+    for event in events:
+        if type(event) is str:
+            state.out.append(_BREAKS.get(event, ""))
+        else:
+            _take(state, *event.popitem())  # the event is ours alone, and this is the quickest look
+    state.flush()
+    if state.notes:
+        state.pieces.append(_notes(state))
+    return Written(key, tuple(state.pieces), state.titled)
+
+
+def _take(state: State, kind: str, value: Any) -> None:
+    """One event: text, the start or the end of something, or what stands for itself."""
+    if kind == "Text":
+        state.out.append(escape(value, quote=False))
+    elif kind == "Start" or kind == "End":
+        name, told = (value, None) if type(value) is str else value.popitem()
+        own = (_START if kind == "Start" else _END).get(name)
+        if own:
+            own(state, name, told)
+        else:
+            state.out.append(f"<{_SIMPLE.get(name, 'div')}>" if kind == "Start" else _closing(name))
+    elif kind in _LEAF:
+        _LEAF[kind](state, value)
+
+
+def _closing(name: str) -> str:
+    return f"</{_SIMPLE.get(name, 'div')}>" + ("\n" if name == "Paragraph" else "")
+
+
+def _enter(state: State, name: str, told: Any) -> None:
+    """A block around others."""
+    state.depth += 1
+    state.opened.append(told)
+    if state.depth > MAX_DEPTH and name in ("BlockQuote", "List"):
+        return
+    if name == "BlockQuote":
+        state.out.append("<blockquote>\n")
+    elif name == "List":
+        start = "" if told in (None, 1) else f' start="{told}"'
+        state.out.append("<ul>\n" if told is None else f"<ol{start}>\n")
+    elif name == "Table":
+        state.out.append(f'<div class="{state.key}scroll" tabindex="{state.key}0"><table>\n')
+    else:
+        state.push()
+
+
+def _leave(state: State, name: str, _: Any) -> None:
+    state.depth -= 1
+    told = state.opened.pop()
+    if state.depth >= MAX_DEPTH and name in ("BlockQuote", "List"):
+        pass
+    elif name == "BlockQuote":
+        state.out.append("</blockquote>\n")
+    elif name == "List":
+        state.out.append("</ul>\n" if told is None else "</ol>\n")
+    elif name == "Table":
+        state.out.append("</tbody></table></div>\n")
+    else:
+        note = state.pop()
+        if state.defined not in state.unseen.notes:
+            state.notes.append((told.casefold(), note))
+        state.defined += 1
+    if not state.depth and state.waiting:
+        state.flush()
+
+
+def _heading(state: State, _: str, told: Any) -> None:
+    first = not state.headed and not state.depth and not state.pieces and not "".join(state.out).strip()
+    state.headed = True
+    state.opened.append((told["level"][1], next(state.anchors, ""), first))
+    state.push()
+
+
+def _end_heading(state: State, _: str, __: Any) -> None:
+    level, anchor, first = state.opened.pop()
+    text, key = state.pop(), state.key
+    named = f' id="{key}{escape(anchor)}"' if anchor else ""
+    own = (
+        f' <a class="{key}self" href="{key}{fragment(anchor)}" aria-label="{key}Link to this section">#</a>'
+        if anchor
+        else ""
+    )
+    state.out.append(f"<h{level}{named}>{text}{own}</h{level}>\n")
+    if level == "1" and first:
+        state.flush()
+        state.titled = True
+
+
+def _code(state: State, _: str, told: Any) -> None:
+    fenced = isinstance(told, dict)
+    info = told["Fenced"].split(maxsplit=1)[:1] if fenced else []
+    held = fenced and state.fences in state.unseen.held
+    state.opened.append(held)
+    if held:
+        script = state.unseen.held[state.fences]
+        state.waiting += [script] if script else []
+        state.push()
+    else:
+        language = f' class="language-{escape(info[0])}"' if info else ""
+        state.out.append(f'<pre tabindex="{state.key}0"><code{language}>')
+    state.fences += fenced
+
+
+def _end_code(state: State, _: str, __: Any) -> None:
+    if state.opened.pop():
+        state.pop()
+        if not state.depth:
+            state.flush()
+    else:
+        state.out.append("</code></pre>\n")
+
+
+def _link(state: State, _: str, told: Any) -> None:
+    wiki = isinstance(told["link_type"], dict)
+    target = f"[[{told['dest_url']}]]" if wiki else told["dest_url"]
+    if told["link_type"] == "Email":
+        target = f"mailto:{target}"
+    title = f' title="{escape(told["title"])}"' if told["title"] else ""
+    state.links += 1
+    state.out.append(f'<a href="{escape(target)}"{title}>')
+
+
+def _end_link(state: State, _: str, __: Any) -> None:
+    state.links -= 1
+    state.out.append("</a>")
+
+
+def _image(state: State, _: str, told: Any) -> None:
+    state.opened.append(told)
+    state.push()
+
+
+def _end_image(state: State, _: str, __: Any) -> None:
+    told = state.opened.pop()
+    inside = state.pop()
+    alt = escape(unescape(_TAG.sub("", inside)))
+    if isinstance(told["link_type"], dict):  # `![[target]]` shows another document: a link to it
+        target = escape(f"[[{told['dest_url']}]]")
+        state.out.append(f'<a href="{target}">{alt}</a>')
+        return
+    source = picture_url(state.embed(told["dest_url"]))
+    title = f' title="{escape(told["title"])}"' if told["title"] else ""
+    if source:
+        state.out.append(f'<img src="{state.key}{escape(source)}" alt="{alt}"{title} loading="{state.key}lazy">')
+    elif state.links or not link_url(state.link(told["dest_url"])):
+        state.out.append(f'<span class="{state.key}picture"{title}>image: {alt}</span>')
+    else:
+        state.out.append(f'<a class="{state.key}picture" href="{escape(told["dest_url"])}"{title}>image: {alt}</a>')
+
+
+def _html_block(state: State, _: str, __: Any) -> None:
+    state.push()
+
+
+def _end_html_block(state: State, _: str, __: Any) -> None:
+    text = state.pop()
+    state.out.append(state.raw.read(text))
+
+
+def _row(state: State, name: str, _: Any) -> None:
+    state.in_head = name == "TableHead"
+    state.cell = 0
+    state.out.append("<thead><tr>" if state.in_head else "<tr>")
+
+
+def _end_row(state: State, name: str, _: Any) -> None:
+    state.out.append("</tr></thead><tbody>\n" if name == "TableHead" else "</tr>\n")
+
+
+def _cell(state: State, _: str, __: Any) -> None:
+    columns = state.opened[-1]
+    align = _ALIGN.get(columns[state.cell], "") if state.cell < len(columns) else ""
+    state.cell += 1
+    state.out.append(f"<{'th' if state.in_head else 'td'}{align}>")
+
+
+def _end_cell(state: State, _: str, __: Any) -> None:
+    state.out.append("</th>" if state.in_head else "</td>")
+
+
+def _reference(state: State, label: str) -> None:
+    folded = label.casefold()
+    if folded in state.unseen.labels:
+        return
+    known = folded in state.numbers
+    number = state.numbers.setdefault(folded, len(state.numbers) + 1)
+    key, name = state.key, f"{state.scope}{number}"
+    named = "" if known else f' id="{key}fnref:{name}"'
+    state.out.append(
+        f'<sup class="{key}ref"><a{named} href="{key}{fragment(f"fn:{name}")}" '
+        f'aria-label="{key}Footnote {number}">{number}</a></sup>'
+    )
+
+
+def _notes(state: State) -> str:
+    """The footnotes in the order in which they are referred to; those that nothing refers to come last."""
+    last = len(state.numbers) + 1
+    items: list[str] = []
+    used: set[int] = set()
+    for number, note in sorted(((state.numbers.get(label, last), note) for label, note in state.notes), key=_number):
+        key, name = state.key, f"{state.scope}{number}"
+        own = number < last and number not in used
+        used.add(number)
+        named = f' id="{key}fn:{name}"' if own else ""
+        back = f'<a class="{key}back" href="{key}{fragment(f"fnref:{name}")}" aria-label="{key}Back to the text">↩</a>'
+        items.append(f"<li{named}>{note}{back if own else ''}</li>\n")
+    return (
+        f'<section class="{state.key}notes" aria-label="{state.key}Footnotes"><ol>\n{"".join(items)}</ol></section>\n'
+    )
+
+
+def _number(item: tuple[int, str]) -> int:
+    return item[0]
+
+
+def _start(tag: str) -> Callable[[State, str, Any], None]:
+    return lambda state, _, __: state.out.append(tag)
+
+
+_START: dict[str, Callable[[State, str, Any], None]] = {
+    **dict.fromkeys(_BLOCKS, _enter),
+    **dict.fromkeys(("TableHead", "TableRow"), _row),
+    "Heading": _heading,
+    "CodeBlock": _code,
+    "Link": _link,
+    "Image": _image,
+    "HtmlBlock": _html_block,
+    "TableCell": _cell,
+    "Item": _start("<li>"),
+}
+_END: dict[str, Callable[[State, str, Any], None]] = {
+    **dict.fromkeys(_BLOCKS, _leave),
+    **dict.fromkeys(("TableHead", "TableRow"), _end_row),
+    "Heading": _end_heading,
+    "CodeBlock": _end_code,
+    "Link": _end_link,
+    "Image": _end_image,
+    "HtmlBlock": _end_html_block,
+    "TableCell": _end_cell,
+    "Item": _start("</li>\n"),
+}
+_LEAF: dict[str, Callable[[State, Any], None]] = {
+    "Code": lambda state, text: state.out.append(f"<code>{escape(text, quote=False)}</code>"),
+    "Html": lambda state, text: state.out.append(text),
+    "InlineHtml": lambda state, text: state.out.append(state.raw.read(text)),
+    "FootnoteReference": _reference,
+    "TaskListMarker": lambda state, done: state.out.append(f'<input type="checkbox"{" checked" if done else ""}> '),
+}

@@ -1,0 +1,113 @@
+"""A node of a site for people and for programs: what `prosa visit` prints. In: a `SiteNode`. Out: text or plain data.
+
+Everything comes from a site, so nothing of it moves a cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from prosa.dialects.mdh.forms import template_names
+from prosa.render.plain import safe, safe_source
+from prosa.site.follow import leads
+from prosa.site.node import SiteNode
+
+
+def visit_text(node: SiteNode) -> str:
+    """Title, id and type, summary, the body as it is, then the numbered links and the actions."""
+    head = [node.title or node.url]
+    head += [" · ".join(each for each in (node.id, node.type, node.url) if each)]
+    head += [node.summary] if node.summary else []
+    parts = ["\n".join(map(safe, head))]
+    body = node.body.strip("\r\n")
+    parts += ["\n".join(map(safe_source, body.splitlines()))] if body else []
+    links, actions = list(_links(node)), list(_actions(node))
+    parts += ["\n".join(("Links", *links))] if links else []
+    parts += ["\n".join(("Actions", *actions))] if actions else []
+    return "\n\n".join(parts)
+
+
+def visit_object(node: SiteNode) -> dict[str, Any]:
+    """Every fact of a node. ``number`` is what `--follow` takes; ``url`` of a link is null where only an index of the
+    site could say it, or where it is not fetched over HTTP."""
+    every = leads(node)
+    return {
+        "url": node.url,
+        "md_url": node.md_url,
+        "form": node.form,
+        "id": node.id or None,
+        "type": node.type or None,
+        "title": node.title or None,
+        "summary": node.summary or None,
+        "links": [
+            {
+                "number": lead.number,
+                "rel": link.rel or None,
+                "target": link.target or None,
+                "href": link.href or None,
+                "title": link.title or None,
+                "url": lead.url or None,
+            }
+            for lead, link in zip(every, node.links, strict=False)
+        ],
+        "inline_links": [
+            {
+                "number": lead.number,
+                "text": link.text,
+                "href": link.href,
+                "url": link.url or None,
+                "same_site": link.same_site,
+            }
+            for lead, link in zip(every[len(node.links) :], node.inline_links, strict=True)
+        ],
+        "actions": [dict(action) for action in node.actions],
+        "body": node.body,
+        "notes": list(node.notes),
+    }
+
+
+def _links(node: SiteNode) -> Iterator[str]:
+    every = leads(node)
+    width = len(str(len(every)))
+    for lead, link in zip(every, node.links, strict=False):
+        name = f"{link.rel}: {link.title or link.target or link.href}"
+        yield safe(f"  {lead.number:>{width}}  {name}{_arrow(lead.url, link.target, link.title)}")
+    for lead, inline in zip(every[len(node.links) :], node.inline_links, strict=True):
+        where = inline.url or inline.href
+        yield safe(f"  {lead.number:>{width}}  {inline.text or inline.href}{_arrow(where, inline.text, '')}")
+
+
+def _arrow(url: str, target: str, title: str) -> str:
+    """Where a link leads, where its name does not say that already."""
+    shown = url or (target if title else "")
+    return f" → {shown}" if shown and shown != target else ""
+
+
+def _actions(node: SiteNode) -> Iterator[str]:
+    for action in node.actions:
+        told = [f"{action.get('method', '')} {action.get('url', '')}".strip(), str(action.get("title", ""))]
+        yield safe(f"  {action.get('id') or '(no id)'}  {'  '.join(each for each in told if each)}")
+        if needs := "; ".join(_needs(action)):
+            yield safe(f"    {needs}")
+
+
+def _needs(action: Mapping[str, Any]) -> Iterator[str]:
+    """What a caller must have: names of the path and the query, of the body, and a credential."""
+    query, schema = _mapping(action.get("query")), _mapping(action.get("body_schema"))
+    names = [*template_names(str(action.get("url", ""))), *_names(query.get("required"))]
+    if names:
+        yield f"needs {', '.join(dict.fromkeys(names))}"
+    if body := _names(schema.get("required")):
+        yield f"body needs {', '.join(body)}"
+    kind = str(_mapping(action.get("auth")).get("type") or "")
+    if kind and kind != "none":
+        yield f"token: {kind}"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(value: Any) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else []

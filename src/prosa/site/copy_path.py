@@ -1,0 +1,92 @@
+"""Where a page of a site stands in a folder (HA2, HW4). In: the URL of a page. Out: a relative path that is safe on
+every system: it stays in the folder, is not hidden, has no reserved name, and is not too long.
+
+A part of a URL that is no safe name becomes its digest. The query of a page is a digest too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from urllib.parse import unquote_to_bytes, urlsplit
+
+MAX_PART = 100
+"""Bytes of one part: file systems take 255, and some count other units."""
+
+MAX_PATH = 200
+MAX_PARTS = 24
+
+SUFFIX = ".md"
+_SUFFIXES = (".md", ".markdown")
+_FORBIDDEN = re.compile(r'[\\/:*?"<>|]')
+_OURS = re.compile(r"~[0-9a-f]{12}\Z")
+_DEVICE = "[0-9\u00b9\u00b2\u00b3]"
+_RESERVED = re.compile(rf"(?:con|prn|aux|nul|com{_DEVICE}|lpt{_DEVICE}|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
+
+
+def copy_path(url: str) -> str:
+    """`/` is `index.md`, `/hours` and `/hours.md` are `hours.md`, `/a/` is `a/index.md`."""
+    parts = urlsplit(url)
+    *folders, name = parts.path.lstrip("/").split("/")
+    stem = _without_suffix(name) if name else "index"
+    if parts.query:
+        stem = f"{stem}~{_digest(parts.query)}"
+    names = [*(_folder(each) for each in folders), f"{_safe(stem)}{SUFFIX}"]
+    path = "/".join(names)
+    return path if len(names) <= MAX_PARTS and len(path.encode()) <= MAX_PATH else other_path(url)
+
+
+def other_path(url: str) -> str:
+    """Where a page goes whose own place is another's: next to it where that is short enough, with a digest."""
+    path = "/".join(_folder(each) for each in urlsplit(url).path.lstrip("/").split("/")[:-1])
+    name = f"page~{_digest(url)}{SUFFIX}"
+    inside = f"{path}/{name}" if path else name
+    return inside if inside.count("/") < MAX_PARTS and len(inside.encode()) <= MAX_PATH else name
+
+
+def place_key(path: str) -> str:
+    """The same for two paths that are one file on a system that does not tell case or composed characters apart."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", path).casefold())
+
+
+def _without_suffix(name: str) -> str:
+    for suffix in _SUFFIXES:
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def _folder(part: str) -> str:
+    """The name of a folder; one with the suffix of a file could stand where a file must."""
+    name = _safe(part)
+    return _named(part) if name.lower().endswith(_SUFFIXES) else name
+
+
+def _safe(part: str) -> str:
+    try:
+        name = unquote_to_bytes(part).decode("utf-8")
+    except UnicodeDecodeError:
+        return _named(part)
+    return name if _is_safe(name) else _named(part)
+
+
+def _is_safe(name: str) -> bool:
+    if not name or len(name.encode("utf-8", "replace")) > MAX_PART or name != unicodedata.normalize("NFC", name):
+        return False
+    if (
+        name.startswith((".", " ", "-", "~"))
+        or name.endswith((".", " "))
+        or _FORBIDDEN.search(name)
+        or _OURS.search(name)
+    ):
+        return False
+    return all(unicodedata.category(each)[0] != "C" for each in name) and not _RESERVED.fullmatch(name)
+
+
+def _named(part: str) -> str:
+    return f"part~{_digest(part)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

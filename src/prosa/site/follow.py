@@ -1,0 +1,129 @@
+"""Which link of a node somebody means (H3, H4). In: a node, and what the user wrote: a number, a `rel`, the id of a
+node, the text or the destination of a link. Out: the URL to go to, or `FollowProblem`.
+
+The target of a typed link is the id of a node (HA4); where that node is, the links of the page say, else the index of
+the site where it has one (HA1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from prosa.site.node import SiteNode
+from prosa.site.page_link import TypedLink, led
+
+INDEX_PATH = "/mdh/nodes.json"
+MAX_INDEX = 100_000
+"""Nodes of an index that are read."""
+
+Index = Mapping[str, str]
+"""From the ids of nodes to their URLs."""
+
+
+class FollowProblem(ValueError):
+    """No link, or more than one, is what the user means. ``hint`` says what there is."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A link as it is numbered for people: what it is called, and where it leads. ``url`` is empty where only an index
+    could say; ``node_id`` is the id that it names then."""
+
+    number: int
+    words: tuple[str, ...]
+    url: str
+    node_id: str = ""
+
+
+def leads(node: SiteNode) -> tuple[Lead, ...]:
+    """The links of a node in the order of their numbers: typed ones, then those of the body."""
+    places = _places(node)
+    typed = (_typed(node, places, number, link) for number, link in enumerate(node.links, start=1))
+    first = len(node.links) + 1
+    inline = (
+        Lead(number, (link.text, link.href, *_paths(link.url)), link.url)
+        for number, link in enumerate(node.inline_links, start=first)
+    )
+    return (*typed, *inline)
+
+
+def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
+    """The URL that ``what`` leads to. ``index`` gives that of the site; it is asked for only where the page does not
+    say where a node is. Raises `FollowProblem`."""
+    every = leads(node)
+    if not every:
+        raise FollowProblem(f"{node.name} has no links")
+    found = list(_meant(every, what.strip()))
+    if not found:
+        raise FollowProblem(f"no link of {node.name} is {what!r}", _listed(every))
+    urls = {lead.url or index().get(lead.node_id, "") for lead in found}
+    if len(urls) > 1:
+        numbers = ", ".join(str(lead.number) for lead in found)
+        raise FollowProblem(f"{what!r} could be several links of {node.name}", f"follow one by its number: {numbers}")
+    (url,) = urls
+    if not url:
+        named = found[0].node_id
+        why = f"nothing on the page or in an index says where the node {named!r} is" if named else "it is no web page"
+        raise FollowProblem(f"the link {found[0].number} of {node.name} cannot be followed: {why}")
+    return url
+
+
+def index_of(value: Any, base: str) -> dict[str, str]:
+    """The index of a site from its JSON: the URL of each node by id. What is no node is left out."""
+    nodes = value.get("nodes") if isinstance(value, Mapping) else value
+    found: dict[str, str] = {}
+    for each in nodes[:MAX_INDEX] if isinstance(nodes, list) else ():
+        if isinstance(each, Mapping) and isinstance(each.get("id"), str) and isinstance(each.get("md_url"), str):
+            found.setdefault(each["id"], led(base, each["md_url"]))
+    return {name: url for name, url in found.items() if url}
+
+
+def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
+    """The leads that are called so: by number, else by a whole name as written, else whatever its case."""
+    number = int(what) if what.isascii() and what.isdigit() and len(what) < 9 else 0
+    tests: tuple[Callable[[Lead], bool], ...] = (
+        lambda lead: lead.number == number,
+        lambda lead: what in lead.words,
+        lambda lead: what.casefold() in (word.casefold() for word in lead.words),
+    )
+    for test in tests:
+        found = [lead for lead in every if what and test(lead)]
+        if found:
+            yield from found
+            return
+
+
+def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: TypedLink) -> Lead:
+    words = tuple(word for word in (link.rel, link.target, link.title, link.href) if word)
+    url = link.url(node.md_url)
+    if url or not link.node_id:
+        return Lead(number, (*words, *_paths(url)), url)
+    return Lead(number, words, places.get(link.node_id, ""), link.node_id)
+
+
+def _places(node: SiteNode) -> dict[str, str]:
+    """Where the page itself says that nodes are, by id: a link of the body with the id as its text, else as the end of
+    its path; the first of each kind."""
+    inside = [link for link in reversed(node.inline_links) if link.same_site]
+    return {_stem(link.url): link.url for link in inside} | {link.text: link.url for link in inside}
+
+
+def _stem(url: str) -> str:
+    last = urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    return next((last.removesuffix(each) for each in (".md", ".markdown", ".json") if last.endswith(each)), last)
+
+
+def _paths(url: str) -> tuple[str, ...]:
+    return (url, urlsplit(url).path) if url else ()
+
+
+def _listed(every: tuple[Lead, ...]) -> str:
+    shown = ", ".join(f"{lead.number} ({lead.words[0]})" for lead in every[:12] if lead.words)
+    return f"it has {shown}" + (", …" if len(every) > 12 else "")

@@ -1,0 +1,133 @@
+"""What makes a document of any dialect a node (H2, H9): the fields that every node has, derived where the author wrote
+none.
+
+In: a reading, and what the site knows of its document. Out: a `NodeView`. An MDH node stays as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from prosa.data import Scalar, Sequence
+from prosa.dialects.mdh.facts import action_value
+from prosa.dialects.reading import DialectReading
+from prosa.graph.records import record_of
+from prosa.site.splice import spliced
+from prosa.site.view import NodeView, TypedLink
+
+_TYPES = {"magi": "document", "markdownlang": "program", "prapti": "chat", "skill_md": "skill", "ymj": "record"}
+"""The `type` of a document whose author gave none; of plain Markdown it is `page`."""
+
+_TEXTS = ("id", "type", "title")
+_SUMMARIES = ("summary", "description", "purpose")
+
+MAX_SUMMARY = 500
+"""Characters of a summary: it stands in lists."""
+
+
+def view_of(
+    reading: DialectReading,
+    path: str,
+    *,
+    url: str,
+    own_id: str = "",
+    links: Iterable[TypedLink] = (),
+    actions: Iterable[Mapping[str, Any]] = (),
+) -> NodeView:
+    """The node of a document at ``path`` below the root of the site.
+
+    ``own_id`` is its id in the graph, empty where that is not known yet; ``links`` and ``actions`` are what the site
+    derives for a document of another dialect, which win over nothing that its author wrote.
+    """
+    record = record_of(reading, path)
+    written = _written(reading)
+    own = own_id or next((each.name for each in record.definitions if each.kind == "id"), "") or path
+    fields: dict[str, Any] = {
+        "id": _said(reading, "id") or own,
+        "type": _said(reading, "type") or record.type or type_of(reading.name),
+        "title": _number(written.get("title"), reading) or record.title or name_of(path),
+        "links": [link._asdict() for link in links],
+        "actions": [dict(action) for action in actions],
+    }
+    derived = {} if reading.name == "mdh" else {name: fields[name] for name in _missing(fields, written)}
+    text = spliced(reading.front, derived) if derived else reading.front.source.text
+    whole = {**written, **derived}
+    return NodeView(
+        path=path,
+        url=url,
+        dialect=reading.name,
+        id=fields["id"],
+        type=fields["type"],
+        title=fields["title"],
+        summary=next(filter(None, (_text(written.get(name)) for name in _SUMMARIES)), "")[:MAX_SUMMARY],
+        markdown=text.encode("utf-8"),
+        body=_body(reading, derived),
+        fields=whole,
+        derived=derived,
+        actions=_actions(reading, derived),
+        reading=reading,
+    )
+
+
+def type_of(dialect: str) -> str:
+    """The `type` of a document of a dialect whose author gave none."""
+    return _TYPES.get(dialect, "page")
+
+
+def name_of(path: str) -> str:
+    """What a document without a title is called: the name of its file, of an `index.md` that of its folder."""
+    parts = path.rsplit(".", 1)[0].split("/")
+    if parts[-1] == "index" and len(parts) > 1:
+        parts.pop()
+    return parts[-1]
+
+
+def _body(reading: DialectReading, derived: Mapping[str, Any]) -> str:
+    """What stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
+    front = reading.front
+    if derived and front.present and (front.fields is None or not front.complete):
+        return front.source.text.removeprefix("\ufeff")
+    return front.source.slice(front.body)
+
+
+def _missing(fields: Mapping[str, Any], written: Mapping[str, Any]) -> list[str]:
+    """The fields that the author left out; a list with nothing in it is not worth a line. What is no text has no
+    identity (H9)."""
+    return [name for name, value in fields.items() if value != [] and _is_gap(name, written.get(name))]
+
+
+def _is_gap(name: str, value: Any) -> bool:
+    if value is None or name not in _TEXTS:
+        return value is None
+    return not isinstance(value, str | int | float) or not str(value).strip()
+
+
+def _written(reading: DialectReading) -> Mapping[str, Any]:
+    """The front matter, as far as it stays one: a broken one becomes part of the body."""
+    whole = reading.front.complete or reading.name == "mdh"
+    return (reading.front_matter or {}) if whole else {}
+
+
+def _said(reading: DialectReading, name: str) -> str:
+    """A field of the front matter as its author typed it, of a list the first; empty for a mapping and for nothing."""
+    node = reading.front.fields.get(name) if reading.front.fields is not None else None
+    while isinstance(node, Sequence) and node.items:
+        node = node.items[0]
+    return _text(node.text) if isinstance(node, Scalar) and node.value is not None else ""
+
+
+def _number(value: Any, reading: DialectReading) -> str:
+    """A title that is a number, as its author typed it."""
+    return _said(reading, "title") if isinstance(value, int | float) else ""
+
+
+def _text(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _actions(reading: DialectReading, derived: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    if reading.name == "mdh":
+        return tuple(map(action_value, reading.model.actions)) if reading.model else ()
+    found = derived.get("actions", ())
+    return tuple(found)

@@ -1,0 +1,93 @@
+"""What tells of the whole site: the indexes of nodes and actions, `llms.txt`, the site map, `robots.txt` (HA1, H6).
+
+In: rows of nodes and the actions they declare. Out: plain data and texts. No client needs them: every node can be
+reached by links from the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from prosa.site.layout import twin_of
+from prosa.site.listing import link_target, link_text
+from prosa.site.view import NodeRow
+
+SPEC = "mdh/1.0"
+
+MAX_OVERVIEW = 1_000
+"""Nodes that `llms.txt` names; a model reads no longer list."""
+
+MAX_SITEMAP = 50_000
+"""Addresses of one site map, as its protocol says."""
+
+OTHERS = "Documents"
+
+
+def nodes_index(rows: Iterable[NodeRow], prefix: str = "") -> dict[str, Any]:
+    """`/mdh/nodes.json`."""
+    nodes = [{"id": row.id, "type": row.type, "title": row.title, "md_url": f"{prefix}{row.url}"} for row in rows]
+    return {"spec": SPEC, "nodes": nodes}
+
+
+def actions_index(actions: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """`/mdh/actions.json`, from pairs of a node's id and an action."""
+    listed = [{"id": action.get("id"), "node_id": node, **_without_id(action)} for node, action in actions]
+    return {"spec": SPEC, "actions": listed}
+
+
+def overview(name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool) -> str:
+    """`/llms.txt`: what the site is and where its nodes are, as Markdown. ``base`` stands in front of URL paths;
+    ``summaries`` are by path."""
+    lines = [f"# {link_text(name)}", ""]
+    lines += ["> Every page is Markdown with YAML front matter: ask with `Accept: text/markdown`, or add `.md`.", ""]
+    if closed:
+        lines += ["Every request needs `Authorization: Bearer TOKEN`.", ""]
+    for section, some in _sections(rows[:MAX_OVERVIEW]).items():
+        lines += [f"## {link_text(section)}", ""]
+        lines += [_line(row, base, summaries.get(row.path, "")) for row in some]
+        lines.append("")
+    left = len(rows) - MAX_OVERVIEW
+    lines += ["## Optional", ""]
+    lines.append(f"- [All nodes]({base}/mdh/nodes.json): as JSON" + (f", {left:,} more than here" if left > 0 else ""))
+    lines.append(f"- [All actions]({base}/mdh/actions.json): as JSON")
+    lines.append(f"- [Search]({base}/mdh/search?q=): put words behind `q=`")
+    return "\n".join(lines) + "\n"
+
+
+def sitemap(rows: Iterable[NodeRow], base: str) -> str:
+    """`/sitemap.xml`. ``base`` is the absolute address of the site."""
+    entries = [
+        f"<url><loc>{escape(base + row.url)}</loc>"
+        + (f"<lastmod>{escape(row.updated)}</lastmod>" if row.updated else "")
+        + "</url>"
+        for row in list(rows)[:MAX_SITEMAP]
+    ]
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    return "\n".join([head, *entries, "</urlset>"]) + "\n"
+
+
+def robots(base: str, *, closed: bool) -> str:
+    """`/robots.txt` (RFC 9309). ``base`` is the absolute address of the site, empty where nobody said."""
+    if closed:
+        return "User-agent: *\nDisallow: /\n"
+    return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}/sitemap.xml\n" if base else "")
+
+
+def _sections(rows: Iterable[NodeRow]) -> dict[str, list[NodeRow]]:
+    """The nodes by the folder that they lie in below the root; those in the root first."""
+    found: dict[str, list[NodeRow]] = {OTHERS: []}
+    for row in rows:
+        folder, slash, _ = row.path.partition("/")
+        found.setdefault(folder if slash else OTHERS, []).append(row)
+    return {name: some for name, some in found.items() if some}
+
+
+def _line(row: NodeRow, base: str, summary: str) -> str:
+    said = f": {link_text(summary)}" if summary else ""
+    return f"- [{link_text(row.title)}]({base}{link_target(twin_of(row.url, 'markdown'))}){said}"
+
+
+def _without_id(action: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in action.items() if name != "id"}

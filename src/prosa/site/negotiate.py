@@ -1,0 +1,79 @@
+"""Which form of a node a request gets (RFC 9110 section 12.5.1, H8, HA7). In: the text of `Accept`. Out: a form.
+
+Markdown is what a client gets that does not say, and what it gets where nothing it accepts is there: never 406.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from prosa.site.view import Form
+
+MEDIA_TYPES: Mapping[Form, str] = MappingProxyType(
+    {
+        "markdown": "text/markdown; charset=utf-8",
+        "json": "application/json; charset=utf-8",
+        "html": "text/html; charset=utf-8",
+    }
+)
+"""What each form is sent as; their order is that of preference where a client likes several equally well."""
+
+MAX_ACCEPT = 4_096
+"""Characters of `Accept` that are read; browsers send a hundred."""
+
+_RANGE = re.compile(r'\s*([!#$%&\'*+.^_`|~\w-]+)/([!#$%&\'*+.^_`|~\w-]+)\s*((?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*)\s*\Z')
+_ITEM = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*")+')
+_QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?=;|\Z)", re.IGNORECASE)
+_ANY_QUALITY = re.compile(r";\s*q\s*=", re.IGNORECASE)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+@lru_cache(maxsize=1024)
+def choose(accept: str) -> Form:
+    """The form for a value of `Accept`, the header lines of which are joined with commas; empty where there is none.
+
+    The highest quality wins, then the range that names the form more closely, then Markdown before JSON before HTML. A
+    range that cannot be read counts as absent.
+    """
+    ranges = list(_ranges(accept[:MAX_ACCEPT]))
+    best: tuple[float, int] = (0.0, -1)
+    found: Form = "markdown"
+    for form, media_type in MEDIA_TYPES.items():
+        rank = _rank(media_type.partition(";")[0], ranges)
+        if rank[0] > 0 and rank > best:
+            best, found = rank, form
+    return found
+
+
+def _ranges(accept: str) -> Iterator[tuple[str, str, float]]:
+    """Type, subtype and quality of each media range."""
+    for item in _ITEM.findall(accept):
+        match = _RANGE.match(item)
+        if match is None:
+            continue
+        parameters = _QUOTED.sub("", match[3])
+        quality = _QUALITY.search(parameters)
+        if quality is None and _ANY_QUALITY.search(parameters):
+            continue
+        yield match[1].lower(), match[2].lower(), float(quality[1]) if quality else 1.0
+
+
+def _rank(media_type: str, ranges: list[tuple[str, str, float]]) -> tuple[float, int]:
+    """The quality of a media type and how closely it was named: the closest range decides (section 12.5.1)."""
+    kind, _, subtype = media_type.partition("/")
+    found: tuple[float, int] = (0.0, -1)
+    for range_kind, range_subtype, quality in ranges:
+        if (range_kind, range_subtype) == (kind, subtype):
+            closeness = 2
+        elif range_subtype == "*" and range_kind == kind:
+            closeness = 1
+        elif range_subtype == range_kind == "*":
+            closeness = 0
+        else:
+            continue
+        if closeness > found[1] or (closeness == found[1] and quality > found[0]):
+            found = (quality, closeness)
+    return found

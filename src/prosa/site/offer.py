@@ -1,0 +1,163 @@
+"""An action as a typed tool (X15). In: an action as a page declares it. Out: its contract with the JSON Schema of its
+arguments, or the reason why it is not offered; and from arguments the input of a request.
+
+Names in the path and query parameters are arguments by their own names, a body is always the argument `body`. A page
+may declare whatever it wants: sizes and numbers are bounded, and what goes beyond is not offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin
+
+from prosa.dialects.fields import shown
+from prosa.schema import Schema, SchemaError
+from prosa.site.body import is_json
+from prosa.site.contract import Contract, read_contract
+from prosa.site.origin import origin_of
+from prosa.site.problems import RequestError
+
+MAX_ACTION = 32 * 1024
+"""Characters of all keys and texts of one action, each value counting for one: what is longer is no contract."""
+
+MAX_PARAMETERS = 64
+MAX_NAME = 128
+"""Parameters of one action, and characters of the name of one and of an id: model services take no more."""
+
+BODY = "body"
+_DATA = frozenset({"const", "default", "enum", "example", "examples"})
+_ANCHORED = frozenset({"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$schema"})
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An action that can be called, and the JSON Schema of its arguments."""
+
+    contract: Contract
+    title: str
+    parameters: Mapping[str, Any]
+
+    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The input of `build_request` that the arguments are."""
+        names = self.contract.path_names
+        found: dict[str, Any] = {"path": {}, "query": {}}
+        for name, value in arguments.items():
+            if name == BODY and takes_body(self.contract):
+                found["body"] = value
+            else:
+                found["path" if name in names else "query"][name] = value
+        return found
+
+
+def takes_body(contract: Contract) -> bool:
+    """Whether a request of the action has a body; a GET has none, whatever the page says."""
+    return contract.changes_state and bool(contract.media_type)
+
+
+def offer_of(action: Mapping[str, Any], site_root: str) -> Offer | str:
+    """The offer, or why there is none."""
+    if _size(action) > MAX_ACTION:
+        return "its contract is too large"
+    try:
+        contract = read_contract(action)
+        away = origin_of(urljoin(site_root, contract.url.partition("?")[0])) != origin_of(site_root)
+    except RequestError as error:
+        return shown(str(error.problems[0]), 200)
+    except ValueError as error:
+        return f"its url {error}"
+    names = (*contract.path_names, *contract.parameters)
+    if wrong := _wrong(contract, names, away=away):
+        return wrong
+    properties = {name: _parameter(contract, name) for name in names}
+    required = [name for name in names if name in contract.path_names or _is_required(contract, name)]
+    if takes_body(contract):
+        properties[BODY], wanted = _body(contract)
+        required += [BODY] if wanted else []
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    title = action.get("title")
+    return Offer(contract, title if isinstance(title, str) else "", schema)
+
+
+def _wrong(contract: Contract, names: tuple[str, ...], *, away: bool) -> str:
+    if not contract.id or len(contract.id) > MAX_NAME:
+        return f"its id must have 1 to {MAX_NAME} characters"
+    if away:
+        return "its url leads to another origin than the site"
+    if len(names) > MAX_PARAMETERS or any(len(name) > MAX_NAME for name in names):
+        return f"it has more than {MAX_PARAMETERS} parameters, or one whose name is longer than {MAX_NAME} characters"
+    if BODY in names and takes_body(contract):
+        return f"it has a parameter `{BODY}` beside a body"
+    return ""
+
+
+def _is_required(contract: Contract, name: str) -> bool:
+    described = contract.described.get(name)
+    return name in contract.required and not (isinstance(described, Mapping) and "default" in described)
+
+
+def _parameter(contract: Contract, name: str) -> Mapping[str, Any]:
+    """The schema of a parameter as the page describes it, else a text: everything in a URL is text."""
+    described = contract.described.get(name)
+    if isinstance(described, Mapping) and not _has_key(described, {"$ref", *_ANCHORED}):
+        try:
+            return dict(Schema(dict(described)).raw)
+        except SchemaError:
+            pass
+    return {"type": "string"}
+
+
+def _body(contract: Contract) -> tuple[Mapping[str, Any], bool]:
+    """The schema of the body, and whether there must be one. References into it point to its new place; a schema that
+    cannot be moved is an open object here, and the body is still checked against the whole before it is sent."""
+    schema = contract.body_schema
+    if schema is None:
+        if contract.body_schema_url:
+            return {"type": "object", "description": f"checked against {shown(contract.body_schema_url, 200)}"}, True
+        return ({}, False) if is_json(contract.media_type) else ({"type": "string"}, False)
+    wanted = not schema.valid({})
+    moved = schema.raw if isinstance(schema.raw, bool) or _has_key(schema.raw, _ANCHORED) else _moved(schema.raw)
+    fits = isinstance(moved, Mapping) and moved is not schema.raw
+    return (moved if fits else {"type": "object"}), wanted
+
+
+def _moved(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: each if key in _DATA else _reference(key, each) for key, each in value.items()}
+    return [_moved(each) for each in value] if isinstance(value, list) else value
+
+
+def _reference(key: str, value: Any) -> Any:
+    if key == "$ref" and isinstance(value, str) and value.startswith("#"):
+        return f"#/properties/{BODY}{value[1:]}"
+    return _moved(value)
+
+
+def _has_key(value: Any, names: set[str] | frozenset[str]) -> bool:
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Mapping):
+            if names & each.keys():
+                return True
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+    return False
+
+
+def _size(value: Any) -> int:
+    """Characters and values, counted no further than they matter."""
+    total, waiting = 0, [value]
+    while waiting and total <= MAX_ACTION:
+        each = waiting.pop()
+        total += 1
+        if isinstance(each, Mapping):
+            total += sum(len(str(key)) for key in each)
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+        elif isinstance(each, str):
+            total += len(each)
+    return total

@@ -1,0 +1,165 @@
+"""What the probe has seen, as records: the nodes of a site or a folder, what rules remarked, what a server answered.
+
+The checks judge this and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from prosa.dialects.mdh.model import NodeModel
+from prosa.dialects.mdh.url import resolve
+from prosa.site.origin import origin_of
+from prosa.site.probe.reply import Reply
+
+Kind: TypeAlias = Literal["node", "html", "asset", "action", "index", "elsewhere", "missing", "unasked"]
+"""What is at a URL path of a site: Markdown, a page that has only HTML, something else, the URL of a declared action
+or an index (neither is asked for as a page), a redirect to another site, nothing, or what nobody asked for: the limit
+was reached."""
+
+Part: TypeAlias = Literal["head", "actions", "rest"]
+"""Where in a node a remark points: `id`, `type` and `title`; its actions; anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One line of evidence: a URL or a path, the line where there is one (1-based), and what is to be said of it."""
+
+    at: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.at}{'' if self.line is None else f':{self.line}'}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a rule of `prosa check` found in a node."""
+
+    rule: str
+    part: Part
+    mark: Mark
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSeen:
+    """A node as it was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site."""
+
+    at: str
+    path: str
+    model: NodeModel
+
+    @property
+    def id(self) -> str:
+        """Its id, empty without one."""
+        return self.model.id.text if self.model.id else ""
+
+    def mark(self, offset: int, message: str) -> Mark:
+        """Evidence at an offset of its text."""
+        return Mark(self.at, message, self.model.source.position(offset).line)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSeen:
+    """A URL path that was asked for. ``path`` is decoded, ``url`` as it was asked; ``reply`` answers `text/markdown`.
+
+    ``twin`` is the answer at the same path with `.md` where that was needed. ``answers`` are those to the further
+    questions (`questions`), of a sample of the nodes.
+    """
+
+    path: str
+    url: str
+    kind: Kind
+    reply: Reply
+    twin: Reply | None = None
+    answers: Mapping[str, Reply] = field(default_factory=dict)
+
+    @property
+    def markdown(self) -> Reply | None:
+        """The answer that is its Markdown."""
+        found = (each for each in (self.reply, self.twin) if each is not None and each.is_markdown)
+        return next(found, None)
+
+    def answer(self, name: str) -> Reply | None:
+        """The answer to a further question; None where it was not asked."""
+        found = self.answers.get(name)
+        return found if found is not None and found.asked else None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSeen:
+    """A GET action without required input that was called: its node, its id, the pages' signals and the answer."""
+
+    mark: Mark
+    reply: Reply
+    paginated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSeen:
+    """What a running site answered. ``root`` is its root as a URL; ``pages`` by decoded path, in the order they were
+    found; ``targets`` says what is at every path that something leads to. ``same`` maps a path to the one where the
+    same document was seen first. ``beside`` are other files by path: indexes, `llms.txt`. ``missing`` are answers for a
+    page that cannot be there, by the form asked for. ``calls`` is None where no action was to be called. ``cut`` says
+    that the limit was reached.
+    """
+
+    root: str
+    start: str
+    pages: Mapping[str, PageSeen]
+    targets: Mapping[str, Kind]
+    same: Mapping[str, str]
+    beside: Mapping[str, Reply]
+    missing: Mapping[str, Reply]
+    calls: tuple[CallSeen, ...] | None = None
+    cut: bool = False
+
+    @property
+    def nodes(self) -> tuple[PageSeen, ...]:
+        """The pages that are Markdown, each document once."""
+        return tuple(page for path, page in self.pages.items() if page.kind == "node" and path not in self.same)
+
+    @property
+    def sampled(self) -> tuple[PageSeen, ...]:
+        """Those of them that were asked in every form."""
+        return tuple(page for page in self.nodes if page.answers)
+
+    def path_of(self, base: str, href: str) -> str | None:
+        """The decoded path on this site that a link in a document at ``base`` leads to; None for one that leads
+        elsewhere (HA5, HA6)."""
+        return path_on(self.root, base, href)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All of it. ``site`` is None for a folder. ``unreadable`` are files that are no documents; ``passed_over`` counts
+    documents of a folder that are no nodes, by what they are."""
+
+    target: str
+    nodes: tuple[NodeSeen, ...]
+    remarks: tuple[Remark, ...]
+    site: SiteSeen | None = None
+    unreadable: tuple[Mark, ...] = ()
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+
+    def remarked(self, *rules: str) -> tuple[Mark, ...]:
+        """What the rules of these names found."""
+        return tuple(each.mark for each in self.remarks if each.rule in rules)
+
+
+def path_on(root: str, base: str, href: str) -> str | None:
+    """The decoded URL path that ``href`` leads to from the path ``base``, where that is on the origin of ``root``."""
+    found = resolve(base, href)
+    if found.origin:
+        scheme = f"{root.partition('//')[0]}{found.origin}" if found.origin.startswith("//") else found.origin
+        try:
+            if origin_of(scheme) != origin_of(root):
+                return None
+        except ValueError:
+            return None
+        if found.origin.startswith("//"):
+            return resolve(base, f"{root.partition('//')[0]}{href}").path
+    return found.path

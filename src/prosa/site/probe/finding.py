@@ -1,0 +1,60 @@
+"""What a check is, and what it finds. In: `Evidence`. Out: an `Outcome` of marks; the report makes findings of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from prosa.site.probe.evidence import Evidence, Mark
+
+Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
+Status: TypeAlias = Literal["passed", "failed", "not-applicable"]
+
+FILES_ONLY = "files only: a running site shows it"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``marks`` are the evidence: what is wrong, or what was noticed. ``words`` say what was looked at, or why nothing
+    was."""
+
+    status: Status
+    marks: tuple[Mark, ...] = ()
+    words: str = ""
+
+
+Judge: TypeAlias = Callable[[Evidence], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One row of the table. ``source`` is the section and the requirement; ``headline`` says what should hold and
+    stands alone; ``advice`` says what to do where it does not. ``live`` checks need a running site."""
+
+    id: str
+    level: Level
+    source: str
+    headline: str
+    advice: str
+    judge: Judge
+    live: bool = False
+
+    def outcome(self, evidence: Evidence) -> Outcome:
+        """What it finds."""
+        if self.live and evidence.site is None:
+            return Outcome("not-applicable", words=FILES_ONLY)
+        return self.judge(evidence)
+
+
+def judged(
+    wrong: Iterable[Mark], looked_at: int, one: str, many: str, *, noticed: Iterable[Mark] = (), none: str = ""
+) -> Outcome:
+    """Failed where anything is wrong, not applicable where nothing was looked at. ``noticed`` is told where all is
+    well; ``one`` and ``many`` name what was looked at, ``none`` says that there was nothing."""
+    marks = tuple(dict.fromkeys(wrong))
+    if marks:
+        return Outcome("failed", marks, f"{looked_at} {one if looked_at == 1 else many} looked at")
+    if not looked_at:
+        return Outcome("not-applicable", words=none or f"no {many}")
+    return Outcome("passed", tuple(dict.fromkeys(noticed)), f"{looked_at} {one if looked_at == 1 else many}")

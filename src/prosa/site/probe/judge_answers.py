@@ -1,0 +1,300 @@
+"""The checks of how a server answers: which form for which `Accept`, and what it says to caches (H8, HA7,
+H18, HW1, HW2).
+
+All of them look at the sample of nodes that was asked in every form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from prosa.dialects.fields import shown
+from prosa.dialects.mdh.jsonpath import Parts
+from prosa.site.pages import value_at
+from prosa.site.probe.evidence import Evidence, Mark, NodeSeen, PageSeen
+from prosa.site.probe.finding import Outcome, judged
+from prosa.site.probe.reply import MARKDOWN, Reply
+
+_META = ("meta", "front_matter", "frontmatter")
+"""Where the JSON of a node may have its front matter when it is not at the top (HA8)."""
+
+_NOTHING = "no sampled node has what this is about"
+
+_GUARDS = ("Content-Security-Policy", "X-Content-Type-Options")
+
+_ENVELOPE: tuple[tuple[str, Parts], ...] = (
+    ("page.page_size", ("page", "page_size")),
+    ("page.next_cursor", ("page", "next_cursor")),
+    ("links.self", ("links", "self")),
+    ("links.next", ("links", "next")),
+)
+
+
+def negotiates_markdown(evidence: Evidence) -> Outcome:
+    """SHOULD 5: `text/markdown` gives Markdown, called so, at the URL of the node."""
+    assert evidence.site is not None
+    pages = evidence.site.nodes
+    wrong = [_mark(page, f"asked for text/markdown, {page.reply.said}") for page in pages if not _is_named(page.reply)]
+    return judged(wrong, len(pages), "node", "nodes")
+
+
+def _is_named(reply: Reply) -> bool:
+    return reply.is_success and reply.media_type in MARKDOWN
+
+
+def negotiates_json(evidence: Evidence) -> Outcome:
+    """SHOULD 5: `application/json` gives the node as an object (H23)."""
+
+    def look(_: PageSeen, reply: Reply) -> str | None:
+        if not reply.is_json:
+            return f"asked for application/json, {reply.said}"
+        return None if isinstance(reply.value, dict) else "the JSON of the node is no object that can be read"
+
+    return _each(evidence, "json", look)
+
+
+def json_agrees(evidence: Evidence) -> Outcome:
+    """The JSON of a node has the id, type and title of its Markdown (HA8)."""
+    nodes = {node.at: node for node in evidence.nodes}
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        node = nodes.get(page.url)
+        return _difference(node, reply.value) if node is not None else None
+
+    return _each(evidence, "json", look, only=lambda page: _has_object(page.answer("json")))
+
+
+def _difference(node: NodeSeen, value: dict[str, Any]) -> str | None:
+    inner = next((value[key] for key in _META if isinstance(value.get(key), dict)), value)
+    fields = value if "id" in value or "title" in value else inner
+    for name, text in (("id", node.model.id), ("type", node.model.type), ("title", node.model.title)):
+        if text is not None and str(fields.get(name)) != text.text:
+            found = f"`{shown(str(fields[name]))}`" if name in fields else "missing"
+            return f"`{name}` of its JSON is {found}, and `{shown(text.text)}` in its Markdown"
+    return None
+
+
+def _has_object(reply: Reply | None) -> bool:
+    return reply is not None and reply.is_json and isinstance(reply.value, dict)
+
+
+def weights_respected(evidence: Evidence) -> Outcome:
+    """Between two forms the q-values decide, not the order and not a substring (HA7, HW1)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        if not reply.is_markdown:
+            return f"asked for Markdown before JSON by q-values, {reply.said}"
+        other = page.answer("json-preferred")
+        if other is not None and not other.is_json:
+            return f"asked for JSON before Markdown by q-values, {other.said}"
+        return None
+
+    return _each(evidence, "markdown-preferred", look, only=lambda page: _has_object(page.answer("json")))
+
+
+def markdown_by_default(evidence: Evidence) -> Outcome:
+    """`*/*` gives Markdown (HA7)."""
+    return _each(evidence, "anything", lambda _, reply: None if reply.is_markdown else f"asked for */*, {reply.said}")
+
+
+def never_refused(evidence: Evidence) -> Outcome:
+    """A form that there is not gives Markdown instead of 406 (HA7)."""
+    words = "asked for a form that no site has, "
+    return _each(evidence, "unknown-form", lambda _, reply: None if reply.is_markdown else words + reply.said)
+
+
+def varies(evidence: Evidence) -> Outcome:
+    """Where the form depends on `Accept`, `Vary` says so (HA7)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        for each, form in ((page.reply, "Markdown"), (reply, "JSON"), (page.answer("browser"), "HTML")):
+            if each is not None and each.is_success and not (each.lists("vary", "accept") or each.lists("vary", "*")):
+                return f"the {form} has no `Vary: Accept`"
+        return None
+
+    return _each(evidence, "json", look, only=_has_forms)
+
+
+def _has_forms(page: PageSeen) -> bool:
+    kinds = {each.media_type for each in (page.reply, page.answer("json"), page.answer("browser")) if each is not None}
+    return len(kinds) > 1
+
+
+def head_like_get(evidence: Evidence) -> Outcome:
+    """HEAD gives the status and the headers of GET, and no body (RFC 9110, section 9.3.2)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        if reply.status != page.reply.status:
+            return f"asked with HEAD, {reply.said}; GET gives {page.reply.status}"
+        again = page.answer("again")
+        steady = again is not None and again.header("etag") == page.reply.header("etag")
+        for name in ("content-type", "vary", *(("etag",) if steady else ())):
+            if reply.header(name) != page.reply.header(name):
+                return f"`{name}` of HEAD is `{shown(reply.header(name))}`, of GET `{shown(page.reply.header(name))}`"
+        return "HEAD has a body" if reply.size else None
+
+    return _each(evidence, "head", look)
+
+
+def same_twice(evidence: Evidence) -> Outcome:
+    """Asked twice, a node gives the same bytes under the same ETag (H6)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        if reply.text != page.reply.text:
+            return "asked twice, its Markdown differs"
+        return None if reply.header("etag") == page.reply.header("etag") else "asked twice, its ETag differs"
+
+    return _each(evidence, "again", look, only=lambda page: page.reply.is_markdown)
+
+
+def cache_headers(evidence: Evidence) -> Outcome:
+    """Nodes have `Cache-Control` and an `ETag` (H18)."""
+    assert evidence.site is not None
+    wrong = []
+    for page in evidence.site.nodes:
+        reply = page.markdown or page.reply
+        absent = [name for name in ("Cache-Control", "ETag") if not reply.header(name.lower())]
+        if absent:
+            wrong.append(_mark(page, f"its Markdown has no `{'` and no `'.join(absent)}`"))
+    return judged(wrong, len(evidence.site.nodes), "node", "nodes")
+
+
+def not_modified(evidence: Evidence) -> Outcome:
+    """Asked with its own ETag, a node answers 304 (H18)."""
+
+    def look(_: PageSeen, reply: Reply) -> str | None:
+        return None if reply.status == 304 else f"asked again with its own ETag, {reply.said}; expected 304"
+
+    return _each(evidence, "unchanged", look)
+
+
+def etag_for_each_form(evidence: Evidence) -> Outcome:
+    """Forms of one node have different ETags (HA7)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        tag = page.reply.header("etag")
+        for each, form in ((reply, "JSON"), (page.answer("browser"), "HTML")):
+            if each is not None and each.media_type != page.reply.media_type and each.header("etag") == tag:
+                return f"its {form} has the ETag of its Markdown, `{shown(tag)}`"
+        return None
+
+    return _each(evidence, "json", look, only=lambda page: bool(page.reply.header("etag")) and _has_forms(page))
+
+
+def may_be_stored(evidence: Evidence) -> Outcome:
+    """Public nodes are not `no-store` (HW2)."""
+    assert evidence.site is not None
+    pages = evidence.site.nodes
+    wrong = [
+        _mark(page, "its Markdown is `no-store`") for page in pages if page.reply.lists("cache-control", "no-store")
+    ]
+    return judged(wrong, len(pages), "node", "nodes")
+
+
+def html_for_people(evidence: Evidence) -> Outcome:
+    """A browser gets HTML (H8)."""
+    return _each(
+        evidence, "browser", lambda _, reply: None if reply.is_html else f"asked as a browser asks, {reply.said}"
+    )
+
+
+def html_guarded(evidence: Evidence) -> Outcome:
+    """The HTML has a content security policy, and its type is not guessed (HW3)."""
+
+    def look(_: PageSeen, reply: Reply) -> str | None:
+        absent = [name for name in _GUARDS if not reply.header(name.lower())]
+        return f"its HTML has no `{'` and no `'.join(absent)}`" if absent else None
+
+    return _each(evidence, "browser", look, only=lambda page: _is_html(page.answer("browser")))
+
+
+def _is_html(reply: Reply | None) -> bool:
+    return reply is not None and reply.is_html
+
+
+def file_forms(evidence: Evidence) -> Outcome:
+    """The same at `/<path>.md` and `/<path>.json`, for clients that send no `Accept` (HA7)."""
+
+    def look(page: PageSeen, reply: Reply) -> str | None:
+        other = page.answer("file-json")
+        if not reply.is_markdown:
+            return f"{reply.url}: {reply.said}"
+        return None if other is None or other.is_json else f"{other.url}: {other.said}"
+
+    return _each(evidence, "file-markdown", look)
+
+
+def reads_answer(evidence: Evidence) -> Outcome:
+    """GET actions that need no input answer (H5)."""
+    calls = _calls(evidence)
+    if calls is None:
+        return Outcome("not-applicable", words="actions are called only with --call-reads")
+    failed = [(call.mark, call.reply.said) for call in calls if not call.reply.is_success]
+    wrong = [Mark(mark.at, f"{mark.message}: {said}", mark.line) for mark, said in failed]
+    return judged(wrong, len(calls), "action", "actions without required input")
+
+
+def listing_envelope(evidence: Evidence) -> Outcome:
+    """Pages of a listing have the envelope of §9.2 (H16)."""
+    calls = _calls(evidence)
+    if calls is None:
+        return Outcome("not-applicable", words="actions are called only with --call-reads")
+    listings = [call for call in calls if call.paginated and call.reply.is_success]
+    wrong = []
+    for call in listings:
+        lacks = _lacks(call.reply.value)
+        if lacks:
+            wrong.append(Mark(call.mark.at, f"the answer of {call.mark.message} {lacks}", call.mark.line))
+    return judged(wrong, len(listings), "listing", "listings without required input")
+
+
+def _calls(evidence: Evidence) -> Any:
+    assert evidence.site is not None
+    return evidence.site.calls
+
+
+def _lacks(value: Any) -> str:
+    """What is missing from the envelope. The last page may leave `links.next` out."""
+    if not isinstance(value, dict):
+        return "is no JSON object"
+    names = [name for name, parts in _ENVELOPE if not _is_there(parts, value)]
+    if value_at(("page", "next_cursor"), value) in (None, ""):
+        names = [name for name in names if name not in ("links.next", "page.next_cursor")]
+    return f"has no `{'`, no `'.join(names)}`" if names else ""
+
+
+def _is_there(parts: Parts, value: Any) -> bool:
+    inner = value_at(parts[:-1], value)
+    return isinstance(inner, dict) and parts[-1] in inner
+
+
+def _each(
+    evidence: Evidence,
+    name: str,
+    look: Callable[[PageSeen, Reply], str | None],
+    *,
+    only: Callable[[PageSeen], bool] = lambda _: True,
+) -> Outcome:
+    """Looks at the answer of that name of every page that was asked in every form, ``only`` some of them."""
+    pages = [(page, reply) for page, reply in _answers(evidence, name) if only(page)]
+    return judged(_marks(pages, look), len(pages), "sampled node", "sampled nodes", none=_NOTHING)
+
+
+def _answers(evidence: Evidence, name: str) -> Iterator[tuple[PageSeen, Reply]]:
+    assert evidence.site is not None
+    for page in evidence.site.sampled:
+        reply = page.answer(name)
+        if reply is not None:
+            yield page, reply
+
+
+def _marks(pages: Iterable[tuple[PageSeen, Reply]], look: Callable[[PageSeen, Reply], str | None]) -> Iterator[Mark]:
+    for page, reply in pages:
+        words = look(page, reply)
+        if words:
+            yield _mark(page, words)
+
+
+def _mark(page: PageSeen, words: str) -> Mark:
+    return Mark(page.url, words)

@@ -1,0 +1,81 @@
+"""What a node is asked beyond its Markdown: every form and every header that §4 and §10.2 speak of (H8, HA7, H18).
+
+A sample of the nodes is asked, so that a large site can be probed: all of a few, and then every so many of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+SAMPLE = 20
+"""Nodes that are asked in every form."""
+
+MAX_ETAG = 1_024
+"""Characters of an ETag that are sent back."""
+
+MARKDOWN = "text/markdown"
+JSON = "application/json"
+BROWSER = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request of the probe: a method that changes nothing, a decoded path, and headers. ``exact`` is a whole URL
+    that is asked as it stands, in place of the path."""
+
+    path: str
+    accept: str = MARKDOWN
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    exact: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A further question to a node, by name. ``with_etag`` sends the ETag of the Markdown along."""
+
+    name: str
+    accept: str
+    method: str = "GET"
+    suffix: str = ""
+    with_etag: bool = False
+
+
+QUESTIONS: tuple[Question, ...] = (
+    Question("again", MARKDOWN),
+    Question("head", MARKDOWN, method="HEAD"),
+    Question("unchanged", MARKDOWN, with_etag=True),
+    Question("json", JSON),
+    Question("anything", "*/*"),
+    Question("browser", BROWSER),
+    Question("markdown-preferred", f"{JSON};q=0.2, {MARKDOWN};q=0.9"),
+    Question("json-preferred", f"{MARKDOWN};q=0.2, {JSON};q=0.9"),
+    Question("unknown-form", "application/x-prosa-probe"),
+    Question("file-markdown", "*/*", suffix=".md"),
+    Question("file-json", "*/*", suffix=".json"),
+)
+
+
+def ask_of(question: Question, path: str, etag: str) -> Ask | None:
+    """The request of a question about the node at a path; None where it needs an ETag and there is none."""
+    if question.with_etag:
+        sendable = 0 < len(etag) <= MAX_ETAG and etag.isascii() and etag.isprintable()
+        return Ask(path, question.accept, headers={"If-None-Match": etag}) if sendable else None
+    return Ask(twin(path, question.suffix) if question.suffix else path, question.accept, question.method)
+
+
+def twin(path: str, suffix: str) -> str:
+    """The path of the file form of a node: `/hours.md`, and `/index.md` for a folder (HA7)."""
+    stem = path.removesuffix(".md").removesuffix(".json")
+    return f"{stem}index{suffix}" if stem.endswith("/") else f"{stem}{suffix}"
+
+
+def sample(items: Sequence[Item], most: int = SAMPLE) -> Sequence[Item]:
+    """At most so many of the items, evenly spread, the first among them; always the same ones."""
+    if len(items) <= most:
+        return items
+    return [items[number * len(items) // most] for number in range(most)]

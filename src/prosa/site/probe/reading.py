@@ -1,0 +1,82 @@
+"""Documents as nodes, read and looked at by the rules of `prosa check`. In: paths and the `Files` port. Out: nodes and
+remarks. What an author suppresses in a document counts here all the same: conformance is not a matter of taste.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prosa.data import Entry
+from prosa.diagnostics import Problem
+from prosa.dialects.mdh.model import NodeModel
+from prosa.rules.analysis import Analysis, Hints
+from prosa.rules.corpus import check_corpus
+from prosa.rules.looking import Looker
+from prosa.rules.subject import Corpus
+from prosa.site.probe.evidence import Mark, NodeSeen, Part, Remark
+from prosa.source import Files, Span
+
+_HEAD = ("id", "type", "title")
+_ACTIONS = ("actions", "action")
+_AS_NODE = Hints(explicit="mdh")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What reading gave; ``unreadable`` are files that are no documents at all."""
+
+    nodes: tuple[NodeSeen, ...]
+    remarks: tuple[Remark, ...]
+    unreadable: tuple[Mark, ...]
+
+
+def read_nodes(
+    paths: Mapping[Path, str], files: Files, root: Path, *, others: Sequence[Path] = (), own: Callable[[Path], Hints]
+) -> Read:
+    """Reads ``paths`` as nodes, whatever they look like; the values are their decoded URL paths. ``others`` are
+    documents beside them that are read as ``own`` says, so that links to them lead somewhere."""
+    reals = {files.real(path) for path in paths}
+    looker = Looker(files, lambda real: _AS_NODE if real in reals else own(real))
+    seen = looker.look([*paths, *others])
+    entries = {real: each.facts for real, each in seen.items() if each.readable}
+    corpus = Corpus(entries, files, files.real(root), complete=True, load=looker.facts, rooted="given")
+    found = {real: list(each.problems) for real, each in seen.items() if real in reals}
+    for real, problem in check_corpus(corpus):
+        if real in found:
+            found[real].append(problem)
+    return Read(
+        tuple(_nodes(paths, files, seen)),
+        tuple(remark for real, problems in found.items() for remark in _remarks(problems, seen[real])),
+        tuple(Mark(seen[real].facts.path, seen[real].problems[0].message) for real in found if not seen[real].readable),
+    )
+
+
+def _nodes(paths: Mapping[Path, str], files: Files, seen: Mapping[Path, Analysis]) -> Iterator[NodeSeen]:
+    for path, url in paths.items():
+        analysis = seen[files.real(path)]
+        model = analysis.reading.model if analysis.reading else None
+        if isinstance(model, NodeModel):
+            yield NodeSeen(analysis.facts.path, url, model)
+
+
+def _remarks(problems: Sequence[Problem], analysis: Analysis) -> Iterator[Remark]:
+    source, model = analysis.source, analysis.reading.model if analysis.reading else None
+    if source is None or not isinstance(model, NodeModel):
+        return
+    for each in sorted(problems, key=lambda problem: (problem.span.start, problem.rule, problem.message)):
+        mark = Mark(source.path, each.message, source.position(each.span.start).line)
+        yield Remark(each.rule, _part(each.span, model), mark)
+
+
+def _part(span: Span, model: NodeModel) -> Part:
+    if model.fields is None or span == model.anchor:
+        return "head"
+    if any(_inside(span, model.fields.entry(name)) for name in _HEAD):
+        return "head"
+    return "actions" if any(_inside(span, model.fields.entry(name)) for name in _ACTIONS) else "rest"
+
+
+def _inside(span: Span, entry: Entry | None) -> bool:
+    return entry is not None and entry.span.start <= span.start < entry.span.end

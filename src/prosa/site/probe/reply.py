@@ -1,0 +1,89 @@
+"""One answer of a site as the probe keeps it. In: status, headers, text. Out: what the answer says it is.
+
+The media type decides, as it does for a client; only `text/plain` is looked into, since many servers of files know no
+type for Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from prosa.data import JsonError, parse_json
+from prosa.dialects.fields import shown
+from prosa.site.body import is_json
+
+MARKDOWN = ("text/markdown", "text/x-markdown")
+HTML = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
+    where the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says in words why there is no answer at all,
+    and ``status`` is 0 then. ``asked`` is False where the probe had reached its limit and did not ask."""
+
+    url: str
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    text: str | None = ""
+    size: int = 0
+    problem: str = ""
+    asked: bool = True
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the site gave what was asked for."""
+        return 200 <= self.status < 300
+
+    @property
+    def media_type(self) -> str:
+        """The media type in lower case, without parameters."""
+        return self.header("content-type").partition(";")[0].strip().lower()
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether a client would read it as Markdown."""
+        kind = self.media_type
+        return self.is_success and (kind in MARKDOWN or (kind in ("text/plain", "") and self._has_front_matter))
+
+    @property
+    def is_html(self) -> bool:
+        """Whether it is a page for browsers."""
+        return self.is_success and self.media_type in HTML
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it says it is JSON."""
+        return self.is_success and is_json(self.media_type)
+
+    @property
+    def value(self) -> Any:
+        """The JSON value; None where it is none."""
+        try:
+            return parse_json(self.text or "") if is_json(self.media_type) else None
+        except JsonError:
+            return None
+
+    @property
+    def said(self) -> str:
+        """What came back, in a few words for a sentence."""
+        if self.problem:
+            return self.problem
+        if not self.is_success:
+            return f"the answer is {self.status}"
+        return f"the answer is {shown(self.media_type) or 'of no named type'}"
+
+    def header(self, name: str) -> str:
+        """A header, empty where it is not there."""
+        return self.headers.get(name, "")
+
+    def lists(self, name: str, word: str) -> bool:
+        """Whether a header that is a list with commas has a word, in any letters."""
+        return word in (each.partition("=")[0].strip().lower() for each in self.header(name).split(","))
+
+    @property
+    def _has_front_matter(self) -> bool:
+        return re.match("\ufeff?---[\r\n]", self.text or "") is not None

@@ -1,0 +1,21 @@
+"""A node as JSON (HA8, H23): the fields of its front matter at the top, then `md_url` and `body`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prosa.site.view import NodeView
+
+_OURS = ("md_url", "body")
+
+
+def json_of(view: NodeView, prefix: str = "") -> dict[str, Any]:
+    """The JSON form. ``prefix`` is the path that the site lives under. A field of the author's that is called like one
+    of ours is left out: a client must be able to rely on these."""
+    fields = {name: value for name, value in view.fields.items() if name not in _OURS}
+    fields |= {"id": view.id, "type": view.type, "title": view.title}
+    if view.actions or "actions" in fields:
+        fields["actions"] = [dict(action) for action in view.actions]
+        fields.pop("action", None)
+    head = {name: fields.pop(name) for name in ("id", "type", "title")}
+    return {**head, **fields, "md_url": f"{prefix}{view.url}", "body": view.body}

@@ -1,0 +1,109 @@
+"""What a site lets a robot read (RFC 9309). In: the text of `robots.txt`, and paths as they are sent. Out: whether a
+path may be asked for, and how long to wait between two. Lines that are not understood are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prosa.site.address import normal_path
+
+AGENT = "prosa"
+"""The name that groups of rules are chosen by."""
+
+MAX_ROBOTS = 512 * 1024
+"""Bytes of the file that are read; the standard asks for 500 KiB at least."""
+
+MAX_RULES = 10_000
+MAX_DELAY = 3_600.0
+"""Seconds; a `Crawl-delay` that asks for more is taken as this."""
+
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`Allow` or `Disallow` with its pattern: `*` stands for any text, `$` at its end for the end of the path."""
+
+    allows: bool
+    pattern: str
+
+    def matches(self, path: str) -> bool:
+        """Whether a path begins as the pattern says."""
+        ends = self.pattern.endswith("$")
+        first, *others = (self.pattern[:-1] if ends else self.pattern).split("*")
+        if not path.startswith(first):
+            return False
+        at = len(first)
+        for part in others[:-1] if ends and others else others:
+            found = path.find(part, at)
+            if found < 0:
+                return False
+            at = found + len(part)
+        if not ends:
+            return True
+        last = others[-1] if others else ""
+        return len(path) - len(last) >= at and path.endswith(last) and (bool(others) or at == len(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Robots:
+    """The rules for us. ``delay`` are the seconds of `Crawl-delay`, 0 without one."""
+
+    rules: tuple[Rule, ...] = ()
+    delay: float = 0.0
+
+    def allows(self, path: str) -> bool:
+        """Whether a path with its query may be asked for: the longest pattern counts, of two equal ones `Allow`."""
+        if path == "/robots.txt":
+            return True
+        found = [rule for rule in self.rules if rule.matches(normal_path(path))]
+        return max(found, key=lambda rule: (len(rule.pattern), rule.allows)).allows if found else True
+
+
+ALL = Robots()
+"""For a site without a file: everything may be asked for."""
+
+NOTHING = Robots((Rule(allows=False, pattern="/"),))
+"""For a site whose file cannot be read (RFC 9309, section 2.3.1.4)."""
+
+
+def read_robots(text: str, agent: str = AGENT) -> Robots:
+    """The rules of the groups for ``agent``, else of those for `*`. Never fails."""
+    own = _rules(text, agent.lower())
+    return own if own is not None else _rules(text, "*") or ALL
+
+
+def _rules(text: str, agent: str) -> Robots | None:
+    """What all groups of that agent say together; None where it has no group."""
+    rules: list[Rule] = []
+    delay, mentioned, inside, naming = 0.0, False, False, False
+    for name, value in _lines(text):
+        if name == "user-agent":
+            named = _product(value) == agent
+            inside, naming = named or (naming and inside), True
+            mentioned = mentioned or named
+            continue
+        naming = False
+        if not inside:
+            continue
+        if name in ("allow", "disallow") and value.startswith(("/", "*")) and len(rules) < MAX_RULES:
+            rules.append(Rule(name == "allow", normal_path(value)))
+        elif name == "crawl-delay" and _NUMBER.fullmatch(value):
+            delay = max(delay, min(float(value), MAX_DELAY))
+    return Robots(tuple(rules), delay) if mentioned else None
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    for line in text[:MAX_ROBOTS].removeprefix("\ufeff").splitlines():
+        name, colon, value = line.partition("#")[0].partition(":")
+        if colon:
+            yield name.strip().lower(), value.strip()
+
+
+def _product(value: str) -> str:
+    """The name of a robot without what stands behind it."""
+    found = re.match(r"[A-Za-z_-]+|\*", value)
+    return found[0].lower() if found else ""

@@ -1,0 +1,186 @@
+"""The site as an ASGI application: what every request passes, which endpoint answers it, what is noted of it.
+
+In: a `Web`, names that are ours, an application of the user's own for `/api`. Out: `SiteApp`. Endpoints of the site win
+over files of the same name. No error of ours reaches a client in any other words than "internal error".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from prosa.app.choices import say_nothing
+from prosa.web.answer import NEVER, Scope, answer, header_of, send_answer
+from prosa.web.api_life import ApiLife
+from prosa.web.context import Web
+from prosa.web.endpoints import Endpoints
+from prosa.web.errors import error
+from prosa.web.guard import SAFE_METHODS, Guard, Refusal
+from prosa.web.log import AccessLog
+from prosa.web.nodes import Nodes
+from prosa.web.session import Reader
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+API = "/api"
+"""Where an application of the user's own answers."""
+
+_OPEN = frozenset(("/healthz", "/robots.txt", "/mdh/sign-in"))
+_OPEN_BELOW = "/mdh/assets/"
+"""What a closed site shows to everybody."""
+
+
+@dataclass(slots=True)
+class SiteApp:
+    """The application. ``api`` answers everything below `/api`; ``fault`` is told of errors that are ours."""
+
+    web: Web
+    guard: Guard
+    log: AccessLog | None = None
+    api: Asgi | None = None
+    fault: Callable[[str], None] = say_nothing
+    _nodes: Nodes = field(init=False)
+    _endpoints: Endpoints = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._nodes = Nodes(self.web)
+        self._endpoints = Endpoints(self.web, self.guard)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, or the life of the server."""
+        if scope["type"] == "lifespan":
+            await self._live(scope, receive, send)
+        elif scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1003})
+        else:
+            await self._timed(scope, receive, send)
+
+    async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        status = 500
+        try:
+            status = await self._answered(scope, receive, send)
+        except ConnectionError:
+            status = 499  # the client went away
+        except Exception as fault:
+            self.fault(f"{type(fault).__name__} in {scope['method']} {scope['path'][:200]!a}: {fault}")
+            await self._failed(scope, send)
+        finally:
+            if self.log is not None:
+                self.log.add(scope, status, time.perf_counter() - started)
+
+    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> int:
+        scope.setdefault("raw_path", scope["path"].encode("utf-8", "replace"))
+        refusal = self.guard.refusal(scope)
+        reader = self.web.sessions.reader(scope)
+        if refusal is None:
+            refusal = self._for_nobody(scope, reader)
+        if refusal is not None:
+            return await self._refuse(scope, send, refusal, reader)
+        path = self._path(scope)
+        if path is None and scope["raw_path"].decode("latin-1") == self.web.prefix:
+            moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", f"{self.web.prefix}/")])
+            return await send_answer(scope, send, moved)
+        if path is None:
+            return await self._refuse(scope, send, Refusal(404, "Not found", "The site is elsewhere."), reader)
+        if self.api is not None and (path == API or path.startswith(f"{API}/")):
+            return await _told(self.api, scope, receive, send)
+        found = await self._endpoints(path, scope, receive, send, reader)
+        if found is not None:
+            return found
+        if scope["method"] not in ("GET", "HEAD"):
+            words = Refusal(405, "Method not allowed", "Nodes are read with GET and HEAD.", (("allow", "GET, HEAD"),))
+            return await self._refuse(scope, send, words, reader)
+        return await self._nodes(scope, send, reader)
+
+    def _path(self, scope: Scope) -> str | None:
+        """The path below the prefix, as it was sent; None for one outside."""
+        path: str = scope["raw_path"].decode("latin-1")
+        if path == "/healthz":
+            return path
+        if not path.startswith(f"{self.web.prefix}/"):
+            return None
+        return path[len(self.web.prefix) :]
+
+    def _for_nobody(self, scope: Scope, reader: Reader) -> Refusal | None:
+        """Why a closed site says nothing to a reader."""
+        if not self.web.closed or reader.signed_in:
+            return None
+        path = self._path(scope) or ""
+        if path in _OPEN or path.startswith(_OPEN_BELOW):
+            return None
+        challenge = (("www-authenticate", 'Bearer realm="prosa"'),)
+        return Refusal(401, "Sign in", "This site shows its nodes to those who know its token.", challenge)
+
+    async def _refuse(self, scope: Scope, send: Send, refusal: Refusal, reader: Reader) -> int:
+        if refusal.status == 401 and scope["method"] in SAFE_METHODS and _is_browser(scope):
+            where = f"{self.web.prefix}/mdh/sign-in"
+            found = answer("", "text/plain", status=303, cache=NEVER, headers=[("location", where)])
+            return await send_answer(scope, send, found)
+        frame = self.web.frame(reader)
+        accept = header_of(scope, b"accept")
+        found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
+        return await send_answer(scope, send, found)
+
+    async def _failed(self, scope: Scope, send: Send) -> None:
+        """500, where nothing has been sent yet; what has begun is broken off by the server."""
+        try:
+            await send_answer(scope, send, answer("internal error\n", "text/plain", status=500, cache=NEVER))
+        except Exception:
+            self.fault("the answer had begun, and was broken off")
+
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The life of the server, and within it that of the user's application."""
+        life = ApiLife(self.api, scope) if self.api is not None else None
+        writing: asyncio.Task[None] | None = None
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                writing = asyncio.create_task(self._write_log())
+                failure = await life.begin() if life is not None else ""
+                kind = "failed" if failure else "complete"
+                await send({"type": f"lifespan.startup.{kind}", **({"message": failure} if failure else {})})
+            elif message["type"] == "lifespan.shutdown":
+                if self.web.runner is not None:
+                    await self.web.runner.aclose()
+                if life is not None:
+                    await life.end()
+                if writing is not None:
+                    writing.cancel()
+                if self.log is not None:
+                    self.log.flush()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def _write_log(self) -> None:
+        from prosa.web.log import PAUSE
+
+        while self.log is not None:
+            await asyncio.sleep(PAUSE)
+            if self.log.is_due:
+                self.log.flush()
+
+
+def _is_browser(scope: Scope) -> bool:
+    from prosa.site.negotiate import choose
+
+    return choose(header_of(scope, b"accept")) == "html"
+
+
+async def _told(api: Asgi, scope: Scope, receive: Receive, send: Send) -> int:
+    """The status that the user's application sends."""
+    status = 500
+
+    async def listening(message: dict[str, Any]) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        await send(message)
+
+    await api(dict(scope), receive, listening)
+    return status

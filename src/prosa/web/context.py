@@ -1,0 +1,43 @@
+"""What the endpoints of a site share: the live site, what the user chose, who may do what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from prosa.render.page.model import Frame
+from prosa.web.run.gate import Attempts
+from prosa.web.session import Reader, Sessions
+
+if TYPE_CHECKING:
+    from prosa.app.site.live import LiveSite
+    from prosa.web.run.runner import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """One site over HTTP.
+
+    ``prefix`` is the path that it lives under, without a slash at the end; ``origin`` its `https://host`, empty where
+    nobody said. ``closed`` asks everybody for the token. ``runner`` is None where nothing runs (X6); ``attempts``
+    are wrong tokens that were shown.
+    """
+
+    site: LiveSite
+    sessions: Sessions
+    prefix: str = ""
+    origin: str = ""
+    closed: bool = False
+    runner: Runner | None = field(default=None)
+    attempts: Attempts = field(default_factory=Attempts)
+
+    def frame(self, reader: Reader) -> Frame:
+        """What all pages for a reader share."""
+        return Frame(
+            name=self.site.options.name,
+            prefix=self.prefix,
+            origin=self.origin,
+            can_run=self.runner is not None,
+            signed_in=reader.signed_in,
+            csrf=reader.csrf,
+        )

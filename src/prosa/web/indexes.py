@@ -1,0 +1,102 @@
+"""The endpoints that tell of the whole site (HA1). Each answer is made once for every state of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from prosa.app.site.declared import declared_actions, summaries
+from prosa.render.json import dump
+from prosa.site import indexes
+from prosa.site.layout import twin_of, url_of
+from prosa.site.view import Form, NodeRow
+from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
+from prosa.web.context import Web
+from prosa.web.listings import folder_view
+from prosa.web.locate import READY_SECONDS
+
+_JSON = "application/json; charset=utf-8"
+_TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(slots=True)
+class Indexes:
+    """The indexes of a site. ``static``: they tell of files, where the Markdown of a node is `x.md` and its page
+    `x.html`."""
+
+    web: Web
+    static: bool = False
+    _made: dict[str, tuple[int, Answer]] = field(default_factory=dict)
+
+    def answer(self, name: str) -> Answer | None:
+        """The answer for `nodes.json`, `actions.json`, `llms.txt`, `sitemap.xml` or `robots.txt`; None while there is
+        no catalogue. May take long: it belongs into a thread."""
+        if not self.web.site.wait_ready(READY_SECONDS):
+            return None
+        generation = self.web.site.catalogue.generation
+        known = self._made.get(name)
+        if known is None or known[0] != generation:
+            known = self._made[name] = (generation, _MAKERS[name](self))
+        return known[1]
+
+
+def listed(web: Web) -> Iterator[NodeRow]:
+    """Every node, those of folders that no file stands for among them."""
+    catalogue = web.site.catalogue
+    for folder in catalogue.folders:
+        if url_of(f"{folder}index.md") not in catalogue.by_url:
+            view = folder_view(web.site, folder)
+            yield NodeRow(view.id, view.type, view.title, view.url, "", "listing")
+    yield from catalogue.rows
+
+
+def base_of(web: Web) -> str:
+    """What stands in front of URL paths: the address of the site as far as it is known."""
+    return f"{web.origin}{web.prefix}"
+
+
+def _cache(web: Web) -> str:
+    return PRIVATE if web.closed else PUBLIC
+
+
+def _listed(told: Indexes, form: Form) -> Iterator[NodeRow]:
+    rows = listed(told.web)
+    return (row._replace(url=twin_of(row.url, form)) for row in rows) if told.static else rows
+
+
+def _nodes(told: Indexes) -> Answer:
+    index = indexes.nodes_index(_listed(told, "markdown"), told.web.prefix)
+    return answer(dump(index) + "\n", _JSON, cache=_cache(told.web))
+
+
+def _actions(told: Indexes) -> Answer:
+    web = told.web
+    return answer(dump(indexes.actions_index(declared_actions(web.site))) + "\n", _JSON, cache=_cache(web))
+
+
+def _overview(told: Indexes) -> Answer:
+    web, site = told.web, told.web.site
+    said = summaries(site)
+    rows = site.catalogue.rows
+    text = indexes.overview(site.options.name, rows, base=base_of(web), summaries=said, closed=web.closed)
+    return answer(text, "text/markdown; charset=utf-8", cache=_cache(web))
+
+
+def _sitemap(told: Indexes) -> Answer:
+    text = indexes.sitemap(_listed(told, "html"), base_of(told.web))
+    return answer(text, "application/xml; charset=utf-8", cache=_cache(told.web))
+
+
+def _robots(told: Indexes) -> Answer:
+    web = told.web
+    base = base_of(web) if web.origin else ""
+    return answer(indexes.robots(base, closed=web.closed), _TEXT, cache=_cache(web))
+
+
+_MAKERS: dict[str, Callable[[Indexes], Answer]] = {
+    "nodes.json": _nodes,
+    "actions.json": _actions,
+    "llms.txt": _overview,
+    "sitemap.xml": _sitemap,
+    "robots.txt": _robots,
+}

@@ -1,0 +1,21 @@
+"""The generated node of a folder, from the catalogue, or from the folder itself while there is none yet."""
+
+from __future__ import annotations
+
+from prosa.app.site.cold import folder_now
+from prosa.app.site.live import LiveSite
+from prosa.site.layout import url_of
+from prosa.site.listing import folder_above, listing_of
+from prosa.site.view import NodeView
+
+
+def folder_view(site: LiveSite, folder: str, *, prefix: str = "") -> NodeView:
+    """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links."""
+    if site.is_ready:
+        catalogue = site.catalogue
+        folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
+    else:
+        folders, rows = folder_now(site, folder)
+    index = site.catalogue.by_url.get(url_of(f"{folder_above(folder)}index.md"))
+    above = index.id if index is not None else ""
+    return listing_of(folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix)

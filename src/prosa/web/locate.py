@@ -1,0 +1,130 @@
+"""What a URL of a site means: a document, a folder, a file beside documents, or another URL (H7, HA2).
+
+In: a decoded URL path without the prefix. Out: one of these. Only what is published is ever found (X23).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from prosa.app.site.cold import has_published
+from prosa.app.site.files import Place
+from prosa.app.site.live import LiveSite
+from prosa.dialects.mdh.url import is_reserved
+from prosa.site import layout
+from prosa.site.assets import asset_type
+from prosa.site.layout import Wanted
+from prosa.site.view import Form, NodeView
+from prosa.source import FileProblem
+
+READY_SECONDS = 30.0
+"""How long a request waits for the index where it cannot be answered without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A published document, and the form that the URL asks for itself. ``place`` is the file as it was before it was
+    read."""
+
+    path: str
+    place: Place
+    view: NodeView
+    form: Form | None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder without an `index.md`; its path ends with `/`, the root's is empty."""
+
+    path: str
+    form: Form | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file that is no document."""
+
+    path: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Another URL path for the same, percent-encoded, without the prefix."""
+
+    url: str
+
+
+def locate(site: LiveSite, path: str) -> Document | Folder | Asset | Moved | None:
+    """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read."""
+    if is_reserved(path):
+        return None
+    return _document(site, _wanted(site, path)) or _asset(site, path) or _folder(site, path)
+
+
+def document_at(site: LiveSite, path: str) -> str | None:
+    """The path of the published document at a decoded URL path; None where there is none that can be read."""
+    try:
+        found = locate(site, path)
+    except FileProblem:
+        return None
+    return found.path if isinstance(found, Document) else None
+
+
+def _document(site: LiveSite, some: Iterable[Wanted]) -> Document | None:
+    """The first that is there and published."""
+    for wanted in some:
+        place = site.place(wanted.path)
+        if place is not None and (view := site.view(wanted.path)) is not None:
+            return Document(wanted.path, place, view, wanted.form)
+    return None
+
+
+def _wanted(site: LiveSite, path: str) -> Iterator[Wanted]:
+    asked = layout.asked(path)
+    if asked.id:
+        yield from _by_id(site, path)
+    yield from asked.wanted
+
+
+def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
+    """The document of `/node/ID`, which only the catalogue knows (H7)."""
+    if site.options.layout != "id" or not site.wait_ready(READY_SECONDS):
+        return
+    own, form = layout.id_and_form(path)
+    for each, asked in ((path.removeprefix(layout.NODE_ROOT), None), (own, form)):
+        row = site.catalogue.by_id.get(each)
+        if row is not None:
+            yield Wanted(row.path, asked)
+            return
+
+
+def _asset(site: LiveSite, path: str) -> Asset | None:
+    name = path[1:]
+    media_type = asset_type(name)
+    if not name or media_type is None or site.place(name) is None:
+        return None
+    return Asset(name, media_type)
+
+
+def _folder(site: LiveSite, path: str) -> Folder | Moved | None:
+    twin = layout.folder_twin(path)
+    if twin is not None and _has_folder(site, twin[0]):
+        return Folder(*twin)
+    if not path.endswith("/"):
+        return Moved(quote(f"{path}/", safe="/!$&'()*+,;=:@-._~")) if _has_folder(site, f"{path[1:]}/") else None
+    plain = path.rstrip("/")
+    if plain and _document(site, (each for each in layout.asked(plain).wanted if each.form is None)):
+        return Moved(quote(plain, safe="/!$&'()*+,;=:@-._~"))
+    return None
+
+
+def _has_folder(site: LiveSite, path: str) -> bool:
+    """Whether a folder is there with something that is published in it; the root always is."""
+    if not path:
+        return True
+    if site.is_ready:
+        return path in site.catalogue.folders
+    return has_published(site, path)

@@ -1,0 +1,64 @@
+"""The access log: one line of JSON for each request, written in batches so that nobody waits for it.
+
+It has no header and no query: tokens and questions of readers belong to nobody else.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from prosa.web.answer import Scope
+from prosa.web.guard import client_of
+
+BATCH = 200
+"""Lines that wait for being written, at most."""
+
+PAUSE = 0.25
+"""Seconds that a line waits, at most."""
+
+
+@dataclass(slots=True)
+class AccessLog:
+    """Writes to ``out``, a function that takes whole lines."""
+
+    out: Callable[[str], None]
+    _lines: list[str] = field(default_factory=list)
+    _since: float = 0.0
+    _second: int = -1
+    _told: str = ""
+
+    def add(self, scope: Scope, status: int, seconds: float) -> None:
+        """Notes a request that was answered."""
+        client, method = json.dumps(client_of(scope)), json.dumps(scope["method"])
+        path = json.dumps(scope["raw_path"].decode("latin-1"))
+        if not self._lines:
+            self._since = time.monotonic()
+        self._lines.append(
+            f'{{"time": "{self._now()}", "client": {client}, "method": {method}, "path": {path}, '
+            f'"status": {status}, "ms": {round(seconds * 1000, 2)}}}'
+        )
+        if len(self._lines) >= BATCH:
+            self.flush()
+
+    def _now(self) -> str:
+        """The time in UTC, to the millisecond. What comes before the fraction is made once a second."""
+        second, fraction = divmod(time.time_ns() // 1_000_000, 1_000)
+        if second != self._second:
+            self._second = second
+            self._told = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        return f"{self._told}.{fraction:03d}+00:00"
+
+    @property
+    def is_due(self) -> bool:
+        """Whether lines have waited long enough."""
+        return bool(self._lines) and time.monotonic() - self._since >= PAUSE
+
+    def flush(self) -> None:
+        """Writes what waits."""
+        if self._lines:
+            lines, self._lines = self._lines, []
+            self.out("\n".join(lines))

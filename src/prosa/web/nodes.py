@@ -1,0 +1,200 @@
+"""Nodes: one URL, the form that was asked for (H7, H8, HA7). Answers are kept while file and graph stay the same.
+
+In: a GET or HEAD request. Out: the status that was sent. The common case is a look at the kept answers and at the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from prosa.app.site.files import CHECK_SECONDS, stamp_at
+from prosa.corpus.found import Stamp
+from prosa.render.page.model import Crumb, Page
+from prosa.site import layout
+from prosa.site.negotiate import MEDIA_TYPES, choose
+from prosa.site.view import Form, NodeView
+from prosa.source import FileProblem
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of, send_answer
+from prosa.web.context import Web
+from prosa.web.errors import not_found, sorry
+from prosa.web.forms import html_answer, json_answer, markdown_answer
+from prosa.web.listings import folder_view
+from prosa.web.locate import Asset, Document, Folder, Moved, locate
+from prosa.web.resolving import resolver_of
+from prosa.web.session import Reader
+
+MAX_KEPT_BYTES = 48 * 1024 * 1024
+"""Bytes of answers that are kept."""
+
+MAX_KEPT = 4_096
+"""Answers that are kept."""
+
+
+class Key(NamedTuple):
+    """What an answer depends on beside files: the path as sent, the form that `Accept` asks for, whether the raw file
+    was asked for, and whether the reader has signed in."""
+
+    path: bytes
+    form: Form
+    raw: bool
+    signed_in: bool
+
+
+@dataclass(slots=True)
+class Kept:
+    """An answer and what it was made of. ``path`` is empty where no single file stands for it; ``generation`` is -1
+    where the graph has no part in it; ``rules`` is what meta files said; ``until`` is when the path is looked at
+    again."""
+
+    answer: Answer
+    path: str
+    place: str
+    stamp: Stamp | None
+    generation: int
+    rules: int
+    until: float
+
+
+@dataclass(slots=True)
+class Nodes:
+    """The endpoint of all nodes of a site."""
+
+    web: Web
+    _kept: OrderedDict[Key, Kept] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+
+    async def __call__(self, scope: Scope, send: Any, reader: Reader) -> int:
+        """Answers a GET or HEAD request for a path that belongs to no endpoint of the site."""
+        raw = scope["query_string"] == b"raw=1"
+        accept = header_of(scope, b"accept")
+        key = Key(scope["raw_path"], choose(accept), raw, reader.signed_in)
+        own = reader.via == "cookie"  # the forms of such a page are this reader's alone
+        kept = None if own else self._kept.get(key)
+        self.web.site.touch()
+        if kept is not None and self._holds(kept):
+            return await send_answer(scope, send, kept.answer)
+        try:
+            made = await asyncio.to_thread(self._made, key, reader)
+        except FileProblem as problem:
+            return await send_answer(scope, send, sorry(self.web.frame(reader), accept, problem))
+        if made is None:
+            path = layout.decoded(self._inside(key.path)) or ""
+            return await send_answer(scope, send, not_found(self.web.frame(reader), accept, path))
+        if not own:
+            self._keep(key, made)
+        return await send_answer(scope, send, made.answer)
+
+    def _inside(self, raw_path: bytes) -> bytes:
+        return raw_path[len(self.web.prefix) :]
+
+    def _holds(self, kept: Kept) -> bool:
+        """Whether an answer is still true."""
+        site = self.web.site
+        if kept.generation not in (-1, site.catalogue.generation) or kept.rules != site.rules:
+            return False
+        if kept.stamp is None:
+            return True
+        if stamp_at(kept.place) != kept.stamp:
+            return False
+        now = time.monotonic()
+        if now >= kept.until:
+            if not site.files.may_be_seen(kept.path):
+                return False
+            kept.until = now + CHECK_SECONDS
+        return True
+
+    def _keep(self, key: Key, made: Kept) -> None:
+        old = self._kept.pop(key, None)
+        self._bytes += len(made.answer.body) - (len(old.answer.body) if old is not None else 0)
+        self._kept[key] = made
+        while self._kept and (self._bytes > MAX_KEPT_BYTES or len(self._kept) > MAX_KEPT):
+            _, gone = self._kept.popitem(last=False)
+            self._bytes -= len(gone.answer.body)
+
+    def _made(self, key: Key, reader: Reader) -> Kept | None:
+        """A new answer, or None where there is nothing."""
+        rules, generation = self.web.site.rules, self.web.site.catalogue.generation
+        path = layout.decoded(self._inside(key.path))
+        found = locate(self.web.site, path) if path is not None else None
+        if isinstance(found, Moved):
+            url = f"{self.web.prefix}{found.url}"
+            moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", url)])
+            return _loose(moved, generation, rules)
+        if isinstance(found, Asset):
+            return self._asset(found)
+        if isinstance(found, Folder):
+            view = folder_view(self.web.site, found.path, prefix=self.web.prefix)
+            return _loose(self._in_form(view, found.form, key, reader), generation, rules)
+        if isinstance(found, Document):
+            return self._document(found, key, reader, generation, rules)
+        return None
+
+    def _document(self, found: Document, key: Key, reader: Reader, generation: int, rules: int) -> Kept:
+        view, place = found.view, found.place
+        form = found.form or key.form
+        private = self.web.closed
+        made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader)
+        alone = key.raw or (view.dialect == "mdh" and form != "html")
+        until = time.monotonic() + CHECK_SECONDS
+        return Kept(made, found.path, os.fspath(place.path), place.stamp, -1 if alone else generation, rules, until)
+
+    def _in_form(self, view: NodeView, asked: Form | None, key: Key, reader: Reader) -> Answer:
+        form, negotiated = asked or key.form, asked is None
+        prefix, private = self.web.prefix, self.web.closed
+        if form == "markdown":
+            return markdown_answer(view, prefix, negotiated=negotiated, private=private)
+        if form == "json":
+            return json_answer(view, prefix, negotiated=negotiated, private=private)
+        return html_answer(page_of(self.web, view, reader), negotiated=negotiated, private=private)
+
+    def _asset(self, found: Asset) -> Kept | None:
+        from prosa.web.assets import asset_answer
+
+        place = self.web.site.place(found.path)
+        made = asset_answer(self.web.site, found, private=self.web.closed) if place is not None else None
+        if made is None or place is None:
+            return None
+        until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.rules
+        return Kept(made, found.path, os.fspath(place.path), place.stamp, -1, rules, until)
+
+
+def page_of(web: Web, view: NodeView, reader: Reader) -> Page:
+    """The page of a node for a reader."""
+    from prosa.app.site.around import around
+    from prosa.render.page.model import Page
+
+    resolver = resolver_of(web.site, view, web.prefix)
+    near = around(web.site, view.path) if view.path else None
+    return Page(web.frame(reader), view, resolver.link, resolver.embed, near, crumbs_of(web, view))
+
+
+def crumbs_of(web: Web, view: NodeView) -> tuple[Crumb, ...]:
+    """The way from the root to a node, through its folders."""
+    crumbs = [Crumb(web.site.options.name, "/")]
+    path = view.path or view.url[1:]
+    for folder, name in _folders(path):
+        if folder != path and view.url != layout.url_of(f"{folder}index.md"):
+            crumbs.append(Crumb(name, layout.url_of(f"{folder}index.md")))
+    return tuple(crumbs) if view.url != "/" else ()
+
+
+def _folders(path: str) -> list[tuple[str, str]]:
+    parts = path.split("/")[:-1]
+    return [("/".join(parts[: at + 1]) + "/", name) for at, name in enumerate(parts)]
+
+
+def _raw(view: NodeView, *, private: bool) -> Answer:
+    """The file as it lies there."""
+    text = view.reading.front.source.text if view.reading is not None else ""
+    cache = PRIVATE if private else PUBLIC
+    return answer(text, MEDIA_TYPES["markdown"], cache=cache, form="r", headers=[("x-robots-tag", "noindex")])
+
+
+def _loose(made: Answer, generation: int, rules: int) -> Kept:
+    """An answer that no single file stands for. While there is no graph it is not kept."""
+    return Kept(made, "", "", None, generation if generation else -2, rules, 0.0)

@@ -1,0 +1,97 @@
+"""The body of a request, read within bounds and as what it says it is. In: ASGI messages. Out: bytes, a JSON value or
+the fields of a form; or `Refused` with 400, 408, 413 or 415.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import parse_qsl
+
+from prosa.web.answer import Scope, header_of
+from prosa.web.run.problem import ClientGone, Refused
+
+MAX_BODY = 1024 * 1024
+"""Bytes of a body; inputs of programs and texts of readers are far smaller."""
+
+BODY_SECONDS = 30.0
+"""How long a client may take to send it: a slow one must not hold a connection open for ever."""
+
+MAX_FIELDS = 32
+"""Fields of a form; ours have four."""
+
+FORM = "application/x-www-form-urlencoded"
+JSON = "application/json"
+
+
+async def read_body(scope: Scope, receive: Any, limit: int = MAX_BODY) -> bytes:
+    """The whole body, of at most ``limit`` bytes. Raises `Refused`, and `ClientGone`."""
+    length = header_of(scope, b"content-length")
+    if length.isdigit() and int(length[:12]) > limit:
+        raise _too_large(limit)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await _read(receive, limit)
+    except TimeoutError:
+        raise Refused(408, f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
+
+
+async def _read(receive: Any, limit: int) -> bytes:
+    parts = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        parts += message.get("body", b"")
+        if len(parts) > limit:
+            raise _too_large(limit)
+        if not message.get("more_body", False):
+            return bytes(parts)
+
+
+def _too_large(limit: int) -> Refused:
+    return Refused(413, f"The body of a request has at most {limit:,} bytes.")
+
+
+def media_type_of(scope: Scope) -> str:
+    """The media type of the body in lower case, without parameters; empty where none is said."""
+    return header_of(scope, b"content-type").partition(";")[0].strip().lower()
+
+
+def json_body(scope: Scope, body: bytes) -> Any:
+    """The value of a JSON body; an empty body is an empty object. Raises `Refused`."""
+    kind = media_type_of(scope)
+    if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")) and (body or kind):
+        raise Refused(415, f"The body must be {JSON}, not {kind or 'without a Content-Type'}.")
+    if not body.strip():
+        return {}
+    from prosa.data import JsonError, parse_json
+
+    try:
+        return parse_json(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Refused(400, f"The body is not UTF-8: byte {error.start}.") from None
+    except JsonError as error:
+        where = f"line {error.line}, column {error.column}"
+        raise Refused(400, f"The body is not valid JSON: {where}: {error.message}.") from None
+
+
+def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
+    """The fields of a form, or of a JSON object of texts. Of a field that is there twice the last one counts. Raises
+    `Refused`."""
+    kind = media_type_of(scope)
+    if kind == JSON:
+        return _texts(json_body(scope, body))
+    if kind != FORM:
+        raise Refused(415, f"The body must be {FORM} or {JSON}, not {kind or 'without a Content-Type'}.")
+    try:
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise Refused(400, f"The body is not a form in UTF-8 with at most {MAX_FIELDS} fields.") from None
+    return dict(pairs)
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise Refused(400, "The body must be an object of texts.")
+    return value

@@ -1,0 +1,117 @@
+"""A run as server-sent events: `text` while it speaks, `again` where it starts anew, at the end `done` or `failed`.
+
+Everything is JSON on one line, so that nothing a model says can be a line of the stream. A client that goes away breaks
+the run off at once; one that is silent is kept with comments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArrived
+from prosa.web.answer import NEVER, answer
+from prosa.web.run.problem import GONE
+from prosa.web.run.waiting import broken_off, gone
+
+EVENTS = "text/event-stream"
+HEARTBEAT = 15.0
+"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+
+MAX_TEXT = 1024 * 1024
+"""Characters that are shown while they arrive; the end has the whole result."""
+
+SEND_SECONDS = 60.0
+"""How long a client may not read what it is sent."""
+
+Last: TypeAlias = Callable[[], tuple[str, dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class Live:
+    """Hears a run and keeps its text until it is sent."""
+
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: list[tuple[str, str]] = field(default_factory=list)
+    _left: int = MAX_TEXT
+
+    def __call__(self, event: Event, /) -> None:
+        """Takes an event of the run."""
+        match event:
+            case TextArrived(text=text) if self._left > 0:
+                self._left -= len(text)
+                self._waiting.append(("text", text))
+            case AttemptFailed() | AnswerRejected():
+                self._waiting.append(("again", ""))
+            case _:
+                return
+        self.woken.set()
+
+    def take(self) -> list[bytes]:
+        """What is to be sent now: pieces that came together as one."""
+        found: list[bytes] = []
+        together = ""
+        for name, text in (*self._waiting, ("again", "")):
+            if name == "text":
+                together += text
+                continue
+            found += [written("text", {"text": together})] if together else []
+            found.append(written("again", {}))
+            together = ""
+        self._waiting.clear()
+        self.woken.clear()
+        return found[:-1]  # the last one only ended the loop
+
+
+def written(name: str, data: dict[str, Any]) -> bytes:
+    """One event. JSON in ASCII has no line end inside, whatever is in it."""
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
+
+
+async def streamed(receive: Any, send: Any, task: asyncio.Task[Any], live: Live, last: Last) -> int:
+    """Sends a run until its end; ``last`` gives the last event once ``task`` has ended. Gives the status."""
+    watching = asyncio.create_task(gone(receive))
+    for each in (task, watching):
+        each.add_done_callback(lambda _: live.woken.set())
+    try:
+        await _started(send)
+        while not (task.done() or watching.done()):
+            await _sent(send, await _news(live))
+        if not task.done():
+            return GONE
+        for piece in live.take():
+            await _sent(send, piece)
+        await _sent(send, written(*last()), more=False)
+        return 200
+    except TimeoutError:
+        return GONE
+    finally:
+        watching.cancel()
+        if not task.done():
+            await broken_off(task)
+
+
+async def _news(live: Live) -> bytes:
+    """What came meanwhile; a comment where nothing did."""
+    try:
+        async with asyncio.timeout(HEARTBEAT):
+            await live.woken.wait()
+    except TimeoutError:
+        return b": still running\n\n"
+    return b"".join(live.take())
+
+
+async def _started(send: Any) -> None:
+    head = answer(b"", f"{EVENTS}; charset=utf-8", cache=NEVER, headers=[("x-accel-buffering", "no")])
+    headers = [each for each in head.headers if each[0] != b"content-length"]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+
+
+async def _sent(send: Callable[[dict[str, Any]], Awaitable[None]], body: bytes, *, more: bool = True) -> None:
+    """Raises `TimeoutError` for a client that does not read."""
+    if body or not more:
+        async with asyncio.timeout(SEND_SECONDS):
+            await send({"type": "http.response.body", "body": body, "more_body": more})

@@ -1,0 +1,91 @@
+"""How many runs there may be: at the same time, and in a minute. And how often a client may show a wrong token.
+
+In: moments. Out: a place, or `Refused` with 429 and when to come again. Nothing waits in a line: a client that is told
+when to come again keeps no connection open.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from prosa.web.run.problem import Refused
+
+MINUTE = 60.0
+SOON = 5
+"""Seconds after which a place may be free; nobody knows how long a model thinks."""
+
+MAX_CLIENTS = 10_000
+"""Clients whose wrong tokens are counted."""
+
+
+@dataclass(slots=True)
+class Gate:
+    """Lets runs in: at most ``at_once`` of them at a time, and ``per_minute`` in any sixty seconds."""
+
+    at_once: int = 2
+    per_minute: int = 30
+    now: Callable[[], float] = time.monotonic
+    inside: int = 0
+    _begun: deque[float] = field(default_factory=deque)
+
+    def enter(self) -> None:
+        """Takes a place, which `leave` gives back. Raises `Refused`."""
+        now = self.now()
+        while self._begun and now - self._begun[0] >= MINUTE:
+            self._begun.popleft()
+        if self.inside >= self.at_once:
+            raise too_many(f"This site runs {self.at_once} at a time, and they are all busy.", SOON)
+        if len(self._begun) >= self.per_minute:
+            wait = math.ceil(MINUTE - (now - self._begun[0]))
+            raise too_many(f"This site begins {self.per_minute} runs in a minute, and it has.", wait)
+        self.inside += 1
+        self._begun.append(now)
+
+    def leave(self) -> None:
+        """Gives a place back."""
+        self.inside -= 1
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Wrong tokens by client: after ``most`` of them in a minute no further one is looked at."""
+
+    most: int = 5
+    now: Callable[[], float] = time.monotonic
+    _failed: OrderedDict[str, deque[float]] = field(default_factory=OrderedDict)
+
+    def require(self, client: str) -> None:
+        """Raises `Refused` for a client that has guessed too often."""
+        now, failed = self.now(), self._failed.get(_network(client))
+        while failed and now - failed[0] >= MINUTE:
+            failed.popleft()
+        if failed and len(failed) >= self.most:
+            wait = math.ceil(MINUTE - (now - failed[0]))
+            raise too_many("That was the wrong token too often.", wait)
+
+    def failed(self, client: str) -> None:
+        """Notes a wrong token."""
+        name = _network(client)
+        self._failed.setdefault(name, deque()).append(self.now())
+        self._failed.move_to_end(name)
+        while len(self._failed) > MAX_CLIENTS:
+            self._failed.popitem(last=False)
+
+
+def too_many(detail: str, wait: int) -> Refused:
+    """429 with the seconds after which to come again."""
+    return Refused(429, f"{detail} Come again in {wait} seconds.", headers=(("retry-after", str(wait)),))
+
+
+def _network(client: str) -> str:
+    """Who counts as one client: an IPv6 host has a whole network of addresses."""
+    try:
+        address = ipaddress.ip_address(client.partition("%")[0])
+    except ValueError:
+        return client
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)

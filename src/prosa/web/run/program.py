@@ -1,0 +1,125 @@
+"""`POST /mdh/run/…`: a program as an action (H12, H19). In: its input as JSON. Out: its output as JSON, or a problem.
+
+A program runs as `prosa run` would run it, with imports inside the site only (X5). Its own MCP servers and sites are
+reached only where the user allowed that too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.render.json import dump
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem
+from prosa.web.answer import NEVER, Answer, Scope, answer, send_answer
+from prosa.web.run.actions import RUN
+from prosa.web.run.admission import (
+    csrf_of,
+    document_below,
+    require_intent,
+    require_method,
+    require_reader,
+    require_runner,
+)
+from prosa.web.run.body import json_body, read_body
+from prosa.web.run.budget import Meter
+from prosa.web.run.failures import refusal
+from prosa.web.run.kept_answers import idempotency_key
+from prosa.web.run.problem import GONE, ClientGone, Refused, problem
+from prosa.web.run.runner import keep_when_done
+from prosa.web.run.waiting import waited
+
+if TYPE_CHECKING:
+    from prosa.runtime.program import Program
+    from prosa.web.context import Web
+    from prosa.web.run.runner import Runner
+
+
+async def run_program_action(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+    """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
+    try:
+        found = await _answered(scope, receive, web)
+    except Refused as refused:
+        found = refused.answer()
+    except ClientGone:
+        return GONE
+    return await send_answer(scope, send, found)
+
+
+async def _answered(scope: Scope, receive: Any, web: Web) -> Answer:
+    runner = require_runner(web)
+    require_method(scope, "POST")
+    require_intent(web, require_reader(scope, web), csrf_of(scope))
+    document = await asyncio.to_thread(document_below, scope, web, RUN)
+    if document.view.dialect != "markdownlang":
+        raise Refused(404, "The document is no program.")
+    key, body = idempotency_key(scope), await read_body(scope, receive)
+    given = json_body(scope, body)
+    if key and (known := runner.kept.begin(document.path, key, body)) is not None:
+        return known
+    try:
+        task = await _begun(runner, web, document.path, given)
+    except BaseException:
+        if key:
+            runner.kept.forget(document.path, key)
+        raise
+    if key:
+        keep_when_done(runner, document.path, key, task)
+    return await waited(task, receive, stays=bool(key))
+
+
+async def _begun(runner: Runner, web: Web, path: str, given: Any) -> asyncio.Task[Answer]:
+    try:
+        program, data = await asyncio.to_thread(_accepted, runner, web, path, given)
+        return runner.begin(_outcome(runner, program, data))
+    except (RunError, FileProblem) as error:
+        raise refusal(error, runner.root) from None
+
+
+def _accepted(runner: Runner, web: Web, path: str, given: Any) -> tuple[Program, Any]:
+    """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
+    model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
+    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.program import load_program
+    from prosa.runtime.accept import accept_input
+
+    check_agreement(runner.around.environ)
+    program = load_program(runner.root / path, runner.choices, runner.around.settings)
+    _require_published(program, runner, web)
+    _require_allowed(program, runner)
+    return program, accept_input(program, given)
+
+
+def _require_published(program: Program, runner: Runner, web: Web) -> None:
+    """Refuses imports that are not published: what such a program says could be asked out of it (X23)."""
+    from prosa.runtime.program import reachable
+
+    for each in reachable(program)[1:]:
+        place = Path(each.folder, each.file)
+        path = place.relative_to(runner.root).as_posix() if place.is_relative_to(runner.root) else ""
+        if not path or web.site.view(path) is None:
+            raise Refused(403, f"The program imports `{each.name}`, which is not published here.")
+
+
+def _require_allowed(program: Program, runner: Runner) -> None:
+    """Refuses what reaches beyond the site, unless the user allowed it (X7)."""
+    from prosa.runtime.program import reachable
+
+    for each in reachable(program):
+        if (each.servers or each.sites) and not runner.reaching:
+            what = "MCP servers" if each.servers else "sites"
+            raise Refused(403, f"`{each.name}` names {what} of its own; this site was started without --allow-servers.")
+
+
+async def _outcome(runner: Runner, program: Program, data: Any) -> Answer:
+    """Runs it; what goes wrong is an answer too."""
+    meter = Meter()
+    try:
+        output = await runner.run(program, data, meter)
+    except Exception as error:
+        found = refusal(error, runner.root)
+        runner.tell(program.name, found, error)
+        return problem(found.status, found.detail, headers=(*found.headers, *meter.headers), wrong=found.wrong)
+    return answer(f"{dump(output)}\n", "application/json", cache=NEVER, headers=meter.headers)

@@ -1,0 +1,86 @@
+"""The result of an ai-script for the one who asked for it: as a fragment of a page, as JSON, as a page, as an event.
+
+In: what a run gave. Out: answers. The model's text is data: it is made harmless, and stands in no document.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from prosa.render.json import dump
+from prosa.render.page.model import Crumb, Frame, MessagePage
+from prosa.render.page.policy import POLICY
+from prosa.runtime.program import OutputForm
+from prosa.web.answer import NEVER, Answer, answer
+from prosa.web.run.budget import Meter
+from prosa.web.run.problem import Pairs
+
+HTML = "text/html; charset=utf-8"
+
+_RUN = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the script at ``address`` gave."""
+
+    address: str
+    output: Any
+    form: OutputForm
+    seconds: float
+    meter: Meter
+
+    @property
+    def text(self) -> str:
+        """As plain text: JSON indented, everything else as it is."""
+        from prosa.app.results import text_of
+
+        return text_of(self.output)
+
+    @property
+    def markdown(self) -> str:
+        """As Markdown: JSON in a fence that it cannot end."""
+        if self.form == "json":
+            fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(self.text)), default=2))
+            return f"{fence}json\n{self.text}\n{fence}\n"
+        return f"<{self.text}>" if self.form == "image-url" else self.text
+
+    @property
+    def html(self) -> str:
+        """As a harmless fragment of a page."""
+        from prosa.render.page.fragment import safe_html
+
+        return safe_html(self.markdown)
+
+    @property
+    def event(self) -> dict[str, Any]:
+        """What the last event says."""
+        return {"html": self.html, "seconds": round(self.seconds, 3), "tokens": self.meter.tokens}
+
+    def json(self) -> Answer:
+        """For a program."""
+        value = {"script": self.address, "output": self.output, **self.event}
+        return answer(f"{dump(value)}\n", "application/json", cache=NEVER, headers=self.meter.headers)
+
+    def page(self, frame: Frame, label: str, back: Crumb) -> Answer:
+        """For a browser without scripts."""
+        from prosa.render.page.message import message_page
+
+        page = MessagePage(frame, label, "", (back,), self.markdown)
+        return html_page(message_page(page), 200, headers=self.meter.headers)
+
+
+def said(
+    frame: Frame, status: int, title: str, text: str, rows: tuple[Crumb, ...] = (), *, headers: Pairs = ()
+) -> Answer:
+    """A page that only says something."""
+    from prosa.render.page.message import message_page
+
+    return html_page(message_page(MessagePage(frame, title, text, rows)), status, headers=headers)
+
+
+def html_page(page: str, status: int = 200, *, headers: Pairs = ()) -> Answer:
+    """A page that nobody keeps."""
+    return answer(page, HTML, status=status, cache=NEVER, headers=[*headers, ("content-security-policy", POLICY)])

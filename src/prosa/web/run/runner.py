@@ -1,0 +1,130 @@
+"""What the user allowed to run on a site, and what of it runs now. In: programs and their inputs. Out: their outputs,
+within places, rate, budget and wall clock (X7, X9).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from prosa.app.choices import Choices, Surroundings
+from prosa.render.plain import safe
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Listener, ignore
+from prosa.web.run.budget import Budget, Meter
+from prosa.web.run.gate import Gate
+from prosa.web.run.kept_answers import KeptAnswers
+from prosa.web.run.problem import Refused
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.table import ProviderRow
+    from prosa.dialects.reading import DialectReading
+    from prosa.runtime.program import Program
+
+T = TypeVar("T")
+
+WALL_CLOCK = 120.0
+"""Seconds of a run where neither flag nor settings say: somebody waits for the answer."""
+
+CLOSING_SECONDS = 10.0
+"""How long runs that are broken off may take to end what they started."""
+
+
+@dataclass(slots=True)
+class Runner:
+    """What runs on the site below ``root``.
+
+    ``choices`` and ``around`` are the user's, ``prefix`` is the path that the site lives under. With ``reaching``
+    programs may start their own MCP servers and ask their own sites.
+    """
+
+    root: Path
+    choices: Choices
+    around: Surroundings
+    budget: Budget
+    gate: Gate = field(default_factory=Gate)
+    prefix: str = ""
+    reaching: bool = False
+    kept: KeptAnswers = field(default_factory=KeptAnswers)
+    _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Programs import only what lies in the site (X5), and may lower the wall clock but not raise it (X9)."""
+        self.choices = replace(self.choices, root=self.root)
+        settings = self.around.settings
+        if settings.wall_clock is None:
+            self.around = replace(self.around, settings=replace(settings, wall_clock=WALL_CLOCK))
+
+    def program_action(self, reading: DialectReading, path: str) -> tuple[Mapping[str, Any], ...]:
+        """The action that the site adds to a program: `SiteOptions.actions`."""
+        from prosa.web.run.actions import program_action
+
+        return program_action(reading, path, self.prefix)
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begins a run. Raises `Refused` where there is no place, and `BudgetSpent`; then nothing was begun."""
+        try:
+            self.budget.require()
+            self.gate.enter()
+        except BaseException:
+            work.close()
+            raise
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        self.gate.leave()
+        if not task.cancelled():
+            task.exception()  # somebody may have stopped waiting for it
+
+    async def run(
+        self,
+        program: Program,
+        given: Any,
+        meter: Meter,
+        *,
+        row: ProviderRow | None = None,
+        listener: Listener = ignore,
+        stream: bool = False,
+    ) -> Any:
+        """Runs a program that was loaded, and gives its output. ``row`` is the provider that an ai-script names. Raises
+        `RunError`."""
+        from prosa.app.service import choose_provider
+        from prosa.app.world import run_program
+        from prosa.runtime.program import with_model
+        from prosa.web.run.metered import Metered
+
+        chosen = await choose_provider(self.choices, self.around, row)
+        if chosen.model_name is not None:
+            program = with_model(program, chosen.model_name)
+        provider = Metered(chosen.provider, self.budget, meter)
+        choices = replace(self.choices, stream=stream)
+        ran = await run_program(program, given, choices, self.around, listener=listener, provider=provider)
+        return ran.output
+
+    def tell(self, name: str, found: Refused, error: Exception) -> None:
+        """Tells the user of a run that failed for a reason that is theirs to know."""
+        if found.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            why = error.message if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
+            self.around.notice(safe(f"warning: {name} failed ({found.status}): {why}"))
+
+    async def aclose(self) -> None:
+        """Breaks off what still runs, and waits until it has ended."""
+        tasks = set(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
+
+
+def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any]) -> None:
+    """Keeps the answer of a run for requests that repeat it."""
+    task.add_done_callback(partial(runner.kept.settle, path, key))

@@ -1,0 +1,36 @@
+"""`GET /mdh/schema/…`: the JSON Schema of what a program answers, which its action names (H11)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from prosa.render.json import dump
+from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer, send_answer
+from prosa.web.run.actions import SCHEMA, output_schema
+from prosa.web.run.admission import document_below, require_method
+from prosa.web.run.problem import Refused
+
+if TYPE_CHECKING:
+    from prosa.web.context import Web
+
+SCHEMA_TYPE = "application/schema+json"
+
+
+async def show_schema(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+    """The endpoint. Gives the status that was sent."""
+    del receive
+    try:
+        require_method(scope, "GET", "HEAD")
+        found = await asyncio.to_thread(_schema, scope, web)
+    except Refused as refused:
+        found = refused.answer()
+    return await send_answer(scope, send, found)
+
+
+def _schema(scope: Scope, web: Web) -> Answer:
+    view = document_below(scope, web, SCHEMA).view
+    if view.reading is None or view.dialect != "markdownlang" or view.reading.model is None:
+        raise Refused(404, "The document is no program.")
+    cache = PRIVATE if web.closed else PUBLIC
+    return answer(f"{dump(output_schema(view.reading.model))}\n", SCHEMA_TYPE, cache=cache)

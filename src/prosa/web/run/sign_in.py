@@ -1,0 +1,116 @@
+"""`/mdh/sign-in` and `/mdh/sign-out`: the token once in a form, a cookie from then on (X23, H20).
+
+In: a form with `token` and `back`. Out: 303 to a path of this site with a cookie, or the form again. The token is never
+in a URL, an answer or a log. Wrong ones are answered late, and after five in a minute no more of them are looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote
+
+from prosa.web.answer import NEVER, Answer, Scope, answer, send_answer
+from prosa.web.guard import client_of
+from prosa.web.run.admission import csrf_of, require_intent, require_method
+from prosa.web.run.body import form_fields, read_body
+from prosa.web.run.problem import GONE, ClientGone, Refused
+from prosa.web.run.result import html_page, said
+
+if TYPE_CHECKING:
+    from prosa.web.context import Web
+    from prosa.web.run.gate import Attempts
+
+WRONG_SECONDS = 0.5
+"""How late a wrong token is answered."""
+
+MAX_FORM = 16 * 1024
+MAX_BACK = 2_048
+
+_ODD = re.compile(r"[\x00-\x20\x7f\\]")
+_SAFE = "/!$&'()*+,;=:@-._~%?#[]"
+
+
+async def sign_in(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+    """The endpoint of the form and of what it sends. Gives the status that was sent."""
+    return await _sent(scope, receive, send, web, _signed_in)
+
+
+async def sign_out(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+    """Ends the session of a reader. Gives the status that was sent."""
+    return await _sent(scope, receive, send, web, _signed_out)
+
+
+async def _sent(scope: Scope, receive: Any, send: Any, web: Web, work: Any) -> int:
+    try:
+        found = await work(scope, receive, web)
+    except Refused as refused:
+        frame = web.frame(web.sessions.reader(scope))
+        found = said(frame, refused.status, refused.title, refused.detail, headers=refused.headers)
+    except ClientGone:
+        return GONE
+    return await send_answer(scope, send, found)
+
+
+async def _signed_in(scope: Scope, receive: Any, web: Web) -> Answer:
+    require_method(scope, "GET", "HEAD", "POST")
+    if not web.sessions.token:
+        raise Refused(404, "Nobody can sign in here: the site has no token.")
+    if scope["method"] != "POST":
+        return _form(scope, web, _back_in_query(scope), failed=False)
+    attempts, client = web.attempts, client_of(scope)
+    attempts.require(client)
+    fields = form_fields(scope, await read_body(scope, receive, MAX_FORM))
+    attempts.require(client)  # others may have guessed while this one was read
+    back = safe_back(fields.get("back", ""), web.prefix)
+    if web.sessions.knows(fields.get("token", "").strip()):
+        return _moved(back, web.sessions.cookie(web.prefix or "/"))
+    return await _wrong(scope, web, back, attempts, client)
+
+
+async def _wrong(scope: Scope, web: Web, back: str, attempts: Attempts, client: str) -> Answer:
+    attempts.failed(client)
+    await asyncio.sleep(WRONG_SECONDS)
+    return _form(scope, web, back, failed=True)
+
+
+async def _signed_out(scope: Scope, receive: Any, web: Web) -> Answer:
+    require_method(scope, "POST")
+    fields = form_fields(scope, await read_body(scope, receive, MAX_FORM))
+    reader = web.sessions.reader(scope)
+    if reader.signed_in:
+        require_intent(web, reader, csrf_of(scope) or fields.get("csrf", ""))
+    return _moved(safe_back(fields.get("back", ""), web.prefix), web.sessions.no_cookie(web.prefix or "/"))
+
+
+def safe_back(given: str, prefix: str = "") -> str:
+    """A path on this site to go back to; the root of the site for everything else.
+
+    A browser drops blanks and control characters, and takes `\\` for `/`: none of them is in a path that is good.
+    """
+    root = f"{prefix}/"
+    if not given.startswith(root) or given.startswith("//") or len(given) > MAX_BACK or _ODD.search(given):
+        return root
+    return quote(given, safe=_SAFE, errors="replace")
+
+
+def _back_in_query(scope: Scope) -> str:
+    query: bytes = scope["query_string"]
+    try:
+        return parse_qs(query.decode("latin-1"), max_num_fields=8).get("back", [""])[0]
+    except ValueError:
+        return ""
+
+
+def _form(scope: Scope, web: Web, back: str, *, failed: bool) -> Answer:
+    from prosa.render.page.message import sign_in_page
+
+    frame = web.frame(web.sessions.reader(scope))
+    page = sign_in_page(frame, back=safe_back(back, web.prefix), failed=failed)
+    return html_page(page, 403 if failed else 200)
+
+
+def _moved(url: str, cookie: str) -> Answer:
+    headers = [("location", url), ("set-cookie", cookie)]
+    return answer(b"", "text/plain; charset=utf-8", status=303, cache=NEVER, headers=headers)

@@ -1,0 +1,40 @@
+"""Waiting for a run while its client may go away. In: a run, and the messages of its request. Out: what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeVar
+
+from prosa.web.run.problem import ClientGone
+
+T = TypeVar("T")
+
+
+async def gone(receive: Any) -> None:
+    """Ends when the client has gone away. The body must have been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def waited(task: asyncio.Task[T], receive: Any, *, stays: bool = False) -> T:
+    """The result of a run. A client that goes away breaks it off at once; a run that ``stays`` goes on without it, so
+    that its answer can be asked for again (H19). Raises `ClientGone`."""
+    watching = asyncio.create_task(gone(receive))
+    try:
+        await asyncio.wait({task, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        if not stays:
+            await broken_off(task)
+        raise ClientGone
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    finally:
+        watching.cancel()
+
+
+async def broken_off(task: asyncio.Task[Any]) -> None:
+    """Ends a run, and waits until it has let go of everything."""
+    task.cancel()
+    await asyncio.wait({task})

@@ -1,0 +1,126 @@
+"""A site on a socket: bound before anything is said, served until it is stopped, ended without breaking off answers.
+
+In: a `SiteApp` and a bound socket. Out: nothing; it returns when a signal has come and the last answer is sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
+from ipaddress import ip_address
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from prosa.web.app import SiteApp
+from prosa.web.guard import MAX_HEAD
+
+if TYPE_CHECKING:
+    import uvicorn
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+GRACE = 5
+"""Seconds that answers under way have to end after a signal."""
+
+KEEP_ALIVE = 15
+"""Seconds that an idle connection stays open."""
+
+MAX_CONNECTIONS = 1_000
+"""Connections at once; further ones are answered with 503."""
+
+BACKLOG = 512
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket. Port 0 is any free one. Raises `OSError`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(BACKLOG)
+        made.set_inheritable(False)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def address_of(made: socket.socket, host: str) -> str:
+    """The address under which people of this machine reach a socket: `http://127.0.0.1:8000`."""
+    port = made.getsockname()[1]
+    shown = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host  # noqa: S104 - shown, not bound
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host that is bound to is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
+    """The values of `Host` that mean this site: names of this machine where it is bound to it, and those the user
+    allows."""
+    names = {f"[{host}]" if ":" in host else host, *more}
+    if is_loopback(host) or host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not bound
+        names |= {"localhost", "127.0.0.1", "[::1]"}
+    with_port = {f"{name}:{port}" for name in names}
+    return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
+
+
+def serve(app: SiteApp, made: socket.socket, started: Callable[[], None]) -> None:
+    """Serves until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
+    first request may come. Must be called in the main thread."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        ws="none",
+        h11_max_incomplete_event_size=MAX_HEAD,
+    )
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(_serve(uvicorn.Server(config), made, started))
+
+
+async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[[], None]) -> None:
+    """Without the server's own signals: it would raise them once more at its end."""
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int, _frame: FrameType | None = None) -> None:
+        server.handle_exit(number, None)
+
+    for number in SIGNALS:
+        try:
+            loop.add_signal_handler(number, stop, number)
+        except NotImplementedError:  # a system whose loops know no signals
+            signal.signal(number, stop)
+    server.capture_signals = nullcontext  # type: ignore[assignment,method-assign]
+    server.startup = _telling(server, started)  # type: ignore[method-assign]
+    await server.serve([made])
+
+
+def _telling(server: uvicorn.Server, started: Callable[[], None]) -> Callable[..., Coroutine[Any, Any, None]]:
+    """The start of a server, which is told once it has succeeded."""
+    begin = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await begin(sockets)
+        if server.started:
+            started()
+
+    return startup

@@ -1,0 +1,93 @@
+"""Who is asking: the holder of the token, or anybody (X23). In: the headers of a request. Out: a `Reader`.
+
+The token comes in `Authorization: Bearer`, or once in a form, which then gives a cookie: HttpOnly, SameSite=Strict, and
+made of a random number and a signature, never of the token. A token in a URL is not looked at. Forms of a signed-in
+reader carry a second signature, so that no other site can fill them in (H20).
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Literal
+
+from prosa.web.answer import Scope, header_of
+
+COOKIE = "prosa-session"
+LIFETIME = 12 * 3600
+"""Seconds after which a reader signs in again: a working day."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """``via`` says how the reader showed the token, empty for anybody. ``csrf`` is what forms of a cookie's reader must
+    carry; a bearer token is proof in itself."""
+
+    via: Literal["", "bearer", "cookie"] = ""
+    csrf: str = ""
+
+    @property
+    def signed_in(self) -> bool:
+        """Whether the token was shown."""
+        return bool(self.via)
+
+
+ANYBODY = Reader()
+"""Who has shown nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions of one server. ``token`` is what readers must know; empty: nobody can sign in. ``secure`` is set
+    where the site is reached over https."""
+
+    token: str = field(repr=False)
+    secure: bool = False
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    def reader(self, scope: Scope) -> Reader:
+        """Who sends this request."""
+        given = header_of(scope, b"authorization")
+        if given:
+            kind, _, value = given.partition(" ")
+            return Reader("bearer") if kind.lower() == "bearer" and self.knows(value.strip()) else ANYBODY
+        cookies = header_of(scope, b"cookie")
+        for each in cookies.replace(",", ";").split(";") if cookies else ():
+            name, _, value = each.strip().partition("=")
+            if name == COOKIE and self._holds(value):
+                return Reader("cookie", self._signed("csrf", value))
+        return ANYBODY
+
+    def knows(self, token: str) -> bool:
+        """Whether this is the token; takes as long for a wrong one."""
+        return bool(self.token) and hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode("utf-8"))
+
+    def cookie(self, path: str = "/") -> str:
+        """The value of `Set-Cookie` for one who has shown the token."""
+        plain = f"{secrets.token_urlsafe(18)}.{int(time.time()) + LIFETIME}"
+        value = f"{plain}.{self._signed('session', plain)}"
+        flags = f"Path={path}; HttpOnly; SameSite=Strict; Max-Age={LIFETIME}" + ("; Secure" if self.secure else "")
+        return f"{COOKIE}={value}; {flags}"
+
+    def no_cookie(self, path: str = "/") -> str:
+        """The value of `Set-Cookie` that ends a session."""
+        return f"{COOKIE}=; Path={path}; HttpOnly; SameSite=Strict; Max-Age=0"
+
+    def accepts_form(self, reader: Reader, csrf: str) -> bool:
+        """Whether a form may do something for a reader: a cookie alone is no proof of intent."""
+        if reader.via == "bearer":
+            return True
+        return reader.via == "cookie" and hmac.compare_digest(csrf.encode("utf-8", "replace"), reader.csrf.encode())
+
+    def _holds(self, value: str) -> bool:
+        plain, _, signature = value.rpartition(".")
+        expires = plain.rpartition(".")[2]
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed("session", plain).encode()):
+            return False
+        return expires.isdigit() and int(expires) > time.time()
+
+    def _signed(self, purpose: str, value: str) -> str:
+        return hmac.new(self._secret, f"{purpose}\0{value}".encode("utf-8", "replace"), sha256).hexdigest()

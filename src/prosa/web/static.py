@@ -1,0 +1,80 @@
+"""Every file of a static site, from the same parts that answer requests (H8). In: a `Web` whose graph is there. Out:
+files. Pages lead to pages, `/x.html`; Markdown and JSON lie beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from prosa.app.site.building import Built, file_of, static_around, static_url, views_of
+from prosa.render.json import dump
+from prosa.render.page.assets import ASSETS
+from prosa.render.page.model import Crumb, MessagePage, Page
+from prosa.site.assets import asset_type
+from prosa.site.layout import twin_of
+from prosa.site.represent import json_of
+from prosa.site.view import NodeView
+from prosa.web.assets import asset_answer
+from prosa.web.context import Web
+from prosa.web.indexes import Indexes
+from prosa.web.listings import folder_view
+from prosa.web.locate import Asset
+from prosa.web.nodes import page_of
+from prosa.web.session import Reader
+
+_TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
+
+
+def built_files(web: Web) -> Iterator[Built]:
+    """All files, those of documents before others of the same name."""
+    yield from _of_pages()
+    for view in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
+        yield Built(file_of(view.url, "markdown"), view.markdown)
+        told = json_of(replace(view, url=twin_of(view.url, "markdown")), web.prefix)
+        yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
+        yield Built(file_of(view.url, "html"), _html(web, view))
+    for path in web.site.files.others(lambda name: asset_type(name) is not None):
+        made = asset_answer(web.site, Asset(path, asset_type(path) or ""), private=False)
+        if made is not None:
+            yield Built(path, made.body)
+    yield from _of_site(web)
+
+
+def _html(web: Web, view: NodeView) -> bytes:
+    from prosa.render.page.node import node_page
+
+    return node_page(static_page(web, page_of(web, view, Reader()))).encode("utf-8", "replace")
+
+
+def static_page(web: Web, page: Page) -> Page:
+    """A page whose links lead to files."""
+    prefix = web.prefix
+
+    def link(href: str) -> str:
+        found = page.link(href)
+        path = found.removeprefix(prefix) if found.startswith(f"{prefix}/") else found
+        is_node = path.partition("#")[0] in web.site.catalogue.by_url
+        return f"{prefix}{static_url(path)}" if is_node and found.startswith("/") else found
+
+    crumbs = tuple(Crumb(each.title, static_url(each.url)) for each in page.crumbs)
+    frame = replace(page.frame, live=False)
+    return replace(page, frame=frame, link=link, crumbs=crumbs, around=static_around(page.around))
+
+
+def _of_pages() -> Iterator[Built]:
+    for name, (_, content) in ASSETS.items():
+        yield Built(f"mdh/assets/{name}", content)
+
+
+def _of_site(web: Web) -> Iterator[Built]:
+    from prosa.render.page.message import message_page
+
+    indexes = Indexes(web, static=True)
+    for path in (*_TOLD, *(("sitemap.xml",) if web.origin else ())):
+        made = indexes.answer(path.rpartition("/")[2])
+        if made is not None:
+            yield Built(path, made.body)
+    frame = replace(web.frame(Reader()), live=False)
+    said = MessagePage(frame, "Not found", "There is no such node.", (Crumb(frame.name, "/index.html"),))
+    yield Built("404.html", message_page(said).encode("utf-8", "replace"))

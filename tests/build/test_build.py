@@ -1,0 +1,190 @@
+"""`prosa build`: the files of a site, what an earlier build made, and what is never touched (H8, HA7, X5c, X23)."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+
+from prosa.adapters.files.builds import RECORD, Build
+from prosa.cli.main import main
+
+NODE = "---\nid: hours\ntype: page\ntitle: Hours\n---\n# Hours\n\nSee [rules](rules/storm.md), [the ticket](t.ymj).\n"
+FILES = {
+    "index.md": "---\nid: root\ntype: page\ntitle: Harbour\n---\n# Harbour\n\n[hours](/hours), [notes](n%20b.md#x).\n",
+    "hours.md": NODE,
+    "rules/storm.md": "# Storm\n\nNo boat leaves. Back to [hours](../hours.md). ![map](map.png)\n",
+    "rules/map.png": "not really a picture",
+    "n b.md": "# Notes\n\n## X\n",
+    "t.ymj": "---\nsubject: Fog\n---\n# Fog\n\nSee [[hours]].\n",
+    "secret.md": "---\nclassification: secret\n---\n# Hidden away\n",
+    "code.py": "print()\n",
+    ".env": "KEY=1\n",
+}
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PROSA_CACHE_DIR", str(tmp_path / "cache"))
+    root = tmp_path / "site"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def built(site: Path, *more: str, out: str = "out") -> Path:
+    target = site.parent / out
+    assert main(["build", str(site), str(target), *more]) == 0
+    return target
+
+
+def names(out: Path) -> set[str]:
+    return {each.relative_to(out).as_posix() for each in out.rglob("*") if each.is_file()}
+
+
+def test_h8_every_node_has_its_three_forms_as_files(site: Path):
+    """H8, HA7."""
+    found = names(built(site))
+    for stem in ("index", "hours", "rules/storm", "n b", "t.ymj", "rules/index"):
+        assert {f"{stem}.html", f"{stem}.md", f"{stem}.json"} <= found
+    assert {"llms.txt", "robots.txt", "404.html", "mdh/nodes.json", "mdh/actions.json", "rules/map.png"} <= found
+
+
+def test_h7_markdown_is_what_the_author_wrote_and_json_says_the_same(site: Path):
+    """H7, HA8."""
+    out = built(site)
+    assert (out / "hours.md").read_bytes() == NODE.encode()
+    told = json.loads((out / "hours.json").read_text())
+    assert (told["id"], told["md_url"], told["body"]) == ("hours", "/hours.md", NODE.split("---\n")[2])
+
+
+def test_x23_what_may_not_be_shown_is_in_no_file(site: Path):
+    """X23, X5c."""
+    out = built(site)
+    found = names(out)
+    assert not {name for name in found if re.search(r"secret|code\.py|\.env", name)}
+    assert not [name for name in found if b"Hidden away" in (out / name).read_bytes()]
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.found += [value for name in ("href", "src") if (value := values.get(name))]
+
+
+@pytest.mark.parametrize("prefix", ["", "/notes"])
+def test_every_link_of_a_page_leads_to_a_file(site: Path, prefix: str):
+    out = built(site, *(["--base-url", f"https://example.org{prefix}"] if prefix else []))
+    missing: list[tuple[str, str]] = []
+    for page in out.rglob("*.html"):
+        links = _Links()
+        links.feed(page.read_text(encoding="utf-8"))
+        for href in links.found:
+            path = urljoin(f"{prefix}/{page.relative_to(out).as_posix()}", urldefrag(href)[0].partition("?")[0])
+            if path.startswith("/"):
+                assert path.startswith(f"{prefix}/"), (page, href)
+                file = unquote(path[len(prefix) + 1 :]) or "index.html"
+                if not (out / file).is_file() and not (out / file / "index.html").is_file():
+                    missing.append((page.name, href))
+    assert missing == []
+
+
+def test_a_second_build_writes_nothing_and_removes_what_is_gone(site: Path, capsys: pytest.CaptureFixture[str]):
+    out = built(site)
+    before = {name: (out / name).stat().st_mtime_ns for name in names(out)}
+    built(site)
+    assert "wrote 0 files" in capsys.readouterr().err
+    assert {name: (out / name).stat().st_mtime_ns for name in names(out) if name != RECORD} == {
+        name: time for name, time in before.items() if name != RECORD
+    }
+    (site / "rules/storm.md").unlink()
+    built(site)
+    assert not {"rules/storm.html", "rules/storm.md", "rules/storm.json", "rules/index.html"} & names(out)
+    assert "rules/map.png" in names(out)
+
+
+def test_a_file_of_somebody_else_is_neither_replaced_nor_removed(site: Path, capsys: pytest.CaptureFixture[str]):
+    out = site.parent / "out"
+    out.mkdir()
+    (out / "hours.html").write_text("mine")
+    (out / "CNAME").write_text("example.org")
+    assert main(["build", str(site), str(out)]) == 1
+    assert "hours.html was not made by a build" in capsys.readouterr().err
+    assert (out / "hours.html").read_text() == "mine" and (out / "CNAME").exists()
+    (out / "index.html").write_text("edited")
+    assert main(["build", str(site), str(out)]) == 1
+    assert (out / "index.html").read_text() == "edited"
+
+
+@pytest.mark.parametrize("record", ['{"files": {"../site/hours.md": "x"}}', "[]", "{", '{"files": {"a/../../x": "y"}}'])
+def test_a_record_that_names_files_elsewhere_is_not_believed(site: Path, record: str):
+    out = site.parent / "out"
+    out.mkdir()
+    (out / RECORD).write_text(record)
+    built(site)
+    assert (site / "hours.md").read_text() == NODE
+
+
+def test_a_build_that_is_broken_off_can_be_finished(site: Path):
+    out = site.parent / "out"
+
+    class Stop(Exception):
+        pass
+
+    def some() -> None:
+        with Build(out) as build:
+            build.put("hours.html", b"half")
+            raise Stop
+
+    with pytest.raises(Stop):
+        some()
+    built(site)
+    assert b"half" not in (out / "hours.html").read_bytes()
+
+
+@pytest.mark.parametrize("out", [".", "public", "rules/public"])
+def test_an_output_that_would_be_part_of_the_site_is_refused(site: Path, out: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["build", str(site), str(site / out)]) == 2
+    assert "would be part of the next build" in capsys.readouterr().err
+
+
+def test_an_output_that_git_ignores_may_lie_inside(site: Path):
+    (site / ".gitignore").write_text("public/\n")
+    assert main(["build", str(site), str(site / "public")]) == 0
+    assert main(["build", str(site), str(site / "public")]) == 0
+    assert not (site / "public" / "public").exists()
+
+
+def test_an_address_gives_absolute_addresses(site: Path):
+    out = built(site, "--base-url", "https://example.org/notes")
+    assert "<loc>https://example.org/notes/hours.html</loc>" in (out / "sitemap.xml").read_text()
+    nodes = json.loads((out / "mdh/nodes.json").read_text())["nodes"]
+    assert all((out / node["md_url"].removeprefix("/notes/")).is_file() for node in nodes if "%" not in node["md_url"])
+    assert "https://example.org/notes/hours.md" in (out / "llms.txt").read_text()
+    assert json.loads((out / "hours.json").read_text())["md_url"] == "/notes/hours.md"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere", "out"], "no such folder"),
+        (["site", "out", "--base-url", "ftp://x"], "--base-url must be a URL"),
+        (["site", "out", "--base-url", "https://x/?q"], "neither a query"),
+        (["site", "site/hours.md"], "is not a folder"),
+    ],
+)
+def test_wrong_use_is_told(
+    site: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(site.parent)
+    assert main(["build", *arguments]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,63 @@
+"""Pages are judged by meta files before there is an index (MA18, X23): a look at the meta files alone is enough."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from unittest.mock import patch
+
+import pytest
+
+from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.settings import Settings
+
+META = "---\ndoc-id: m-1\nglobs: ['hidden/**']\nvisibility: private\n---\n"
+
+
+@contextmanager
+def without_index(root: Path, settings: Settings):
+    """A site whose index is never opened while it is asked; and what is set once the index is asked for."""
+    asked, over = Event(), Event()
+
+    def opened(*_: object) -> None:
+        asked.set()
+        over.wait(60)
+        raise ValueError("it is over")
+
+    site = LiveSite(root, SiteOptions("Cold"), dict(os.environ), settings, 10_000)
+    with patch.object(LiveSite, "_opened", opened):
+        site.start()
+        assert asked.wait(60)
+        try:
+            yield site
+        finally:
+            over.set()
+            site.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in (("meta.mda", META), ("hidden/a.md", "# A\n"), ("shown/b.md", "# B\n")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_ma18_x23_what_meta_files_lend_counts_before_the_index_is_opened(root: Path):
+    with without_index(root, Settings()) as site:
+        assert site._looked.is_set()
+        assert site.view("shown/b.md") is not None
+        assert site.view("hidden/a.md") is None
+
+
+def test_x23_a_meta_file_that_is_a_link_needs_a_look_at_everything(root: Path):
+    (root / "linked.mda").symlink_to(root / "shown/b.md")
+    with without_index(root, Settings()) as site:
+        assert not site._looked.is_set()
+
+
+def test_x23_settings_that_make_other_documents_meta_files_need_a_look_at_everything(root: Path):
+    with without_index(root, Settings(dialects=(("notes/**", "magi"),))) as site:
+        assert not site._looked.is_set()

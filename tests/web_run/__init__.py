@@ -1,0 +1,1 @@
+"""What runs on a site: programs as actions, interactive scripts, sign-in."""
