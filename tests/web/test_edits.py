@@ -11,7 +11,7 @@ MDH = "---\nid: a\ntype: page\ntitle: A\n---\n%s\n"
 
 def test_h6_an_edit_shows_at_the_next_request(serve: Serve) -> None:
     """H6. Of an MDH node, a plain document, a page, a file beside them; without waiting for the index."""
-    site = serve({"a.md": MDH % "one", "b.md": "# One\n", "c.txt": "one"})
+    site = serve({"a.md": MDH % "one", "b.md": "# One\n", "d.md": "[c](c.txt)", "c.txt": "one"})
     for url in ("/a", "/a.json", "/a.html", "/a?raw=1", "/b", "/b.html", "/b?raw=1", "/c.txt"):
         assert "two" not in site.get(url).text.lower()
     site.write("a.md", MDH % "two words")

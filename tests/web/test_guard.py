@@ -188,7 +188,8 @@ NEVER = (
 def test_h6_ha5_files_beside_documents_are_inert(serve: Serve) -> None:
     """H6, HA5. Pictures and data are sent with their type and run nothing; code, keys and databases stay."""
     svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
-    site = serve(dict.fromkeys((*ASSETS, *NEVER), svg))
+    links = " ".join(f"[x](<{name}>)" for name in (*ASSETS, *NEVER))
+    site = serve({**dict.fromkeys((*ASSETS, *NEVER), svg), "index.md": f"# Files\n\n{links}\n"})
     for name, kind in ASSETS.items():
         said = site.get(f"/{name.replace(' ', '%20')}")
         assert (said.status, said.kind, said.text) == (200, kind, svg)

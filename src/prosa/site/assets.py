@@ -1,7 +1,7 @@
 """Files of a site that are no documents and may be served beside them: pictures, sounds, papers, data (HA5).
 
-In: a file name. Out: its media type, or nothing for a file that stays where it is. Code, archives, databases and keys
-are never sent, wherever they lie.
+In: a file name. Out: its media type, or nothing for a file that stays where it is. Code, archives and databases are
+never sent, wherever they lie; data and texts only where a published document names them, since a key may be one.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ ASSET_TYPES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Media types by suffix. A browser is told to believe them, and to run nothing that is in them."""
+
+NAMED = frozenset((".csv", ".json", ".txt", ".vtt"))
+"""What is served only where a published document links to it, or an action names it as a schema."""
 
 PICTURES = frozenset(suffix for suffix, kind in ASSET_TYPES.items() if kind.startswith("image/"))
 """What a page may show."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from prosa.adapters.files.read import read_bytes
 from prosa.app.site.live import LiveSite
 from prosa.source import FileProblem
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
@@ -24,7 +23,7 @@ def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | Non
     if place is None:
         return None
     try:
-        content = read_bytes(place.path, site.files.reader.real(place.path), MAX_ASSET)
+        _, content = site.files.read(found.path, MAX_ASSET)
     except FileProblem:
         return None
     headers = [("content-security-policy", INERT)]

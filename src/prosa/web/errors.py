@@ -9,7 +9,6 @@ from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
 from prosa.site.listing import link_text
 from prosa.site.negotiate import MEDIA_TYPES, choose
-from prosa.source import FileProblem
 from prosa.web.answer import NEVER, Answer, answer
 
 PROBLEM = "application/problem+json"
@@ -22,13 +21,6 @@ def not_found(frame: Frame, accept: str, path: str) -> Answer:
     """404: there is no such node, or none that is published; nothing tells which."""
     said = f"There is no node at {path[:200]}." if path else "There is no such node."
     return error(frame, accept, 404, "Not found", said)
-
-
-def sorry(frame: Frame, accept: str, problem: FileProblem) -> Answer:
-    """A document that is there and cannot be read: 500, without the path that it has on this machine."""
-    if problem.kind == "missing":
-        return not_found(frame, accept, "")
-    return error(frame, accept, 500, "The document cannot be read", "`prosa check` says why.")
 
 
 def error(frame: Frame, accept: str, status: int, title: str, text: str, headers: Pairs = ()) -> Answer:

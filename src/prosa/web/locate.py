@@ -14,7 +14,7 @@ from prosa.app.site.files import Place
 from prosa.app.site.live import LiveSite
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site import layout
-from prosa.site.assets import asset_type
+from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import Wanted
 from prosa.site.view import Form, NodeView
 from prosa.source import FileProblem
@@ -105,6 +105,8 @@ def _asset(site: LiveSite, path: str) -> Asset | None:
     name = path[1:]
     media_type = asset_type(name)
     if not name or media_type is None or site.place(name) is None:
+        return None
+    if suffix_of(name) in NAMED and not (site.wait_ready(READY_SECONDS) and name in site.catalogue.linked):
         return None
     return Asset(name, media_type)
 

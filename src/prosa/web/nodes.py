@@ -21,7 +21,7 @@ from prosa.site.view import Form, NodeView
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of, send_answer
 from prosa.web.context import Web
-from prosa.web.errors import not_found, sorry
+from prosa.web.errors import not_found
 from prosa.web.forms import html_answer, json_answer, markdown_answer
 from prosa.web.listings import folder_view
 from prosa.web.locate import Asset, Document, Folder, Moved, locate
@@ -30,6 +30,9 @@ from prosa.web.session import Reader
 
 MAX_KEPT_BYTES = 48 * 1024 * 1024
 """Bytes of answers that are kept."""
+
+LARGE = 8
+"""An answer that takes more than such a part of the room is made anew each time."""
 
 MAX_KEPT = 4_096
 """Answers that are kept."""
@@ -80,8 +83,8 @@ class Nodes:
             return await send_answer(scope, send, kept.answer)
         try:
             made = await asyncio.to_thread(self._made, key, reader)
-        except FileProblem as problem:
-            return await send_answer(scope, send, sorry(self.web.frame(reader), accept, problem))
+        except FileProblem:  # nobody knows whether it may be shown, so nobody is told that it is there
+            made = None
         if made is None:
             path = layout.decoded(self._inside(key.path)) or ""
             return await send_answer(scope, send, not_found(self.web.frame(reader), accept, path))
@@ -109,6 +112,8 @@ class Nodes:
         return True
 
     def _keep(self, key: Key, made: Kept) -> None:
+        if len(made.answer.body) > MAX_KEPT_BYTES // LARGE:
+            return
         old = self._kept.pop(key, None)
         self._bytes += len(made.answer.body) - (len(old.answer.body) if old is not None else 0)
         self._kept[key] = made

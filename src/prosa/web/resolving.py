@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from prosa.app.site.around import edges_from
 from prosa.app.site.live import LiveSite
-from prosa.dialects.mdh.url import resolve
+from prosa.dialects.mdh.url import SUFFIXES, resolve
 from prosa.site import layout
 from prosa.site.assets import PICTURES, suffix_of
 from prosa.site.view import NodeView
@@ -63,9 +63,8 @@ class Resolver:
             row = self.site.catalogue.by_path.get(wanted.path)
             if row is not None:
                 return row.url
-            if not self.site.is_ready and self.site.place(wanted.path) is not None:
-                return layout.url_of(wanted.path)
-        return quote(path, safe=_SAFE)
+        is_cold = not self.site.is_ready and path.lower().endswith(SUFFIXES)
+        return layout.url_of(path[1:]) if is_cold else quote(path, safe=_SAFE)
 
 
 def resolver_of(site: LiveSite, view: NodeView, prefix: str) -> Resolver:

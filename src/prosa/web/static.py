@@ -11,7 +11,7 @@ from prosa.app.site.building import Built, file_of, static_around, static_url, v
 from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
 from prosa.render.page.model import Crumb, MessagePage, Page
-from prosa.site.assets import asset_type
+from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
 from prosa.site.view import NodeView
@@ -35,6 +35,8 @@ def built_files(web: Web) -> Iterator[Built]:
         yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
         yield Built(file_of(view.url, "html"), _html(web, view))
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
+        if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
+            continue
         made = asset_answer(web.site, Asset(path, asset_type(path) or ""), private=False)
         if made is not None:
             yield Built(path, made.body)

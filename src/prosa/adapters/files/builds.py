@@ -6,6 +6,7 @@ not made by a build, or that somebody changed since, is neither replaced nor rem
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ class Build:
 
     def __enter__(self) -> Build:
         self.out.mkdir(parents=True, exist_ok=True)
+        if (self.out / RECORD).is_symlink():
+            raise OSError(errno.ELOOP, "is a link; the record of a build is a file of its own", str(self.out / RECORD))
         self._before = _read(self.out / RECORD)
         return self
 
@@ -48,6 +51,9 @@ class Build:
         if path in self._now:
             return
         target = self.out / path
+        if self._leads_elsewhere(path):
+            self.kept.append(path)
+            return
         digest = hashlib.sha256(content).hexdigest()
         found = _digest(target)
         if found not in (None, digest, self._before.get(path)):
@@ -64,13 +70,24 @@ class Build:
     def _remove_old(self) -> None:
         for path in self._before.keys() - self._now.keys():
             target = self.out / path
+            if self._leads_elsewhere(path):
+                continue
             found = _digest(target)
-            if found == self._before[path] and not target.is_symlink():
+            if found == self._before[path]:
                 target.unlink()
                 self.removed += 1
                 _remove_empty(target.parent, self.out)
             elif found is not None and path not in self.kept:
                 self.kept.append(path)
+
+    def _leads_elsewhere(self, path: str) -> bool:
+        """Whether a part of a path below the folder is a link: a build follows none."""
+        place = self.out
+        for part in path.split("/"):
+            place = place / part
+            if place.is_symlink():
+                return True
+        return False
 
     def _record(self, files: dict[str, str]) -> None:
         text = json.dumps({"files": dict(sorted(files.items()))}, indent=1, ensure_ascii=False)

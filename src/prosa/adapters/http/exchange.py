@@ -126,12 +126,19 @@ class Exchange:
     def _once(self, request: Request, deadline: float) -> tuple[Answer, str]:
         import httpx2
 
+        from prosa.adapters.http.transport import DEADLINE
+
         left = max(0.001, deadline - time.monotonic())
         headers = {"User-Agent": f"prosa/{__version__}", "Accept-Encoding": "identity", **request.sent_headers()}
         host = request.origin.host
         try:
             asked = self._client.build_request(
-                request.method, request.address(), headers=headers, content=request.content, timeout=left
+                request.method,
+                request.address(),
+                headers=headers,
+                content=request.content,
+                timeout=left,
+                extensions={DEADLINE: deadline},
             )
             response = self._client.send(asked, stream=True)
             try:

@@ -72,14 +72,12 @@ def _asked(site: LiveSite, question: Callable[[OpenCorpus], list[Edge]]) -> list
 
 
 def _target(edge: Edge, nodes: Mapping[str, NodeRow]) -> str:
-    """What `target` says: the id of a published node, `url:…`, the target as written where it leads nowhere, or
-    nothing."""
+    """What `target` says: the id of a published node, or `url:…`. Of a target that leads nowhere nothing is said, so
+    that it cannot be told from one that is not published."""
     if edge.resolved:
         row = nodes.get(edge.target)
         return row.id if row is not None else ""
-    if edge.state == "external":
-        return f"url:{edge.target}"
-    return edge.target if edge.is_missing and edge.kind == "id" else ""
+    return f"url:{edge.target}" if edge.state == "external" else ""
 
 
 def _typed(edges: Iterable[Edge], nodes: Mapping[str, NodeRow]) -> Iterator[Neighbour]:
@@ -108,8 +106,6 @@ def _neighbour(edge: Edge, rel: str, nodes: Mapping[str, NodeRow]) -> Iterator[N
             yield Neighbour(row.title, row.url, rel)
     elif edge.state == "external":
         yield Neighbour(edge.target, edge.target, rel, external=True)
-    elif edge.is_missing:
-        yield Neighbour(edge.target, "", rel)
 
 
 def _back(edges: Iterable[Edge], nodes: Mapping[str, NodeRow], path: str) -> Iterator[Neighbour]:

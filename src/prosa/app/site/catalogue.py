@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
+from prosa.app.site.linked import linked_files
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import SUFFIXES, is_reserved
@@ -37,13 +38,15 @@ NO_LINKS: Mapping[str, str | None] = MappingProxyType({})
 class Catalogue:
     """The published nodes by path. ``generation`` grows with every change; ``hidden`` counts documents that are in the
     index and not in ``rows``. ``names`` are the ids of the nodes in the graph, in the order of ``rows``. ``shadowed``
-    are documents that could be shown and that no URL leads to."""
+    are documents that could be shown and that no URL leads to; ``linked`` are files beside documents that published
+    ones name."""
 
     rows: tuple[NodeRow, ...] = ()
     names: tuple[str, ...] = field(default=(), repr=False)
     generation: int = 0
     hidden: int = 0
     shadowed: tuple[NodeRow, ...] = ()
+    linked: frozenset[str] = field(default=frozenset(), repr=False)
 
     @cached_property
     def by_path(self) -> Mapping[str, NodeRow]:
@@ -118,7 +121,8 @@ def read_catalogue(
     readable = [(node, row) for node, row in settled if not is_shadowed(row.url)]
     shadowed = tuple(row for _, row in settled if is_shadowed(row.url))
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
-    return Catalogue(rows, names, generation, hidden + len(shadowed), shadowed)
+    linked = linked_files(connection, {row.path for row in rows})
+    return Catalogue(rows, names, generation, hidden + len(shadowed), shadowed, linked)
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.gitignore import Ignored, ignored_in
+from prosa.adapters.files.read import read_bytes
 from prosa.corpus.found import Stamp
+from prosa.source import FileProblem
 
 CHECK_SECONDS = 1.0
 """How long a look at the path of a file is trusted while the file itself stays the same: a change of `.gitignore` shows
@@ -65,6 +67,20 @@ class SiteFiles:
         if os.path.commonpath((real, base)) != base:
             return None
         return real[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
+
+    def read(self, path: str, most: int) -> tuple[str, bytes]:
+        """The bytes of a file that may be seen, and the path below the root that they lie at. What a link leads to is
+        asked anew each time, judged, and opened; where it leads elsewhere meanwhile, nothing is given.
+
+        Raises `FileProblem`, of kind ``missing`` for one that may not be seen.
+        """
+        whole, real = self.root / path, self.real(path)
+        if real is None or not self.is_open(path) or not self.is_open(real):
+            raise FileProblem(whole, "missing", "no such file")
+        data = read_bytes(whole, self.root / real, most)
+        if self.real(path) != real:
+            raise FileProblem(whole, "missing", "no such file")
+        return real, data
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         """The paths of files whose name is ``wanted`` and that may be seen, in order."""

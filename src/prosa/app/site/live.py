@@ -8,9 +8,10 @@ it has done so (H2). Nothing in a document is run, and nothing outside the folde
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import LayoutName, url_of
 from prosa.site.view import NodeView
+from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
@@ -152,24 +154,24 @@ class LiveSite:
         lenders = self._lenders
         if lenders is None:
             return None
-        reading = self._reading(path)
-        for each in {
-            path,
-            self.files.real(path) or path,
-        }:  # a link does not take a document out of the reach of a meta file
+        real, reading = self._reading(path)
+        for each in {path, real}:  # a link does not take a document out of the reach of a meta file
             if not is_published(facets_at(reading, each, lenders), private=self.options.private):
                 return None
         return self._view(path, reading)
 
-    def _reading(self, path: str) -> DialectReading:
+    def _reading(self, path: str) -> tuple[str, DialectReading]:
+        """Where a document lies when links are followed, and what it says."""
+        from prosa.adapters.files.read import decode
         from prosa.dialects.detect import detect
         from prosa.dialects.front import read_front
         from prosa.dialects.reading import read_as
 
         place = self.root / path
-        front = read_front(self.files.reader.read(place))
+        real, data = self.files.read(path, self.max_size)
+        front = read_front(SourceText(decode(place, data), str(place), sha256(data).hexdigest()))
         hint = self._corpus.hint_of(place) if self._corpus is not None else ""
-        return read_as(front, detect(front, by_glob=hint or None).dialect)  # type: ignore[arg-type]
+        return real, read_as(front, detect(front, by_glob=hint or None).dialect)  # type: ignore[arg-type]
 
     def _view(self, path: str, reading: DialectReading) -> NodeView:
         from prosa.app.site.around import typed_links
@@ -270,6 +272,13 @@ class LiveSite:
         links = (each.path for each in found.documents if each.place.is_symlink())
         return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in links}
 
+    def _name(self, unreadable: Iterable[FileProblem]) -> None:
+        """Names files that cannot be read, each once: to those who ask they are as if they were not there."""
+        for problem in unreadable:
+            if str(problem) not in self._warned:
+                self._warned.add(str(problem))
+                self.notice(f"warning: {problem}")
+
     def _warn(self) -> None:
         """Names documents that nobody can read, as their URLs belong to the site itself or cannot be; each once."""
         for row in self.catalogue.shadowed:
@@ -300,6 +309,7 @@ class LiveSite:
         took = time.monotonic() - started
         self._lend(found)
         report = corpus.refresh(found=found)
+        self._name(report.unreadable)
         if not self.is_ready or report.added or report.changed or report.removed:
             self.catalogue = read_catalogue(
                 corpus.index.connection(),

@@ -69,14 +69,11 @@ def _published(site: LiveSite) -> tuple[list[Node], list[Edge]]:
     graph: Graph = site.ask(lambda corpus: corpus.index.graph())
     rows = site.catalogue.by_node
     nodes = [replace(node, url=rows[node.id].url) for node in graph.nodes if node.id in rows]
-    edges = [
-        replace(edge, candidates=tuple(each for each in edge.candidates if each in rows)) if edge.candidates else edge
-        for edge in (*graph.edges, *graph.derived)
-        if edge.source in rows and (edge.target in rows if edge.resolved else True)
-    ]
+    both = (*graph.edges, *graph.derived)
+    edges = [edge for edge in both if edge.resolved and edge.source in rows and edge.target in rows]
     return nodes, edges
 
 
 def _among(nodes: Iterable[Node], edges: Iterable[Edge], ids: Collection[str]) -> Selection:
     chosen = [node for node in nodes if node.id in ids]
-    return select(chosen, [edge for edge in edges if edge.source in ids], Wish())
+    return select(chosen, [edge for edge in edges if edge.resolved and edge.source in ids], Wish())

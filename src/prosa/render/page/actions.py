@@ -57,6 +57,8 @@ def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
     root = urlsplit(origin)
     if (found.scheme, found.netloc) != (root.scheme, root.netloc):
         raise ValueError("its URL leads to another origin than this site; such an action is not called")
+    if found.path.startswith("//"):
+        raise ValueError("its URL begins with two slashes, which a browser takes for another host")
     return quote(found.path or "/", safe=f"{SAFE}{{}}"), parse_qsl(query, keep_blank_values=True)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from prosa.render.page.assets import asset_url
 from prosa.render.page.model import Frame
+from prosa.render.page.policy import META_POLICY
 from prosa.render.page.urls import in_query
 
 
@@ -19,6 +20,7 @@ def chrome(
         "site": frame.name,
         "prefix": frame.prefix,
         "live": frame.live,
+        "policy": "" if frame.live else META_POLICY,
         "notices": frame.more,
         "head_title": title if title == frame.name else f"{title} · {frame.name}",
         "lang": lang,

@@ -20,3 +20,6 @@ POLICY = "; ".join(
     )
 )
 """The value of `Content-Security-Policy` for every page."""
+
+META_POLICY = POLICY.replace("; frame-ancestors 'none'", "")
+"""The same inside a page that lies on a host which sends no policy; frames can only be refused by a header."""
