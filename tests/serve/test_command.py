@@ -203,3 +203,28 @@ def test_lines_that_cannot_be_written_are_counted():
     lines.write("last")
     lines.close()
     assert seen[0] == "first" and seen[-1] == '{"lost": 2}\nlast'
+
+
+def test_below_a_path_the_application_is_found_with_and_without_it(folder: Path):
+    """H11. A URL of an action begins at the root of the host; a proxy may pass the path on."""
+    with served(command("--api", "api.py:app", "--base-url", "http://127.0.0.1/notes"), os.environ, folder) as url:
+        assert asked(url, "GET", "/api/x")[1].startswith("/api/x GET")
+        assert asked(url, "GET", "/notes/api/x")[1].startswith("/api/x GET")
+        assert asked(url, "GET", "/notes/")[1].startswith("---\nid: a\n")
+        assert asked(url, "GET", "/notes")[0] == 308
+        assert asked(url, "GET", "/")[0] == 404
+
+
+def test_x8_a_closed_site_gets_the_token_of_a_call_once_it_asks(folder: Path, capsys: pytest.CaptureFixture[str]):
+    """X8, X23. The page itself asks for it; nothing of it is shown."""
+    action = "actions:\n  - {id: a.get, method: GET, url: /api/x, auth: {type: none}}\n"
+    (folder / "site" / "index.md").write_text(f"---\nid: a\ntype: page\ntitle: A\n{action}---\n# A\n")
+    environ = {**os.environ, "TOKEN": "open-sesame-please"}
+    closed = command("--api", "api.py:plain", "--include-private", "--token-env", "TOKEN")
+    with served(closed, environ, folder) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOKEN", "open-sesame-please")
+        words = ["call", f"{url}/", "a.get", "--token-env", "TOKEN", "--dry-run"]
+        assert main(words) == 0
+        said = capsys.readouterr()
+        assert f"GET {url}/api/x" in said.out and "open-sesame" not in said.out + said.err
+        assert main(words[:3]) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +114,18 @@ def test_x7_an_id_is_held_as_it_was_when_the_run_began(site: Site, tmp_path: Pat
 
 def test_x7_the_pages_of_an_import_give_an_id_no_permission(site: Site, tmp_path: Path):
     """The user named the program, not what it imports (HA19)."""
-    put(site, "/guest", SAME)
+    put(site, "/guest", {**SAME, "content_type": "application/json"})
     (tmp_path / "other.md").write_text(text_of(f"{site.url}/guest", name="other"), encoding="utf-8")
     path = tmp_path / "ask.md"
-    path.write_text(text_of(f"{site.url}/ferries", more="imports: [other.md]\npython: false\n"), encoding="utf-8")
+    path.write_text(text_of(f"{site.url}/ferries", more="imports: [./other.md]\n"), encoding="utf-8")
     program = load_program(path, Choices(), Settings())
-    replies = (calls(("other", {})), BOOK, {"content": {}})
+    inner = replace(program.imports[0], python=False)
+    program = replace(program, python=False, imports=(inner,))
+    replies = (
+        {"program": "ask", **calls(("other", {}))},
+        {"program": "other", **BODY},
+        {"program": "other", "content": {}},
+    )
     ran = run(program, *replies, actions=ID, allow_private=True)
     assert ran.error is None and changes(site) == []
     assert "no page that the user named declares it" in ran.everything
@@ -127,11 +134,21 @@ def test_x7_the_pages_of_an_import_give_an_id_no_permission(site: Site, tmp_path
 
 
 def test_x7_an_id_that_no_named_page_declares_permits_nothing(site: Site, tmp_path: Path):
-    put(site, "/guest", {"id": "a.b", "method": "DELETE", "url": "/account; x"[:8]})
+    put(site, "/guest", {"id": "a.b", "method": "DELETE", "url": "/account"})
     ran = at_guest(site, tmp_path, calls(("mdh__a_b", {})), actions=("a.b",))
     assert "no page that the user named declares it, so its id alone permits nothing" in ran.results[1]
     assert f"--allow-action '{site.url} DELETE /account', or all with --allow-actions" in ran.results[1]
     assert changes(site) == []
+
+
+def test_x7_an_id_with_white_space_is_permitted_by_its_method_and_url(site: Site, tmp_path: Path):
+    put(site, "/guest", {"id": "a b", "method": "DELETE", "url": "/account"})
+    sites = (f"{site.url}/guest",)
+    told = at_guest(site, tmp_path, calls(("mdh__a_b", {})), sites=sites).results[1]
+    assert f"--allow-action '{site.url} DELETE /account', or" in told
+    put(site, "/guest", {"id": "a b", "method": "DELETE", "url": "account"})
+    told = at_guest(site, tmp_path, calls(("mdh__a_b", {})), sites=sites).results[1]
+    assert "--allow-action " not in told and "with --allow-actions" in told
 
 
 def test_x7_a_page_cannot_make_the_way_to_permission_a_command(site: Site, tmp_path: Path):

@@ -137,3 +137,38 @@ def test_hw3_a_page_on_a_host_without_a_policy_brings_its_own(tmp_path: Path, mo
     for page in (tmp_path / "out").rglob("*.html"):
         head = unescape(page.read_text().partition("<link")[0])
         assert "Content-Security-Policy" in head and "form-action 'self'" in head
+
+
+def test_ha2_a_layout_by_id_lists_what_is_there(tmp_path: Path) -> None:
+    """HA2, HA1. An index stands for its folder whatever its URL; a folder of the site's own name is in no list."""
+    files = {"index.md": "# Home\n", "sub/index.md": "# Sub\n", "mdh/x.md": "# X\n", "o/y.md": "# Y\n"}
+    with serving(tmp_path, files, layout="id") as site:
+        nodes = site.get("/mdh/nodes.json").json["nodes"]
+        assert sorted(node["id"] for node in nodes if node["type"] == "folder") == ["folder:/o/"]
+        for node in nodes:
+            assert site.get(node["md_url"], "application/json").json["id"] == node["id"]
+
+
+def test_h7_files_that_mean_something_else_are_named(serve: Serve) -> None:
+    """H7. What the site makes itself wins, and the user hears of it once."""
+    said: list[str] = []
+    site = serve({"index.md": "# i\n"})
+    site.site.notice = said.append
+    site.write("data.md", "# D\n")
+    site.write("data.json", "{}")
+    site.write("llms.txt", "mine")
+    site.settle()
+    site.settle()
+    assert sorted(line.split("'")[1] for line in said) == ["data.json", "llms.txt"]
+    assert "mine" not in site.get("/llms.txt").text
+
+
+def test_h7_an_index_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
+    """H7. Nobody is told to wait for what will not come."""
+    place = tmp_path / "file"
+    place.write_text("no folder")
+    with serving(tmp_path, {"a.md": "# A\n"}, environ={"PROSA_CACHE_DIR": str(place / "x")}) as site:
+        site.until(lambda: bool(site.site.complaint))
+        assert "cannot be used" in site.get("/mdh/search?q=a").text
+        assert site.get("/mdh/search?q=a", "application/json").json["ready"] is False
+        assert "being built" not in site.get("/mdh/search?q=a", "text/html").text

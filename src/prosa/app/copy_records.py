@@ -2,6 +2,9 @@
 
 A round is one walk over the whole site. A walk that was ended in between goes on in its round; after a whole one the
 next begins a round, in which every page is asked for again, with what the site gave to recognise it by.
+
+What is read is not believed: the folder may have come from anywhere. A record is passed over that is of another site,
+or names a file in which its page could not be.
 """
 
 from __future__ import annotations
@@ -14,10 +17,14 @@ from prosa.adapters.files.copy_store import CopyStore
 from prosa.runtime.errors import RunError
 from prosa.site.copy_path import copy_path, other_path, place_key
 from prosa.site.origin import origin_of
+from prosa.site.page_link import same_site
 
 VERSION = 1
 KEPT = ("new", "changed", "unchanged")
 """The statuses of a URL that gave a page."""
+
+STATUSES = frozenset({*KEPT, "same", "moved", "skipped", "failed", "foreign"})
+"""All statuses of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class CopyRecords:
     round: int = 1
     resumed: bool = False
     pages: dict[str, PageRecord] = field(default_factory=dict)
-    _places: dict[str, str] = field(default_factory=dict)
+    _owners: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def opened(cls, store: CopyStore, start: str, *, anew: bool = False) -> CopyRecords:
@@ -107,10 +114,10 @@ class CopyRecords:
     def place(self, url: str, wanted: str) -> tuple[str, PageRecord | None]:
         """The file for the page at ``url``, which belongs at the URL ``wanted``; and the record of who has that."""
         known = self.pages.get(url)
-        if known is not None and known.file:
+        if known is not None and known.file and known.file in _places(url, wanted):
             return known.file, None
         path = copy_path(wanted)
-        owner = self._places.get(place_key(path))
+        owner = self._owners.get(place_key(path))
         if owner is None or owner == url:
             return path, None
         return other_path(url), self.pages[owner]
@@ -118,9 +125,24 @@ class CopyRecords:
     def _take(self, each: Any) -> None:
         if isinstance(each, Mapping) and isinstance(each.get("url"), str) and isinstance(each.get("round"), int):
             texts = {name: str(each.get(name, "")) for name in _NAMES if name != "round"}
-            self._put(PageRecord(round=each["round"], **texts))
+            record = PageRecord(round=each["round"], **texts)
+            if _could_be(record, self.start):
+                self._put(record)
 
     def _put(self, record: PageRecord) -> None:
         self.pages[record.url] = record
         if record.file:
-            self._places[place_key(record.file)] = record.url
+            self._owners[place_key(record.file)] = record.url
+
+
+def _could_be(record: PageRecord, start: str) -> bool:
+    """Whether a copy that began at ``start`` could have left this record."""
+    base = record.base or record.url
+    if record.status not in STATUSES or not same_site(record.url, start) or not same_site(base, start):
+        return False
+    return not record.file or record.file in _places(record.url, base)
+
+
+def _places(url: str, wanted: str) -> tuple[str, ...]:
+    """The files that may hold the page at ``url``, which belongs at the URL ``wanted``."""
+    return copy_path(wanted), copy_path(url), other_path(url)

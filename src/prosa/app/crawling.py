@@ -22,10 +22,9 @@ from prosa.app.settling import Outcome, Settling
 from prosa.app.site_client import SiteClient, json_of
 from prosa.runtime.errors import RunError
 from prosa.site.address import normal_url, path_of
-from prosa.site.follow import INDEX_PATH, index_of
+from prosa.site.follow import index_of, index_urls
 from prosa.site.frontier import Frontier
 from prosa.site.page import NoNode
-from prosa.site.page_link import led
 from prosa.site.robots import Robots
 from prosa.source import FileProblem
 
@@ -142,14 +141,16 @@ class Crawl:
 
     def _indexed(self, client: SiteClient) -> Sequence[str]:
         """The pages that the index of the site names, where it has one (HA1)."""
-        url = led(self.start, INDEX_PATH)
-        if not self._robots.allows(INDEX_PATH):
-            return ()
-        try:
-            answer = client.get(url, "application/json")
-        except HttpProblem:
-            return ()
-        return tuple(index_of(json_of(answer), url).values()) if answer.is_success else ()
+        for url in index_urls(self.start):
+            if not self._robots.allows(path_of(url)):
+                continue
+            try:
+                answer = client.get(url, "application/json")
+            except HttpProblem:
+                return ()
+            if answer.is_success and (found := index_of(json_of(answer), url)):
+                return tuple(found.values())
+        return ()
 
     def _ask(self, client: SiteClient, settling: Settling, url: str) -> Outcome:
         """The answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""

@@ -64,7 +64,7 @@ class Settling:
         if known is None or known.status not in KEPT or not self.records.is_as_left(known):
             return {}
         found = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in found.items() if _header(value)}
 
     def _read(self, url: str, answer: Answer) -> tuple[PageRecord, SiteNode | None]:
         known = self.records.pages.get(url)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
@@ -21,6 +21,7 @@ from prosa.site.credential import HIDDEN
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer, Bounds, Exchange
     from prosa.app.choices import Surroundings
+    from prosa.app.site_permission import Declared
     from prosa.schema import Schema
     from prosa.site.contract import Contract
     from prosa.site.origin import Origin
@@ -40,14 +41,17 @@ Confirm = Callable[[str], Awaitable[bool]]
 @dataclass(slots=True)
 class SiteAccess:
     """What the programs of one run share. ``variables`` are those that hold the tokens, by origin; ``confirm`` is None
-    where nobody can be asked. ``keys`` are those of changes whose outcome is not known, by what was asked."""
+    where nobody can be asked. ``keys`` are those of changes whose outcome is not known, by what was asked. ``starts``
+    are the URLs of the pages that the user named, ``pinned`` the actions of each as it was first read."""
 
     rights: SiteRights
     variables: Mapping[Origin, str]
     environ: Mapping[str, str] = field(repr=False)
     confirm: Confirm | None = None
+    starts: Collection[str] = ()
     requests: int = 0
     keys: dict[str, str] = field(default_factory=dict)
+    pinned: dict[str, tuple[Declared, ...]] = field(default_factory=dict)
     _secrets: dict[str, None] = field(default_factory=dict, repr=False)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -63,7 +67,7 @@ class SiteAccess:
         exchange = Exchange(self._bounds(request.origin))
         try:
             async with asyncio.timeout(CALL_SECONDS):
-                return await in_background(lambda: _answer(exchange, request))
+                return await in_background(lambda: _answer(exchange, request, anywhere=self.rights.allow_actions))
         except TimeoutError:
             late = f"{request.origin.host} did not answer within {CALL_SECONDS:g} s"
             raise HttpProblem(late, again="if-repeatable") from None
@@ -94,11 +98,25 @@ class SiteAccess:
             text = text.replace(secret, HIDDEN)
         return text
 
-    async def permits(self, action: str, request: Request) -> bool:
+    def pin(self, url: str, actions: Iterable[Declared]) -> None:
+        """Keeps what a page that the user named declares: an id is permitted as it is there, and nowhere else (X7)."""
+        if url in self.starts:
+            self.pinned.setdefault(url, tuple(actions))
+
+    @property
+    def named(self) -> frozenset[Declared]:
+        """The actions of the pages that the user named."""
+        return frozenset(action for actions in self.pinned.values() for action in actions)
+
+    def allows(self, action: Declared) -> bool:
+        """Whether a flag permits a change, so that nobody need be asked (HA19)."""
+        return self.rights.permits(action, self.named)
+
+    async def permits(self, action: Declared, request: Request) -> bool:
         """Whether a change may be sent (HA19): by a flag, or by a yes on a terminal, where the request is shown."""
         from prosa.render.request import request_text
 
-        if self.rights.permits(action):
+        if self.allows(action):
             return True
         if self.confirm is None:
             return False
@@ -117,8 +135,9 @@ class SiteAccess:
         return schema_in(await self.send(get_request(url, SCHEMA_FORMS)), url, root)
 
 
-def site_access(rights: SiteRights, around: Surroundings) -> SiteAccess:
-    """The way to sites for one run. Flags win over the user's settings. Raises `RunError` for an origin that is none,
+def site_access(rights: SiteRights, around: Surroundings, starts: Collection[str] = ()) -> SiteAccess:
+    """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
+    user's settings. Raises `RunError` for an origin that is none,
     and for a variable that a flag names and that is not set."""
     from prosa.app.keys import WithStoredKeys
     from prosa.app.site_tokens import site_variables
@@ -129,13 +148,15 @@ def site_access(rights: SiteRights, around: Surroundings) -> SiteAccess:
             message = f"--site-token {origin}={variable}: there is no such variable, or it is empty"
             raise RunError(message, hint="it names the variable that holds the token, not the token")
     variables = {**site_variables(around.settings.site_variables), **given}
-    return SiteAccess(rights, variables, WithStoredKeys(around.environ), around.confirm)
+    return SiteAccess(rights, variables, WithStoredKeys(around.environ), around.confirm, {*starts, *rights.named})
 
 
-def _answer(exchange: Exchange, request: Request) -> Answer:
-    """The answer after redirects within the site. One to another site is not followed."""
+def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
+    """The answer after redirects within the site. One to another site is not followed; nor, but where changes may go
+    ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL (HA19)."""
     from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
     from prosa.adapters.http.problems import HttpProblem
+    from prosa.render.plain import safe
 
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
@@ -144,6 +165,9 @@ def _answer(exchange: Exchange, request: Request) -> Answer:
         moved = redirected(request, answer.status, answer.moved_to)
         if moved.origin != request.origin:
             raise HttpProblem(f"{request.origin} redirects to {moved.origin}, another site, and is not followed there")
+        if moved.method != "GET" and not anywhere:
+            to = f"carries a {moved.method} on to {safe(moved.url[:200])}"
+            raise HttpProblem(f"{moved.origin} {to}, which was not permitted; nothing was sent there", again="always")
         request = moved
     raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from prosa.runtime.ports import ToolResult
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
+    from prosa.app.site_permission import Declared
     from prosa.site.offer import Offer
     from prosa.site.origin import Origin
     from prosa.site.request import Request
@@ -50,6 +52,13 @@ class OfferedAction:
     def page(self) -> str:
         """The page that declares it."""
         return self.access.hide(self.at)
+
+    @property
+    def declared(self) -> Declared:
+        """What a permission for it is bound to."""
+        from prosa.app.site_permission import declared
+
+        return declared(self.offer.contract, self.origin)
 
     @property
     def description(self) -> str:
@@ -85,7 +94,7 @@ class OfferedAction:
         from prosa.site.request import build_request
 
         contract, root = self.offer.contract, str(self.origin)
-        if contract.changes_state and not self.access.rights.permits(contract.id) and self.access.confirm is None:
+        if contract.changes_state and not self.access.allows(self.declared) and self.access.confirm is None:
             return self._not_permitted()
         token = self.access.token(self.origin) if contract.auth.wants_token else None
         if contract.auth.wants_token and token is None:
@@ -100,7 +109,7 @@ class OfferedAction:
         )
         if not contract.changes_state:
             return await self._told(request, await self.access.send(request))
-        if not await self.access.permits(contract.id, request):
+        if not await self.access.permits(self.declared, request):
             return self._not_permitted()
         return await self._told(request, await self._changed(request, arguments))
 
@@ -131,8 +140,23 @@ class OfferedAction:
     def _not_permitted(self) -> ToolResult:
         contract = self.offer.contract
         what = f"{safe(contract.id)} changes something ({contract.method} {cleaned(contract.url)})"
-        how = f"the user permits it with --allow-action {safe(contract.id)}, or all with --allow-actions"
-        return failed(f"{what}, and that was not permitted; nothing was sent. {how}")
+        if not self.access.rights.names(contract.id):
+            return failed(f"{what}, and that was not permitted; nothing was sent. {self._permission()}")
+        if any(each.id == contract.id for each in self.access.named):
+            why = f"{cleaned(self.at)} declares it otherwise than the page that the user named"
+            return failed(f"{what}: {why}; nothing was sent")
+        why = "no page that the user named declares it, so its id alone permits nothing"
+        return failed(f"{what}: {why}; nothing was sent. {self._permission()}")
+
+    def _permission(self) -> str:
+        """How the user permits it: by its id where that means this very action, quoted for a shell."""
+        contract = self.offer.contract
+        names = [contract.id] if self.declared in self.access.named else []
+        names.append(f"{self.origin} {contract.method} {contract.url}")
+        name = next((each for each in names if safe(each) == each and _is_permission(each)), "")
+        if not name:
+            return "the user permits every change at the sites of the run with --allow-actions"
+        return f"the user permits it with --allow-action {shlex.quote(name)}, or all with --allow-actions"
 
     def _no_token(self) -> ToolResult:
         help_ = self.offer.contract.auth.token_help
@@ -187,6 +211,16 @@ def cleaned(text: str) -> str:
     """A text of a site on one line, without what moves a cursor, and cut."""
     line = safe(" ".join(text[: 4 * MAX_SHOWN].split()))
     return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+
+
+def _is_permission(text: str) -> bool:
+    from prosa.app.site_permission import permission
+
+    try:
+        permission(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(answer: Answer, value: Any) -> str | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prosa.app.site_permission import Declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +15,11 @@ class SiteRights:
     """``named`` are URLs that the user typed: where one names this machine itself, that is permission to ask there.
 
     ``allow_private`` allows all private and loopback addresses. ``allow_actions`` allows every action that changes
-    something, ``actions`` those with these ids. ``variables`` maps an origin to the variable that holds its token.
+    something, whatever the pages of the sites of the run declare. ``actions`` allows some: an id, for what the pages
+    that the user named declare under it; ``METHOD /path`` or ``ORIGIN METHOD /path``, for what any page declares so.
+    ``variables`` maps an origin to the variable that holds its token.
+
+    Raises ValueError for a text in ``actions`` that names no action.
     """
 
     named: tuple[str, ...] = ()
@@ -20,9 +28,25 @@ class SiteRights:
     actions: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
-    def permits(self, action: str) -> bool:
-        """Whether an action may change something without a further question."""
-        return self.allow_actions or action in self.actions
+    def __post_init__(self) -> None:
+        if self.actions:
+            from prosa.app.site_permission import permission
+
+            for text in self.actions:
+                permission(text)
+
+    def permits(self, action: Declared, named: Collection[Declared] = ()) -> bool:
+        """Whether an action may change something without a further question. ``named`` are the actions of the pages
+        that the user named, as they were when the run began."""
+        if self.allow_actions or not self.actions:
+            return self.allow_actions
+        from prosa.app.site_permission import permission
+
+        return any(permission(text).holds(action, named) for text in self.actions)
+
+    def names(self, action: str) -> bool:
+        """Whether the user named an id, whatever it is declared as."""
+        return any(text.strip() == action for text in self.actions)
 
 
 NO_RIGHTS = SiteRights()

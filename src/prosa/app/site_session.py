@@ -23,6 +23,7 @@ from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
+    from prosa.app.site_permission import Declared
     from prosa.site.origin import Origin
 
 MAX_TOOLS = 100
@@ -51,6 +52,8 @@ class LiveSites:
         except BaseExceptionGroup as errors:
             raise first_error(errors) from None
         places = [task.result() for task in tasks]
+        for url, place in zip(urls, places, strict=True):
+            self.access.pin(url, (action.declared for action in place.actions))
         yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
 
     async def _begun(self, url: str) -> Place:
@@ -104,10 +107,9 @@ class PagesOfSites:
     def actions(self) -> Sequence[SiteAction]:
         """Those of the page moved last, then of the others; an action that several pages repeat is offered once."""
         ordered = [self.places[self.here], *(each for at, each in enumerate(self.places) if at != self.here)]
-        found: dict[tuple[object, ...], OfferedAction] = {}
+        found: dict[Declared, OfferedAction] = {}
         for action in (action for place in ordered for action in place.actions):
-            contract = action.offer.contract
-            found.setdefault((action.origin, contract.id, contract.method, contract.url), action)
+            found.setdefault(action.declared, action)
         return list(found.values())[:MAX_TOOLS]
 
     async def visit(self, to: str) -> ToolResult:

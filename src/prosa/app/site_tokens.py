@@ -15,22 +15,24 @@ from prosa.site.origin import Origin, origin_of
 
 @dataclass(frozen=True, slots=True)
 class SiteTokens:
-    """``given`` is the token of this call, for the origin ``of`` alone. ``variables`` are those of the settings."""
+    """``given`` is the token of this call, for the origin ``of`` alone; where it is not ``eager``, only after the site
+    has asked for one. ``variables`` are those of the settings."""
 
     of: Origin | None = None
     given: str | None = field(default=None, repr=False)
     variables: Mapping[Origin, str] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    eager: bool = True
 
     def at_once(self, origin: Origin) -> str | None:
         """The token that the user gave for this call, where this is its origin."""
-        return self.given if self.given is not None and origin == self.of else None
+        return self.given if self.eager and origin == self.of else None
 
     def when_asked(self, origin: Origin) -> str | None:
         """The token for an origin that asks for one: that of this call, else that of the settings. Raises `RunError`
         where the settings name a variable that is not set."""
-        if (token := self.at_once(origin)) is not None:
-            return token
+        if self.given is not None and origin == self.of:
+            return self.given
         name = self.variables.get(origin)
         if name is None:
             return None

@@ -89,7 +89,7 @@ def sites(program: Program, choices: Choices, around: Surroundings) -> Sites | N
     from prosa.app.site_access import site_access
     from prosa.app.site_session import LiveSites
 
-    return LiveSites(site_access(choices.site_rights, around))
+    return LiveSites(site_access(choices.site_rights, around, program.sites))
 
 
 def new_tally(program: Program, settings: Settings) -> Tally:

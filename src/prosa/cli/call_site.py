@@ -6,6 +6,7 @@ A change is sent only after a yes. The token goes to the origin of the URL that 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prosa.cli.call import show
@@ -13,12 +14,13 @@ from prosa.cli.call_answer import print_answer
 from prosa.cli.call_request import contract_in, notes, prepared
 from prosa.cli.console import Console
 from prosa.cli.errors import say
-from prosa.cli.network_options import bounds
+from prosa.cli.network_options import bounds, given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
     from prosa.app.site_client import SiteClient
+    from prosa.app.site_tokens import SiteTokens
     from prosa.site.request import Request
 
 
@@ -28,10 +30,20 @@ def call_site(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.site_client import SiteClient
 
     try:
-        with SiteClient(bounds(args, args.node)) as client:
+        with SiteClient(bounds(args, args.node), _tokens(args, console)) as client:
             return _call(client, args, console)
     except HttpProblem as problem:
         return say(console, problem.message, problem.hint)
+
+
+def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
+    """The tokens for the page itself, which a closed site asks for; none is sent before it does."""
+    from prosa.app.site_tokens import NO_TOKENS, site_tokens
+
+    try:
+        return replace(site_tokens(args.node, given_token(args, console), console.environ), eager=False)
+    except ValueError:
+        return NO_TOKENS  # what is wrong with the URL is told when it is read
 
 
 def _call(client: SiteClient, args: argparse.Namespace, console: Console) -> int:

@@ -100,6 +100,8 @@ def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp
     from prosa.render.plain import safe
 
     _, prefix = base_of(args)
+    if prefix:
+        console.err(f"note: in Markdown, links and action URLs that begin with / lead outside {prefix}/")
     console.err(f"serving {safe(args.folder or '.')} at {address}{prefix}/ (Ctrl-C stops)")
 
 

@@ -78,6 +78,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     around = surroundings(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
     around = replace(around, notice=console.err)
     choices = app.settle(_choices(args), around)
+    if choices.script is not None and not choices.script.is_file():
+        raise WrongUse(f"--model scripted:{choices.script}: no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
     budget = Budget(

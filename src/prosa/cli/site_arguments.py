@@ -29,7 +29,12 @@ def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
         )
     group.add_argument("--allow-actions", action="store_true", help="let every action change something at its site")
     group.add_argument(
-        "--allow-action", dest="allowed", action="append", metavar="ID", help="let this action change something"
+        "--allow-action",
+        dest="allowed",
+        action="append",
+        type=_permission,
+        metavar="ACTION",
+        help="let this action change something: an id, or 'METHOD /path'",
     )
     group.add_argument("--allow-private", action="store_true", help="ask sites at private and loopback addresses, too")
     group.add_argument(
@@ -62,6 +67,17 @@ def require_no_sites(args: argparse.Namespace) -> None:
     given = next((flag for name, flag in FLAGS.items() if getattr(args, name)), None)
     if given is not None:
         raise WrongUse(f"{given} is about the sites of a program, and ai-scripts have none")
+
+
+def _permission(text: str) -> str:
+    """A text that names actions, as it is."""
+    from prosa.app.site_permission import permission
+
+    try:
+        permission(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _token(text: str) -> tuple[str, str]:

@@ -124,12 +124,13 @@ def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) ->
 def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
     """The index of the node's site (HA1); empty where it has none."""
     from prosa.app.site_client import json_of
-    from prosa.site.follow import INDEX_PATH, index_of
-    from prosa.site.page_link import led
+    from prosa.site.follow import index_of, index_urls
 
-    url = led(node.url, INDEX_PATH)
-    answer = client.get(url, "application/json")
-    return index_of(json_of(answer), url) if answer.is_success else {}
+    for url in index_urls(node.url):
+        answer = client.get(url, "application/json")
+        if answer.is_success and (found := index_of(json_of(answer), url)):
+            return found
+    return {}
 
 
 def _show(node: SiteNode, form: str, console: Console) -> None:

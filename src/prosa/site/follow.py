@@ -16,6 +16,9 @@ from prosa.site.node import SiteNode
 from prosa.site.page_link import TypedLink, led
 
 INDEX_PATH = "/mdh/nodes.json"
+MAX_FOLDERS = 4
+"""Folders above a node in which its site may have its index."""
+
 MAX_INDEX = 100_000
 """Nodes of an index that are read."""
 
@@ -73,6 +76,15 @@ def followed(node: SiteNode, what: str, index: Callable[[], Index]) -> str:
         why = f"nothing on the page or in an index says where the node {named!r} is" if named else "it is no web page"
         raise FollowProblem(f"the link {found[0].number} of {node.name} cannot be followed: {why}")
     return url
+
+
+def index_urls(url: str) -> tuple[str, ...]:
+    """Where the site of a node may have its index (HA1): at the root of the host, and in the folders above the node,
+    since a site may live below a path."""
+    folders = [""]
+    for part in urlsplit(url).path.split("/")[1:-1]:
+        folders.append(f"{folders[-1]}/{part}")
+    return tuple(led(url, f"{folder}{INDEX_PATH}") for folder in folders[:MAX_FOLDERS])
 
 
 def index_of(value: Any, base: str) -> dict[str, str]:

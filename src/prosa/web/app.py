@@ -82,14 +82,15 @@ class SiteApp:
             refusal = self._for_nobody(scope, reader)
         if refusal is not None:
             return await self._refuse(scope, send, refusal, reader)
+        inside = self._for_api(scope)
+        if self.api is not None and inside is not None:
+            return await _told(self.api, inside, receive, send)
         path = self._path(scope)
         if path is None and scope["raw_path"].decode("latin-1") == self.web.prefix:
             moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", f"{self.web.prefix}/")])
             return await send_answer(scope, send, moved)
         if path is None:
             return await self._refuse(scope, send, Refusal(404, "Not found", "The site is elsewhere."), reader)
-        if self.api is not None and (path == API or path.startswith(f"{API}/")):
-            return await _told(self.api, scope, receive, send)
         found = await self._endpoints(path, scope, receive, send, reader)
         if found is not None:
             return found
@@ -97,6 +98,17 @@ class SiteApp:
             words = Refusal(405, "Method not allowed", "Nodes are read with GET and HEAD.", (("allow", "GET, HEAD"),))
             return await self._refuse(scope, send, words, reader)
         return await self._nodes(scope, send, reader)
+
+    def _for_api(self, scope: Scope) -> Scope | None:
+        """The request as the user's application gets it; None for one that is not its own. Below a prefix it is found
+        with and without that: a URL of an action begins at the root of the host, a proxy may pass the prefix alone."""
+        path = scope["path"]
+        for prefix in dict.fromkeys(("", self.web.prefix)):
+            if path == f"{prefix}{API}" or path.startswith(f"{prefix}{API}/"):
+                raw = scope["raw_path"]
+                raw = raw[len(prefix) :] if raw.startswith(prefix.encode()) else raw
+                return {**scope, "path": path[len(prefix) :], "raw_path": raw, "root_path": ""}
+        return None
 
     def _path(self, scope: Scope) -> str | None:
         """The path below the prefix, as it was sent; None for one outside."""

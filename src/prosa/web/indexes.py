@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from prosa.app.site.declared import declared_actions, summaries
+from prosa.dialects.mdh.url import is_reserved
 from prosa.render.json import dump
 from prosa.site import indexes
-from prosa.site.layout import twin_of, url_of
+from prosa.site.layout import twin_of
 from prosa.site.view import Form, NodeRow
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
 from prosa.web.context import Web
@@ -44,7 +45,7 @@ def listed(web: Web) -> Iterator[NodeRow]:
     """Every node, those of folders that no file stands for among them."""
     catalogue = web.site.catalogue
     for folder in catalogue.folders:
-        if url_of(f"{folder}index.md") not in catalogue.by_url:
+        if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
             view = folder_view(web.site, folder)
             yield NodeRow(view.id, view.type, view.title, view.url, "", "listing")
     yield from catalogue.rows

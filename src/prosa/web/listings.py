@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prosa.app.site.cold import folder_now
 from prosa.app.site.live import LiveSite
-from prosa.site.layout import url_of
+from prosa.dialects.mdh.url import is_reserved
 from prosa.site.listing import folder_above, listing_of
 from prosa.site.view import NodeView
 
@@ -16,6 +16,7 @@ def folder_view(site: LiveSite, folder: str, *, prefix: str = "") -> NodeView:
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
     else:
         folders, rows = folder_now(site, folder)
-    index = site.catalogue.by_url.get(url_of(f"{folder_above(folder)}index.md"))
+    folders = tuple(each for each in folders if not is_reserved(f"/{each}"))
+    index = site.catalogue.index_of(folder_above(folder))
     above = index.id if index is not None else ""
     return listing_of(folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix)

@@ -31,7 +31,8 @@ def search_answer(web: Web, scope: Scope, reader: Reader) -> Answer:
     ready = web.site.is_ready
     hits = found(web, query, limit) if ready and query else ()
     frame = web.frame(reader)
-    page = SearchPage(frame, query, hits, ready=ready)
+    broken = "There is no search: the index cannot be used." if not ready and web.site.complaint else ""
+    page = SearchPage(frame, query, hits, ready=ready or bool(broken), complaint=broken)
     if header_of(scope, FRAGMENT_HEADER.lower().encode("ascii")):
         return answer(hits_fragment(page), MEDIA_TYPES["html"], cache=NEVER, headers=_headers(html=True))
     form = choose(header_of(scope, b"accept"))
@@ -88,7 +89,8 @@ def _json(page: SearchPage) -> str:
         {"title": hit.title, "url": page.frame.prefix + hit.url, "heading": hit.heading, "snippet": hit.snippet}
         for hit in page.hits
     ]
-    return dump({"query": page.query, "ready": page.ready, "hits": hits}) + "\n"
+    told = {"complaint": page.complaint} if page.complaint else {}
+    return dump({"query": page.query, "ready": page.ready and not told, **told, "hits": hits}) + "\n"
 
 
 def _markdown(page: SearchPage) -> str:
@@ -97,7 +99,9 @@ def _markdown(page: SearchPage) -> str:
         lines += ["The index is being built; ask again in a few seconds.", ""]
     for hit in page.hits:
         lines += [f"- [{link_text(_name(hit))}]({page.frame.prefix}{hit.url}): {link_text(hit.snippet)}"]
-    if page.ready and not page.hits:
+    if page.complaint:
+        lines.append(page.complaint)
+    elif page.ready and not page.hits:
         lines.append("Nothing was found." if page.query else "Put words behind `?q=`.")
     return "\n".join(lines) + "\n"
 

@@ -10,12 +10,12 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
-from ipaddress import ip_address
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from prosa.web.app import SiteApp
-from prosa.web.guard import MAX_HEAD
+from prosa.web.crowd import Bounds
+from prosa.web.peer import peer_address
 
 if TYPE_CHECKING:
     import uvicorn
@@ -28,10 +28,9 @@ GRACE = 5
 KEEP_ALIVE = 15
 """Seconds that an idle connection stays open."""
 
-MAX_CONNECTIONS = 1_000
-"""Connections at once; further ones are answered with 503."""
-
 BACKLOG = 512
+
+_BOUNDS = Bounds()
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -58,12 +57,8 @@ def address_of(made: socket.socket, host: str) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether a host that is bound to is reached from this machine alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    address = peer_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
@@ -76,25 +71,39 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
     return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
 
 
-def serve(app: SiteApp, made: socket.socket, started: Callable[[], None]) -> None:
+def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bounds: Bounds = _BOUNDS) -> None:
     """Serves until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
     first request may come. Must be called in the main thread."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
+        http=protocol(bounds),
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
-        limit_concurrency=MAX_CONNECTIONS,
+        limit_concurrency=bounds.connections,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
         ws="none",
-        h11_max_incomplete_event_size=MAX_HEAD,
+        h11_max_incomplete_event_size=bounds.head_bytes,
     )
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(_serve(uvicorn.Server(config), made, started))
+
+
+def protocol(bounds: Bounds) -> Any:
+    """What makes connections of sockets: our own, or the name of the slower one, which has the bound of a head alone,
+    where its parser cannot be loaded."""
+    try:
+        import httptools
+    except ImportError:
+        return "h11"
+    del httptools
+    from prosa.web.protocol import guarded
+
+    return guarded(bounds)
 
 
 async def _serve(server: uvicorn.Server, made: socket.socket, started: Callable[[], None]) -> None:

@@ -34,13 +34,13 @@ def built_files(web: Web) -> Iterator[Built]:
         told = json_of(replace(view, url=twin_of(view.url, "markdown")), web.prefix)
         yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
         yield Built(file_of(view.url, "html"), _html(web, view))
+    yield from _of_site(web)
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
         if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
             continue
         made = asset_answer(web.site, Asset(path, asset_type(path) or ""), private=False)
         if made is not None:
             yield Built(path, made.body)
-    yield from _of_site(web)
 
 
 def _html(web: Web, view: NodeView) -> bytes:

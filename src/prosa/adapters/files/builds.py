@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,9 @@ from prosa.adapters.files.write import replace_file
 
 RECORD = ".prosa-build.json"
 """The list of files with their digests, in the folder itself."""
+
+_HALF = re.compile(r"\.(.+)\.[0-9a-f]{12}\.tmp")
+"""What `replace_file` writes before it has the whole."""
 
 
 @dataclass(slots=True)
@@ -30,6 +34,7 @@ class Build:
     kept: list[str] = field(default_factory=list)
     _before: dict[str, str] = field(default_factory=dict)
     _now: dict[str, str] = field(default_factory=dict)
+    _halves: dict[str, set[str]] = field(default_factory=dict)
 
     def __enter__(self) -> Build:
         self.out.mkdir(parents=True, exist_ok=True)
@@ -41,6 +46,7 @@ class Build:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is None:
             self._remove_old()
+            self._remove_halves()
             self._record(self._now)
         else:  # what is there is remembered, so that the next build goes on
             self._record({**self._before, **self._now})
@@ -66,6 +72,19 @@ class Build:
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, content)
         self.written += 1
+
+    def _remove_halves(self) -> None:
+        """Removes what a process that was killed left half-written beside files of a build."""
+        for path in self._before.keys() | self._now.keys():
+            folder, _, name = path.rpartition("/")
+            if not self._leads_elsewhere(path):
+                self._halves.setdefault(folder, set()).add(name)
+        for folder, names in self._halves.items():
+            place = self.out / folder
+            for each in place.iterdir() if place.is_dir() else ():
+                found = _HALF.fullmatch(each.name)
+                if found and found[1] in names and not each.is_symlink():
+                    each.unlink(missing_ok=True)
 
     def _remove_old(self) -> None:
         for path in self._before.keys() - self._now.keys():

@@ -2,19 +2,20 @@
 
 In: relative paths and texts; records as plain data. Out: files, each whole or not at all. Records are appended to a
 journal before their file is written, and put together in one file at the end. A file that is not as it was left is
-never written to: `FileChanged`.
+never written to: `FileChanged`. No link below the folder is followed, be it to a page, a folder or the records.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from prosa.adapters.files.read import RootedFiles
+from prosa.adapters.files.read import RootedFiles, read_bytes
 from prosa.adapters.files.write import replace_file
 from prosa.source import FileProblem
 
@@ -22,6 +23,9 @@ STATE = ".prosa-crawl.json"
 JOURNAL = ".prosa-crawl.log"
 MAX_STATE = 256 * 1024 * 1024
 """Bytes: 100,000 pages take less than a quarter of it."""
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(slots=True)
@@ -37,27 +41,28 @@ class CopyStore:
 
     def load(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a
-        kill is passed over. Raises `FileProblem` for a state that cannot be read."""
-        state = self.folder / STATE
+        kill is passed over. Raises `FileProblem` for a state that cannot be read, and for a link in its place."""
+        state = self._own(STATE)
         whole = _object(_text(state)) if state.exists() else {}
         if whole is None:
             raise FileProblem(state, "unreadable", "is not what a copy left here; move it away to begin anew")
-        journal = self.folder / JOURNAL
+        journal = self._own(JOURNAL)
         lines = _text(journal).splitlines() if journal.exists() else []
         return whole, [record for line in lines if (record := _object(line)) is not None]
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Writes the whole state in one step, and ends the journal. Raises `OSError`."""
+        """Writes the whole state in one step, and ends the journal. Raises `OSError`, and `FileProblem` for a link."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(self.folder / STATE, json.dumps(state, ensure_ascii=True, indent=1))
+        replace_file(self._own(STATE), json.dumps(state, ensure_ascii=True, indent=1))
         self.close()
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
     def note(self, record: Mapping[str, Any]) -> None:
-        """Appends a record to the journal. Raises `OSError`."""
+        """Appends a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self._journal is None:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._journal = (self.folder / JOURNAL).open("a", encoding="utf-8", newline="\n")
+            descriptor = os.open(self._own(JOURNAL), _APPEND, 0o666)
+            self._journal = os.fdopen(descriptor, "a", encoding="utf-8", newline="\n")
             self._journal.write("\n")  # ends a line that a kill cut off
         self._journal.write(f"{json.dumps(record)}\n")
         self._journal.flush()
@@ -83,7 +88,7 @@ class CopyStore:
 
     def write(self, path: str, text: str, *, before: str) -> None:
         """Writes a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
-        `FileProblem` for a path that leads out of the folder."""
+        `FileProblem` for a path that leads out of the folder or over a link."""
         target = self._at(path)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,18 +96,29 @@ class CopyStore:
             raise FileProblem(target, "not-a-file", "cannot be written: a file stands where its folder must") from None
         replace_file(target, text, expect_digest=before)
 
+    def _own(self, name: str) -> Path:
+        """The path of a file of records. A link there could lead to any file of the user."""
+        path = self.folder / name
+        if path.is_symlink():
+            raise FileProblem(path, "outside-root", "is a link, which no copy leaves here; move it away to begin anew")
+        return path
+
     def _at(self, path: str) -> Path:
         parts = PurePosixPath(path).parts
         target = self.folder.joinpath(*parts)
         if not parts or PurePosixPath(path).is_absolute() or ".." in parts or not self._files.inside_root(target):
             raise FileProblem(target, "outside-root", "leads out of the folder of the copy")
+        for count in range(1, len(parts) + 1):
+            part = self.folder.joinpath(*parts[:count])
+            if part.is_symlink():
+                raise FileProblem(part, "outside-root", "is a link, and a copy follows none")
         return target
 
 
 def _text(path: Path) -> str:
     if path.stat().st_size > MAX_STATE:
         raise FileProblem(path, "too-large", "is larger than the state of any copy; move it away to begin anew")
-    return path.read_bytes().decode("utf-8", "replace")  # a torn line is passed over, whatever it holds
+    return read_bytes(path, path, MAX_STATE).decode("utf-8", "replace")  # a torn line is passed over, whatever it holds
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """The deadline of an exchange, down to each read and write of its connection, and the size of the head of its answer.
 
 In: a deadline for the exchange of each thread. Out: a backend for the pool of httpcore2. The timeouts of httpx2 begin
-anew with every byte, and it reads interim answers (RFC 9110, 15.2) without end; here neither outlasts the deadline (X9).
+anew with every byte, and it reads interim answers (RFC 9110, 15.2) without end; neither outlasts the deadline (X9).
 Loads httpcore2, so only `transport` imports it.
 """
 
@@ -23,7 +23,7 @@ MAX_HEAD = 64 * 1024
 that; h11 would end at 100 KiB, but count every interim answer anew."""
 
 _HEAD_READ = 16 * 1024
-"""Bytes of one read before the head is whole: the last must not be taken for a head of its size."""
+"""Bytes of one read before the head is whole: so few that `MAX_HEAD` is met before the bound of h11."""
 
 _PIECE = 16 * 1024
 """Bytes of one write: the system takes a piece of that size at once or not at all, so that each has its own look at

@@ -24,10 +24,11 @@ class _WatchedTransport(httpx2.HTTPTransport):
     """The transport of httpx2 over connections that are watched."""
 
     def __init__(self, watch: Watch) -> None:
-        super().__init__(trust_env=False, retries=0)
-        # httpx2 takes no backend. What this attribute was is an empty pool, and nothing has to be closed.
+        context = httpx2.create_ssl_context(trust_env=False)
+        super().__init__(verify=context, trust_env=False)
+        # httpx2 takes no backend. What this attribute was is an empty pool, so nothing has to be closed.
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpx2.create_ssl_context(trust_env=False),
+            ssl_context=context,
             keepalive_expiry=KEPT_SECONDS,
             network_backend=WatchedBackend(watch),
         )

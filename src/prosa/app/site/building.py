@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from prosa.dialects.mdh.url import is_reserved
-from prosa.site.layout import twin_of, url_of
+from prosa.site.layout import twin_of
 from prosa.site.view import Around, Form, Neighbour, NodeView
 from prosa.source import FileProblem
 
@@ -67,7 +67,7 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
     that cannot be read any more is left out."""
     catalogue = site.catalogue
     for folder in catalogue.folders:
-        if url_of(f"{folder}index.md") not in catalogue.by_url:
+        if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
             yield listed(folder)
     for row in catalogue.rows:
         try:

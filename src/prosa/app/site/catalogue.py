@@ -86,6 +86,14 @@ class Catalogue:
             found.setdefault(f"{folder}/" if folder else "", []).append(row)
         return {folder: tuple(rows) for folder, rows in found.items()}
 
+    def index_of(self, folder: str) -> NodeRow | None:
+        """The document that stands for a folder, whose path ends with `/` or is empty; None where there is none."""
+        return next((row for suffix in SUFFIXES if (row := self.by_path.get(f"{folder}index{suffix}"))), None)
+
+    def has_index(self, folder: str) -> bool:
+        """Whether a document stands for a folder."""
+        return self.index_of(folder) is not None
+
     def nodes_in(self, folder: str) -> tuple[NodeRow, ...]:
         """The nodes that lie directly in a folder, by path."""
         return self._in_folder.get(folder, ())

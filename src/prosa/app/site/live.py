@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from prosa.app.choices import say_nothing
 from prosa.app.site.catalogue import Catalogue, read_catalogue
 from prosa.app.site.files import Place, SiteFiles
+from prosa.app.site.hidden import hidden_files
 from prosa.app.site.lending import SUFFIX, Lenders, facets_at
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.published import is_published
@@ -286,6 +287,10 @@ class LiveSite:
                 self._warned.add(row.path)
                 why = "that URL belongs to the site itself" if is_reserved(row.url) else "the name of the file is odd"
                 self.notice(f"warning: {row.path!r} cannot be read at {row.url}: {why}")
+        for name, why in hidden_files(self.root, self.catalogue.rows):
+            if name not in self._warned:
+                self._warned.add(name)
+                self.notice(f"warning: {name!r} cannot be read at its URL: {why}")
 
     def _try(self, corpus: OpenCorpus) -> None:
         try:

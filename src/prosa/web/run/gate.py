@@ -6,13 +6,13 @@ when to come again keeps no connection open.
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from prosa.web.peer import network_of
 from prosa.web.run.problem import Refused
 
 MINUTE = 60.0
@@ -61,7 +61,7 @@ class Attempts:
 
     def require(self, client: str) -> None:
         """Raises `Refused` for a client that has guessed too often."""
-        now, failed = self.now(), self._failed.get(_network(client))
+        now, failed = self.now(), self._failed.get(network_of(client))
         while failed and now - failed[0] >= MINUTE:
             failed.popleft()
         if failed and len(failed) >= self.most:
@@ -70,7 +70,7 @@ class Attempts:
 
     def failed(self, client: str) -> None:
         """Notes a wrong token."""
-        name = _network(client)
+        name = network_of(client)
         self._failed.setdefault(name, deque()).append(self.now())
         self._failed.move_to_end(name)
         while len(self._failed) > MAX_CLIENTS:
@@ -80,12 +80,3 @@ class Attempts:
 def too_many(detail: str, wait: int) -> Refused:
     """429 with the seconds after which to come again."""
     return Refused(429, f"{detail} Come again in {wait} seconds.", headers=(("retry-after", str(wait)),))
-
-
-def _network(client: str) -> str:
-    """Who counts as one client: an IPv6 host has a whole network of addresses."""
-    try:
-        address = ipaddress.ip_address(client.partition("%")[0])
-    except ValueError:
-        return client
-    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else str(address)

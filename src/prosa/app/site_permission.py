@@ -1,0 +1,122 @@
+"""What a permission to change something is bound to (X7, HA19). Pure.
+
+In: an action as a page declares it, and a text by which the user names actions. Out: whether the one is meant by the
+other. An id alone means nothing: any page of a site may declare any id. It holds for what the pages that the user named
+declare under it. A text that names no action is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prosa.dialects.mdh.forms import action_url_form
+from prosa.dialects.mdh.model import METHODS
+from prosa.render.plain import safe
+from prosa.site.offer import MAX_NAME
+from prosa.site.origin import Origin, origin_of
+
+if TYPE_CHECKING:
+    from prosa.site.contract import Contract
+
+MAX_TEXT = 2_048
+"""Characters of a text that names actions."""
+
+_FORMS = "an id without white space, 'METHOD /path' or 'ORIGIN METHOD /path'"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """An action as far as a permission goes. ``url`` is the template as written; ``auth`` is the kind of credential
+    and its place, empty where it wants none."""
+
+    origin: Origin
+    id: str
+    method: str
+    url: str
+    auth: tuple[str, ...] = ()
+
+
+def declared(contract: Contract, origin: Origin) -> Declared:
+    """What the page at an origin declares."""
+    auth = contract.auth
+    wanted = (auth.type, auth.place, auth.name) if auth.wants_token else ()
+    return Declared(origin, contract.id, contract.method, contract.url, wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Actions that the user names: by ``id``, else by ``method`` and ``url`` at one ``origin``, or where it is None at
+    every site of the run."""
+
+    id: str = ""
+    origin: Origin | None = None
+    method: str = ""
+    url: str = ""
+
+    def holds(self, action: Declared, named: Collection[Declared]) -> bool:
+        """Whether it is for this action. ``named`` are those of the pages that the user named."""
+        if self.id:
+            return action.id == self.id and action in named
+        return (self.method, self.url) == (action.method, action.url) and self.origin in (None, action.origin)
+
+
+def permission(text: str) -> Permission:
+    """The permission that a text gives. Raises ValueError, in words, for one that names no action."""
+    if len(text) > MAX_TEXT:
+        raise _refused(text, f"it has at most {MAX_TEXT} characters")
+    words = text.split()
+    if not words:
+        raise _refused(text, f"it is empty; expected {_FORMS}")
+    if len(words) == 1:
+        return Permission(id=_id(words[0], text))
+    if len(words) > 3:
+        raise _refused(text, f"expected {_FORMS}")
+    method, url = _method(words[-2], text), _url(words[-1], text)
+    return Permission(origin=_origin(words[0], text) if len(words) == 3 else None, method=method, url=url)
+
+
+def _id(word: str, text: str) -> str:
+    if word.startswith("/"):
+        raise _refused(text, "expected a method before the path, as in 'POST /path'")
+    if word in METHODS:
+        raise _refused(text, f"expected a path after the method, as in '{word} /path', in quotes")
+    if word.lower().startswith(("http://", "https://")) and word.rstrip("/").count("/") == 2:
+        raise _refused(text, "it is the origin alone; expected 'ORIGIN METHOD /path'")
+    if len(word) > MAX_NAME:
+        raise _refused(text, f"an id has at most {MAX_NAME} characters")
+    return word
+
+
+def _origin(word: str, text: str) -> Origin:
+    try:
+        origin = origin_of(word)
+    except ValueError as error:
+        raise _refused(text, f"the origin {error}") from None
+    if word.rstrip("/").count("/") > 2 or "?" in word or "#" in word:
+        raise _refused(text, "expected an origin without a path")
+    return origin
+
+
+def _method(word: str, text: str) -> str:
+    method = word.upper()
+    if method == "GET":
+        raise _refused(text, "a GET needs no permission")
+    if method not in METHODS:
+        able = ", ".join(each for each in METHODS if each != "GET")
+        raise _refused(text, f"expected {_FORMS}, with a method of {able}")
+    return method
+
+
+def _url(word: str, text: str) -> str:
+    if not word.startswith("/"):
+        raise _refused(text, "expected a path that begins with `/`, as the page declares it")
+    if wrong := action_url_form(word):
+        raise _refused(text, f"its path {wrong}")
+    return word
+
+
+def _refused(text: str, why: str) -> ValueError:
+    shown = safe(text[:60]) + ("…" if len(text) > 60 else "")
+    return ValueError(f"{shown!r} names no action that a run may be permitted: {why}")

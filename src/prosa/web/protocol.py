@@ -1,0 +1,169 @@
+"""The bytes of a connection, before anything is a request: bounded, and in time (X9, X23).
+
+In: what a client sends, and how long it takes. Out: requests for the application; 431 for what is no head within the
+bound, and an end for those who keep us waiting. The parser below it has neither limits nor deadlines. Only `serving`
+loads this module: it needs the server's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import Any, Literal
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from prosa.web.crowd import BODY_STEP, Bounds, Crowd
+
+_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+def guarded(bounds: Bounds) -> Callable[..., GuardedProtocol]:
+    """What makes a connection of one server; all of them are one crowd."""
+    return partial(GuardedProtocol, crowd=Crowd(bounds))
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """One connection. Its one timer looks at the deadline of the moment, and is not set anew with each request."""
+
+    def __init__(self, *given: Any, crowd: Crowd, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._crowd = crowd
+        self._bounds = crowd.bounds
+        self._pause = min(crowd.bounds.head_seconds, crowd.bounds.body_seconds)
+        self._timer: asyncio.TimerHandle | None = None
+        self._admitted = False
+        self._part: Literal["", "head", "body"] = ""
+        self._deadline = inf
+        self._got_on = False
+        self._idle_bytes = 0
+        self._body_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Takes a connection, or ends it where its machine has too many; others make room for it."""
+        super().connection_made(transport)
+        self._admitted = self._crowd.admits(self._peer)
+        if not self._admitted:
+            self.connections.discard(self)
+            transport.abort()
+            return
+        self._crowd.make_room(len(self.connections), self)
+        self._crowd.waiting[self] = None
+        self._deadline = self.loop.time() + self._bounds.head_seconds
+        self._timer = self.loop.call_at(self.loop.time() + self._pause, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets a connection."""
+        super().connection_lost(exc)
+        self._crowd.waiting.pop(self, None)
+        if self._admitted:
+            self._admitted = False
+            self._crowd.gone(self._peer)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Reads in steps of at most the size of a head, so that a bound is seen as soon as it is passed."""
+        step = self._bounds.head_bytes
+        if len(data) <= step:
+            self._read(data)
+            return
+        for at in range(0, len(data), step):
+            if self.transport.is_closing():
+                return
+            self._read(data[at : at + step])
+
+    def _read(self, piece: bytes) -> None:
+        """Bytes with which nothing got on, neither a head nor a body nor a message, are counted: that holds for lines
+        after a body too."""
+        self._got_on = False
+        super().data_received(piece)
+        if self._got_on:
+            self._idle_bytes = 0
+            self._deadline = inf
+            if not self._part:
+                return
+        else:
+            self._idle_bytes += len(piece)
+            if self._idle_bytes > self._bounds.head_bytes:
+                self._refuse()
+                return
+        if self._deadline == inf:
+            seconds = self._bounds.body_seconds if self._part == "body" else self._bounds.head_seconds
+            self._deadline = self.loop.time() + seconds
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request."""
+        super().on_message_begin()
+        self._part = "head"
+
+    def on_headers_complete(self) -> None:
+        """The end of a head."""
+        super().on_headers_complete()
+        self._part, self._got_on, self._body_bytes = "body", True, 0
+        if len(self.pipeline) > self._bounds.pipeline:
+            self.leave()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of a body."""
+        super().on_body(body)
+        self._body_bytes += len(body)
+        if self._body_bytes >= BODY_STEP:
+            self._body_bytes, self._got_on = 0, True
+
+    def on_message_complete(self) -> None:
+        """The last byte of a request: from here on the client waits for us."""
+        super().on_message_complete()
+        self._part, self._got_on = "", True
+        if not self.cycle.response_complete:
+            self._crowd.waiting.pop(self, None)
+
+    def on_response_complete(self) -> None:
+        """The end of an answer: from here on we wait for the client."""
+        super().on_response_complete()
+        if self.cycle.response_complete and not self.transport.is_closing():
+            self._crowd.waiting[self] = None
+
+    def leave(self) -> None:
+        """Ends the connection: what was said is still sent, for a while."""
+        if self.transport.is_closing():
+            return
+        self.connections.discard(self)
+        self._crowd.waiting.pop(self, None)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(self._pause, self.transport.abort)
+        self.transport.close()
+
+    def _refuse(self) -> None:
+        """Says that a head is too large, where no answer is under way."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.write(_TOO_LARGE)
+        self.leave()
+
+    def _look(self) -> None:
+        """Ends the connection of a client that is late."""
+        now = self.loop.time()
+        if now >= self._deadline:
+            if not self._is_ours():
+                self.leave()
+                return
+            self._deadline = now + self._pause
+        self._timer = self.loop.call_at(min(self._deadline, now + self._pause), self._look)
+
+    def _is_ours(self) -> bool:
+        """Whether it is the client that waits: for being read, for leave to go on, or for an answer."""
+        if self.flow.read_paused:
+            return True
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            return False
+        return self._part != "body" or cycle.waiting_for_100_continue
+
+    @property
+    def _peer(self) -> str:
+        return self.client[0] if self.client else ""
