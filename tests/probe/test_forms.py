@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.site.probe.checks import BY_ID, CHECKS
+from prosa.site.probe.checks import CHECKS
 from prosa.site.probe.finding import Check, Status
 from prosa.site.probe.questions import sample
 from prosa.site.probe.score import CAP, WEIGHTS, score_of, weight_of
@@ -93,6 +93,9 @@ def test_the_score_is_a_share_and_a_failed_must_halves_it(statuses: list[Status]
         if status == "failed":
             better: list[tuple[Check, Status]] = [*found[:at], (check, "passed"), *found[at + 1 :]]
             assert score_of(better) >= score
+
+
+BY_ID = {check.id: check for check in CHECKS}
 
 
 def test_the_points_of_section_11_weigh_twice():

@@ -228,3 +228,16 @@ def test_x8_a_closed_site_gets_the_token_of_a_call_once_it_asks(folder: Path, ca
         said = capsys.readouterr()
         assert f"GET {url}/api/x" in said.out and "open-sesame" not in said.out + said.err
         assert main(words[:3]) == 1
+
+
+def test_what_a_client_sends_wrong_is_not_told_on_stderr(folder: Path):
+    """It could fill up what nobody reads."""
+    process = subprocess.Popen(command(), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    assert process.stderr is not None
+    port = int(process.stderr.readline().split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(b"no http\r\n\r\n")
+        assert b" 400 " in connection.recv(1_000)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert said == ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.site.robots import ALL, MAX_RULES, NOTHING, read_robots
+from prosa.site.robots import ALL, MAX_RULES, read_robots
 
 GROUPS = """\
 \ufeffUser-Agent: googlebot # another
@@ -58,7 +58,6 @@ def test_the_others_where_there_is_none_for_us():
     assert not read_robots("User-agent: *\nDisallow: /\n").allows("/x")
     assert read_robots("User-agent: *\nDisallow: /\n\nUser-agent: prosa\n").allows("/x")
     assert read_robots("Disallow: /\n") == ALL == read_robots("")
-    assert not NOTHING.allows("/")
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,17 @@ from collections.abc import Awaitable, Callable
 from prosa.cli.console import Console
 
 MAX_SHOWN = 20_000
-"""Characters of a request that are shown; nobody judges more."""
+"""Characters of a request that are shown; nobody judges more, so a longer one is refused."""
 
 
 def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], Awaitable[bool]]:
     """How to ask. ``say`` prints a text that stays."""
 
     async def confirm(text: str) -> bool:
-        cut = f"\n[cut: {len(text):,} characters]" if len(text) > MAX_SHOWN else ""
-        say(f"The model wants to send:\n{text[:MAX_SHOWN]}{cut}")
+        if len(text) > MAX_SHOWN:
+            say(f"The model wants to send {len(text):,} characters; nobody can judge so much, and nothing is sent.")
+            return False
+        say(f"The model wants to send:\n{text}")
         console.err("Send it? [y/N] ", end="")
         await _until_typed(console)
         return console.stdin.readline().strip().lower() in ("y", "yes")

@@ -66,9 +66,6 @@ class Robots:
 ALL = Robots()
 """For a site without a file: everything may be asked for."""
 
-NOTHING = Robots((Rule(allows=False, pattern="/"),))
-"""For a site whose file cannot be read (RFC 9309, section 2.3.1.4)."""
-
 
 def read_robots(text: str, agent: str = AGENT) -> Robots:
     """The rules of the groups for ``agent``, else of those for `*`. Never fails."""

@@ -15,13 +15,15 @@ from typing import Any
 from prosa.app.choices import say_nothing
 from prosa.web.answer import NEVER, Scope, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
+from prosa.web.asking import reader_of
 from prosa.web.context import Web
 from prosa.web.endpoints import Endpoints
 from prosa.web.errors import error
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal
 from prosa.web.log import AccessLog
 from prosa.web.nodes import Nodes
-from prosa.web.session import Reader
+from prosa.web.run.problem import Refused
+from prosa.web.session import ANYBODY, Reader
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -76,13 +78,13 @@ class SiteApp:
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send) -> int:
         scope.setdefault("raw_path", scope["path"].encode("utf-8", "replace"))
-        refusal = self.guard.refusal(scope)
-        reader = self.web.sessions.reader(scope)
+        inside = self._for_api(scope) if self.api is not None else None
+        reader, locked_out = self._reader(scope, inside is not None)
+        refusal = self.guard.refusal(scope) or locked_out
         if refusal is None:
             refusal = self._for_nobody(scope, reader)
         if refusal is not None:
             return await self._refuse(scope, send, refusal, reader)
-        inside = self._for_api(scope)
         if self.api is not None and inside is not None:
             return await _told(self.api, inside, receive, send)
         path = self._path(scope)
@@ -109,6 +111,16 @@ class SiteApp:
                 raw = raw[len(prefix) :] if raw.startswith(prefix.encode()) else raw
                 return {**scope, "path": path[len(prefix) :], "raw_path": raw, "root_path": ""}
         return None
+
+    def _reader(self, scope: Scope, for_api: bool) -> tuple[Reader, Refusal | None]:
+        """Who asks, and why nobody looks at the token. What the user's own application is shown is its own, unless
+        the site is closed."""
+        if for_api and not self.web.closed:
+            return ANYBODY, None
+        try:
+            return reader_of(self.web, scope), None
+        except Refused as refused:
+            return ANYBODY, Refusal(refused.status, refused.title, refused.detail, refused.headers)
 
     def _path(self, scope: Scope) -> str | None:
         """The path below the prefix, as it was sent; None for one outside."""

@@ -22,7 +22,10 @@ BODY_STEP = 4 * 1024
 """Bytes of a body that are progress."""
 
 MAX_CONNECTIONS = 1_000
-"""Connections at once. Beyond it those make room on whose request we wait; where nobody does, 503 is answered."""
+"""Connections at once. Beyond it those make room on whose request we wait."""
+
+SPARE = 50
+"""Connections beyond it, where nobody makes room or those who did are still leaving; then 503 is answered."""
 
 MAX_PER_PEER = 200
 """Connections at once from one other machine."""
@@ -79,7 +82,7 @@ class Crowd:
 
     def make_room(self, present: int, newest: Connection) -> None:
         """Ends the connection that has kept us waiting longest, where ``present`` ones are too many."""
-        if present >= self.bounds.connections:
+        if present > self.bounds.connections:
             longest = next(iter(self.waiting), newest)
             if longest is not newest:
                 longest.leave()

@@ -6,6 +6,7 @@ In: a `SiteApp` and a bound socket. Out: nothing; it returns when a signal has c
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections.abc import Callable, Coroutine
@@ -14,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from prosa.web.app import SiteApp
-from prosa.web.crowd import Bounds
+from prosa.web.crowd import SPARE, Bounds
 from prosa.web.peer import peer_address
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bou
     first request may come. Must be called in the main thread."""
     import uvicorn
 
+    # What a client sends wrong is in the access log; told straight to stderr it could fill that up and hold up all.
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     config = uvicorn.Config(
         app,
         http=protocol(bounds),
@@ -83,7 +86,7 @@ def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bou
         access_log=False,
         server_header=False,
         lifespan="on",
-        limit_concurrency=bounds.connections,
+        limit_concurrency=bounds.connections + SPARE,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=GRACE,
         ws="none",

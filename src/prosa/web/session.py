@@ -10,6 +10,8 @@ from __future__ import annotations
 import hmac
 import secrets
 import time
+from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Literal
@@ -19,6 +21,9 @@ from prosa.web.answer import Scope, header_of
 COOKIE = "prosa-session"
 LIFETIME = 12 * 3600
 """Seconds after which a reader signs in again: a working day."""
+
+MAX_ENDED = 10_000
+"""Sessions that were ended before their time, and are remembered as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +52,30 @@ class Sessions:
     token: str = field(repr=False)
     secure: bool = False
     _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    _ended: OrderedDict[str, int] = field(default_factory=OrderedDict, repr=False)
 
     def reader(self, scope: Scope) -> Reader:
         """Who sends this request."""
         given = header_of(scope, b"authorization")
         if given:
-            kind, _, value = given.partition(" ")
-            return Reader("bearer") if kind.lower() == "bearer" and self.knows(value.strip()) else ANYBODY
-        cookies = header_of(scope, b"cookie")
-        for each in cookies.replace(",", ";").split(";") if cookies else ():
-            name, _, value = each.strip().partition("=")
-            if name == COOKIE and self._holds(value):
+            known = is_bearer(given) and self.knows(given.partition(" ")[2].strip())
+            return Reader("bearer") if known else ANYBODY
+        for value in _cookies(scope):
+            if self._holds(value):
                 return Reader("cookie", self._signed("csrf", value))
         return ANYBODY
+
+    def end(self, scope: Scope) -> None:
+        """Ends the sessions whose cookies come with a request: whoever has kept one has nothing."""
+        now = int(time.time())
+        for value in _cookies(scope):
+            if self._holds(value):
+                plain = value.rpartition(".")[0]
+                self._ended[plain] = _expiry(plain)
+        for plain in [each for each, expires in self._ended.items() if expires <= now]:
+            del self._ended[plain]
+        while len(self._ended) > MAX_ENDED:
+            self._ended.popitem(last=False)
 
     def knows(self, token: str) -> bool:
         """Whether this is the token; takes as long for a wrong one."""
@@ -84,10 +100,29 @@ class Sessions:
 
     def _holds(self, value: str) -> bool:
         plain, _, signature = value.rpartition(".")
-        expires = plain.rpartition(".")[2]
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed("session", plain).encode()):
             return False
-        return expires.isdigit() and int(expires) > time.time()
+        return plain not in self._ended and _expiry(plain) > time.time()
 
     def _signed(self, purpose: str, value: str) -> str:
         return hmac.new(self._secret, f"{purpose}\0{value}".encode("utf-8", "replace"), sha256).hexdigest()
+
+
+def is_bearer(authorization: str) -> bool:
+    """Whether a value of `Authorization` shows a token."""
+    return authorization.partition(" ")[0].lower() == "bearer"
+
+
+def _cookies(scope: Scope) -> Iterator[str]:
+    """The values of our cookies in a request."""
+    cookies = header_of(scope, b"cookie")
+    for each in cookies.replace(",", ";").split(";") if cookies else ():
+        name, _, value = each.strip().partition("=")
+        if name == COOKIE:
+            yield value
+
+
+def _expiry(plain: str) -> int:
+    """When a session ends, in seconds of the epoch; 0 where nothing says so."""
+    expires = plain.rpartition(".")[2]
+    return int(expires) if expires.isdigit() else 0

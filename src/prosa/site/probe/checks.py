@@ -331,5 +331,3 @@ CHECKS: tuple[Check, ...] = (
         live=True,
     ),
 )
-
-BY_ID: dict[str, Check] = {check.id: check for check in CHECKS}

@@ -81,6 +81,7 @@ async def _signed_out(scope: Scope, receive: Any, web: Web) -> Answer:
     reader = web.sessions.reader(scope)
     if reader.signed_in:
         require_intent(web, reader, csrf_of(scope) or fields.get("csrf", ""))
+        web.sessions.end(scope)
     return _moved(safe_back(fields.get("back", ""), web.prefix), web.sessions.no_cookie(web.prefix or "/"))
 
 
