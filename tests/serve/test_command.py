@@ -241,3 +241,19 @@ def test_what_a_client_sends_wrong_is_not_told_on_stderr(folder: Path):
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert said == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "without"),
+    [
+        (["serve", "api.py"], "api.py is no folder", "no such"),
+        (["serve", "site", "--host", "nohost.invalid", "--allow-host", "x"], "cannot be bound", "--port"),
+        (["probe", "http://10.0.0.1/"], "add --allow-private", "check the URL"),
+    ],
+)
+def test_a_hint_is_about_the_mistake(
+    folder: Path, arguments: list[str], words: str, without: str, capsys: pytest.CaptureFixture[str]
+):
+    assert main(arguments) in (1, 2)
+    said = capsys.readouterr().err
+    assert words in said and without not in said

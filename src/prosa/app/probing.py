@@ -118,7 +118,7 @@ class _Asking:
         try:
             reply = _reply(_followed(self.exchange, _request(ask, url)))
         except HttpProblem as problem:
-            reply = Reply(url, problem=problem.message)
+            reply = Reply(url, problem=problem.message, hint=problem.hint)
         with self.lock:
             self.held += reply.size
             self.done += 1

@@ -117,6 +117,8 @@ class Settling:
         if isinstance(problem, FileProblem):
             status = "foreign"
         said = problem.message if isinstance(problem, HttpProblem) else str(problem)
+        if isinstance(problem, FileChanged):
+            said = f"{problem.path} is not as the copy left it, and is not written to"
         return self._keep(PageRecord(url, self.records.round, status, note=said))
 
     def _keep(self, record: PageRecord) -> PageRecord:

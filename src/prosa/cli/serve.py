@@ -7,6 +7,7 @@ but what is published is shown (X6, X23). Stdout stays empty; the address is tol
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     try:
         made = serving.bound(args.host, args.port)
     except OSError as error:
-        hint = "--port 0 takes any free one"
+        hint = "--port 0 takes any free one" if error.errno == errno.EADDRINUSE else ""
         return say(console, f"{args.host}:{args.port} cannot be bound: {error.strerror or error}", hint, status=1)
     address = serving.address_of(made, args.host)
     with (

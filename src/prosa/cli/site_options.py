@@ -64,7 +64,7 @@ def live_site(
 
     folder = Path(args.folder or ".")
     if not folder.is_dir():
-        raise WrongUse(f"{folder}: no such folder")
+        raise WrongUse(f"{folder} is no folder" if folder.exists() else f"{folder}: no such folder")
     base_of(args)
     root = folder.resolve()
     settings = settings_for(root / "prosa", console.environ, console.err)

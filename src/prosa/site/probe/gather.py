@@ -63,7 +63,7 @@ def _root_node(page: PageSeen, root: str) -> None:
     """Raises `NoSite` where there is nothing to begin with."""
     reply = page.reply
     if reply.problem:
-        raise NoSite(reply.problem, "check the URL, and that the site runs")
+        raise NoSite(reply.problem, reply.hint or "check the URL, and that the site runs")
     if page.kind == "elsewhere":
         raise NoSite(
             f"the site redirects to {reply.header('location')[:200]}, on another origin", "probe that, if you mean it"

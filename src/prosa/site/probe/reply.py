@@ -23,7 +23,8 @@ HTML = ("text/html", "application/xhtml+xml")
 class Reply:
     """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
     where the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says in words why there is no answer at all,
-    and ``status`` is 0 then. ``asked`` is False where the probe had reached its limit and did not ask."""
+    ``hint`` what to do about it, and ``status`` is 0 then. ``asked`` is False where the probe had reached its limit and
+    did not ask."""
 
     url: str
     status: int = 0
@@ -31,6 +32,7 @@ class Reply:
     text: str | None = ""
     size: int = 0
     problem: str = ""
+    hint: str = ""
     asked: bool = True
 
     @property
