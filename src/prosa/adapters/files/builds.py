@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from prosa.adapters.files.read import link_on_the_way
 from prosa.adapters.files.write import replace_file
 
 RECORD = ".prosa-build.json"
@@ -57,7 +58,7 @@ class Build:
         if path in self._now:
             return
         target = self.out / path
-        if self._leads_elsewhere(path):
+        if link_on_the_way(self.out, path):
             self.kept.append(path)
             return
         digest = hashlib.sha256(content).hexdigest()
@@ -77,7 +78,7 @@ class Build:
         """Removes what a process that was killed left half-written beside files of a build."""
         for path in self._before.keys() | self._now.keys():
             folder, _, name = path.rpartition("/")
-            if not self._leads_elsewhere(path):
+            if not link_on_the_way(self.out, path):
                 self._halves.setdefault(folder, set()).add(name)
         for folder, names in self._halves.items():
             place = self.out / folder
@@ -89,7 +90,7 @@ class Build:
     def _remove_old(self) -> None:
         for path in self._before.keys() - self._now.keys():
             target = self.out / path
-            if self._leads_elsewhere(path):
+            if link_on_the_way(self.out, path):
                 continue
             found = _digest(target)
             if found == self._before[path]:
@@ -98,15 +99,6 @@ class Build:
                 _remove_empty(target.parent, self.out)
             elif found is not None and path not in self.kept:
                 self.kept.append(path)
-
-    def _leads_elsewhere(self, path: str) -> bool:
-        """Whether a part of a path below the folder is a link: a build follows none."""
-        place = self.out
-        for part in path.split("/"):
-            place = place / part
-            if place.is_symlink():
-                return True
-        return False
 
     def _record(self, files: dict[str, str]) -> None:
         text = json.dumps({"files": dict(sorted(files.items()))}, indent=1, ensure_ascii=False)

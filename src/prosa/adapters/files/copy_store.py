@@ -15,7 +15,7 @@ from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from prosa.adapters.files.read import RootedFiles, read_bytes
+from prosa.adapters.files.read import RootedFiles, link_on_the_way, read_bytes
 from prosa.adapters.files.write import replace_file
 from prosa.source import FileProblem
 
@@ -108,10 +108,8 @@ class CopyStore:
         target = self.folder.joinpath(*parts)
         if not parts or PurePosixPath(path).is_absolute() or ".." in parts or not self._files.inside_root(target):
             raise FileProblem(target, "outside-root", "leads out of the folder of the copy")
-        for count in range(1, len(parts) + 1):
-            part = self.folder.joinpath(*parts[:count])
-            if part.is_symlink():
-                raise FileProblem(part, "outside-root", "is a link, and a copy follows none")
+        if (link := link_on_the_way(self.folder, path)) is not None:
+            raise FileProblem(link, "outside-root", "is a link, and a copy follows none")
         return target
 
 

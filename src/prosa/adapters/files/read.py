@@ -113,6 +113,16 @@ def real_path(path: Path) -> Path:
         return path.absolute()  # a NUL in the name: no such file exists, and reading it says so
 
 
+def link_on_the_way(folder: Path, path: str) -> Path | None:
+    """The first part of a path below a folder that is a link, whether or not it leads anywhere; None where none is."""
+    place = folder
+    for part in path.split("/"):
+        place = place / part
+        if place.is_symlink():
+            return place
+    return None
+
+
 def find_root(path: Path) -> Path:
     """The nearest ancestor that holds `prosa.toml` or `.git`, else the document's folder (X5). Always a real path.
 
