@@ -7,11 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.call.calling import NODE
+from tests.loopback import answering
 
 DESK = """\
 ---
@@ -63,23 +64,9 @@ class Site:
 def running() -> Iterator[Site]:
     """The site, under two origins: `127.0.0.1` and, as ``other``, `localhost`."""
     site = Site()
-
-    class Handler(_Handler):
-        pass
-
-    Handler.site = site
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    site.other = f"http://localhost:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with answering(type("Handler", (_Handler,), {"site": site})) as port:
+        site.url, site.other = f"http://127.0.0.1:{port}", f"http://localhost:{port}"
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from prosa.site.node import node_of_text
+from tests.loopback import answering
 
 HOME = """\
 ---
@@ -90,18 +90,9 @@ class Harbour:
 def harbour(*faults: str, nodes: Mapping[str, str | bytes] = NODES) -> Iterator[Harbour]:
     """The site while it runs."""
     site = Harbour(nodes, frozenset(faults))
-    handler = type("Handler", (_Handler,), {"site": site})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with answering(type("Handler", (_Handler,), {"site": site})) as port:
+        site.url = f"http://127.0.0.1:{port}"
         yield site
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

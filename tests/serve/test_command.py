@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from threading import Event
@@ -58,6 +59,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def command(*more: str) -> list[str]:
     return [sys.executable, "-m", "prosa", "serve", "site", "--port", "0", *more]
+
+
+Start = Callable[[], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def started(folder: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Starts servers, and ends those that a test leaves."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        running.append(subprocess.Popen(command(), cwd=folder, **pipes))
+        return running[-1]
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
 
 
 def asked(url: str, method: str, path: str, **headers: str) -> tuple[int, str]:
@@ -139,8 +159,8 @@ def test_a_port_that_is_taken_is_told(folder: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_well(folder: Path, number: int):
-    process = subprocess.Popen(command(), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def test_a_signal_ends_it_well(started: Start, number: int):
+    process = started()
     assert process.stderr is not None
     line = process.stderr.readline()
     assert line.startswith("serving site at http://127.0.0.1:")
@@ -171,16 +191,15 @@ def test_the_names_of_a_site(host: str, more: tuple[str, ...], ours: list[str], 
     assert names.isdisjoint(foreign)
 
 
-def test_a_log_that_nobody_reads_does_not_stop_the_site(folder: Path):
+def test_a_log_that_nobody_reads_does_not_stop_the_site(started: Start):
     """A full pipe holds up nobody: requests are answered, and a signal still ends the site."""
-    process = subprocess.Popen(command(), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    process = started()
     assert process.stderr is not None
     url = process.stderr.readline().split(" at ")[1].split("/ ")[0]
     path = "/" + "x" * 2_000
     assert {asked(url, "GET", path)[0] for _ in range(150)} == {404}
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 0
-    process.stderr.close()
 
 
 def test_lines_that_cannot_be_written_are_counted():
@@ -230,9 +249,9 @@ def test_x8_a_closed_site_gets_the_token_of_a_call_once_it_asks(folder: Path, ca
         assert main(words[:3]) == 1
 
 
-def test_what_a_client_sends_wrong_is_not_told_on_stderr(folder: Path):
+def test_what_a_client_sends_wrong_is_not_told_on_stderr(started: Start):
     """It could fill up what nobody reads."""
-    process = subprocess.Popen(command(), cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    process = started()
     assert process.stderr is not None
     port = int(process.stderr.readline().split(":")[2].split("/")[0])
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
