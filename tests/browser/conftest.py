@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -48,50 +47,21 @@ def browse(browser: Browser) -> Iterator[Browsing]:
     assert browsing.faults == []
 
 
-@pytest.fixture(scope="package")
-def ferries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of the example site with its API."""
-    with sites.ferries(tmp_path_factory.mktemp("ferries")) as url:
-        yield url
+def _package_site(name: str) -> Any:
+    """A fixture of the package: what ``sites`` gives under that name, the URL of a running site or a built folder."""
+
+    @pytest.fixture(scope="package", name=name)
+    def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+        with getattr(sites, name)(tmp_path_factory.mktemp(name)) as found:
+            yield found
+
+    return site
 
 
-@pytest.fixture(scope="package")
-def echoing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a site whose API says what it was asked."""
-    with sites.echoing(tmp_path_factory.mktemp("echoing")) as url:
-        yield url
-
-
-@pytest.fixture(scope="package")
-def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a site of 300 documents."""
-    with sites.linked(tmp_path_factory.mktemp("linked")) as url:
-        yield url
-
-
-@pytest.fixture(scope="package")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a site in which every field and body wants to be a script."""
-    with sites.hostile(tmp_path_factory.mktemp("hostile")) as url:
-        yield url
-
-
-@pytest.fixture(scope="package")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a site whose scripts and programs run; see `sites.TOKEN`."""
-    with sites.running(tmp_path_factory.mktemp("running")) as url:
-        yield url
-
-
-@pytest.fixture(scope="package")
-def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of the same site, on which nothing runs."""
-    with sites.idle(tmp_path_factory.mktemp("idle")) as url:
-        yield url
-
-
-@pytest.fixture(scope="package")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder that `prosa build` makes of the example site."""
-    with sites.built(tmp_path_factory.mktemp("built")) as out:
-        yield out
+ferries = _package_site("ferries")
+echoing = _package_site("echoing")
+linked = _package_site("linked")
+hostile = _package_site("hostile")
+running = _package_site("running")
+idle = _package_site("idle")
+built = _package_site("built")
