@@ -21,7 +21,8 @@ def files() -> Iterator[Path]:
     """Every file that is, or would be, committed."""
     for folder, names, members in os.walk(ROOT):
         names[:] = sorted(name for name in names if name not in _IGNORED_FOLDERS and not name.endswith("_cache"))
-        yield from (Path(folder, member) for member in sorted(members) if Path(member).suffix not in _IGNORED_SUFFIXES)
+        members = sorted(name for name in members if name != ".git")  # in a work tree of git it is a file
+        yield from (Path(folder, member) for member in members if Path(member).suffix not in _IGNORED_SUFFIXES)
 
 
 def modules() -> list[Path]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_folder_options, add_reading_options, add_work_options, size_in_bytes
 from prosa.cli.checking import Checking, checking
 from prosa.cli.console import Console
-from prosa.cli.documents import STDIN, Group, gather, read_stdin
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.rules.rank import ordered
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...]:
     """The documents that a command line names. Raises `WrongUse` when there are none."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
-    stdin = read_stdin(console, args.stdin_filename) if STDIN in paths else None
+    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in paths else None
     groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
     if not any(group.paths for group in groups):
         hint = "Prosa looks for .md, .markdown, .mda and .ymj that git does not ignore"

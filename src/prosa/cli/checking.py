@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.app.check.gather import Group
 from prosa.cli.check_options import chosen_dialect
 from prosa.cli.console import Console
-from prosa.cli.documents import Group
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 from prosa.rules.engine import Checked, Surroundings, check

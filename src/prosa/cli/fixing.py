@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from prosa.app.check.gather import Group
 from prosa.cli.check import failed, report
 from prosa.cli.checking import Checking
 from prosa.cli.console import Console
-from prosa.cli.documents import Group
 from prosa.cli.writing import Change, write_changes
 from prosa.diagnostics import Diagnostic
 from prosa.rules.fix import Fixed, fix_documents

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.documents import STDIN, Group, gather, read_stdin
 from prosa.cli.parser import WrongUse
 from prosa.cli.writing import Change, write_changes
 from prosa.dialects.formatting import FormatOptions
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every document is in its normal form now; 1 when one could not be read or written, and with `--check` or
     `--diff` when one would change. Raises `WrongUse` when there is nothing to format."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
-    stdin = read_stdin(console, args.stdin_filename) if STDIN in paths else None
+    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in paths else None
     groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
     count = sum(len(group.paths) for group in groups)
     if count == 0:

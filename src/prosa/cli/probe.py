@@ -75,9 +75,9 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
 
 
 def _folder(args: argparse.Namespace) -> Report:
+    from prosa.app.check.gather import gather
     from prosa.app.probing import probe_folder
     from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
-    from prosa.cli.documents import gather
     from prosa.rules.policy import Profile
 
     path = Path(args.target)

@@ -74,7 +74,7 @@ def _dialect_of(path: Path) -> str:
     """What name and project say of a document."""
     from prosa.adapters.files import find_root
     from prosa.adapters.files.read import real_path
-    from prosa.cli.project import project_at
+    from prosa.app.check.project import project_at
     from prosa.dialects.table import dialect_of_file_name
 
     root = find_root(path)

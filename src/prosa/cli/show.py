@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.checking import Checking
 from prosa.cli.console import Console
-from prosa.cli.documents import STDIN, Group, gather, read_stdin
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.rules.engine import Checked
@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0, whatever is wrong in the documents; their findings are part of what is shown. 1 when one cannot be read."""
-    stdin = read_stdin(console, args.stdin_filename) if STDIN in args.paths else None
+    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in args.paths else None
     groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin)
     unread = [problem for group in groups for problem in _unreadable(group)]
     if unread and len(unread) == sum(len(group.paths) for group in groups):

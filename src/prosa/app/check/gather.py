@@ -1,23 +1,21 @@
-"""Documents named on a command line: files, folders and standard input, grouped by root (X5).
+"""Documents that somebody names: files, folders and a text that has no file, grouped by root (X5).
 
-In: paths as typed. Out: what the engine needs to check them. A path that does not exist is wrong use; a file that
+In: paths as typed. Out: what the engine needs to check them. A path that does not exist is a `FileProblem`; a file that
 cannot be read is left to the engine, which makes a diagnostic of it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles, find_root
-from prosa.adapters.files.read import ROOT_MARKS, decode, real_path
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, ROOT_MARKS, decode, real_path
 from prosa.adapters.files.walk import Walk, documents_in
-from prosa.cli.console import MAX_STDIN_BYTES, Console
-from prosa.cli.parser import WrongUse
-from prosa.cli.project import Project, project_at
+from prosa.app.check.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
@@ -38,7 +36,7 @@ MAX_FOLDERS_UNMARKED = 500
 @dataclass(frozen=True, slots=True)
 class Group:
     """Documents that share a root, in the order they were named. ``whole`` says that the root itself was named,
-    ``given`` that it stands on the command line as `--root`."""
+    ``given`` that the user named it (`--root`)."""
 
     files: Files
     paths: tuple[Path, ...]
@@ -93,7 +91,7 @@ def gather(
     stdin: SourceText | None = None,
     gitignore: bool = True,
 ) -> tuple[Group, ...]:
-    """The groups of documents under ``paths``. Raises `WrongUse` for a path that does not exist."""
+    """The groups of documents under ``paths``. Raises `FileProblem` for a path that does not exist."""
     grouping = _Grouping(_folder(root))
     for name in paths:
         if name == STDIN and stdin is not None:
@@ -101,7 +99,7 @@ def gather(
             continue
         path = Path(name)
         if not os.path.lexists(path):
-            raise WrongUse(f"{name}: no such file or folder")
+            raise FileProblem(path, "missing", "no such file or folder")
         base = grouping.root_of(path)
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
@@ -121,12 +119,13 @@ def gather(
     )
 
 
-def read_stdin(console: Console, name: str | None) -> SourceText:
-    """Standard input as a document. Raises `FileProblem` when it is too large or not UTF-8."""
+def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
+    """Standard input as a document. ``read`` gives at most one byte more than it is asked for, and with it says that
+    there is more. Raises `FileProblem` when it is too large or not UTF-8."""
     path = name or STDIN_NAME
-    data = console.read_bytes(MAX_STDIN_BYTES)
-    if len(data) > MAX_STDIN_BYTES:
-        raise FileProblem(Path(path), "too-large", f"is larger than {MAX_STDIN_BYTES:,} bytes")
+    data = read(MAX_DOCUMENT_BYTES)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise FileProblem(Path(path), "too-large", f"is larger than {MAX_DOCUMENT_BYTES:,} bytes")
     return SourceText(decode(Path(path), data), path)
 
 
@@ -146,5 +145,5 @@ def _folder(root: str | None) -> Path | None:
         return None
     path = Path(root)
     if not path.is_dir():
-        raise WrongUse(f"--root {root}: no such folder")
+        raise FileProblem(path, "missing", "no such folder, so it cannot be the root")
     return path
