@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull, overlapping
+from prosa.graph.layout.arrange import pack, separate, sheet_width
 from prosa.graph.layout.coarsen import coarsen, network
+from prosa.graph.layout.forces import repulsion
 from prosa.graph.layout.labels import place_labels
-from prosa.graph.layout.pack import pack, sheet_width
-from prosa.graph.layout.repulsion import repulsion
-from prosa.graph.layout.separate import separate
 from prosa.graph.selection import Wish, select
 from prosa.render.graph.scene import ALL_LABELS, scene
 from tests.pictures.corpora import corpus

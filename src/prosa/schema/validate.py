@@ -6,16 +6,27 @@ them; otherwise under a limit on backtracking, and exceeding it is a problem of 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
+from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.data.pointer import format_pointer
-from prosa.schema.bounds import check_bounds
+from prosa.data.surrogates import has_surrogate
+from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
-from prosa.schema.limits import BACKTRACK_LIMIT, MAX_INSTANCE_DEPTH, MAX_PROBLEMS, MAX_SCHEMA_DEPTH
-from prosa.schema.plain import not_plain
-from prosa.schema.refused import refusal
-from prosa.schema.values import found
+from prosa.schema.keywords import BUNDLED, DIALECT, TYPES
+from prosa.schema.limits import (
+    BACKTRACK_LIMIT,
+    MAX_EVALUATION_PATHS,
+    MAX_INSTANCE_DEPTH,
+    MAX_PROBLEMS,
+    MAX_SCHEMA_DEPTH,
+)
+from prosa.schema.values import found, listed, shown_value
+from prosa.schema.walk import References, in_place, subschemas
 from prosa.schema.wording import keyword_of, sentence
 
 if TYPE_CHECKING:
@@ -96,3 +107,145 @@ def _validator(schema: Any, patterns: RegexOptions | FancyRegexOptions) -> Draft
         return Draft202012Validator(schema, validate_formats=True, offline=True, pattern_options=patterns)
     except RecursionError:
         raise SchemaError("", f"expected at most {MAX_SCHEMA_DEPTH} levels, found more") from None
+
+
+# Whether a value is plain JSON data at all. In: anything. Out: the first place where it is not; no recursion.
+#
+# The validator would crash, raise or look away at these values, so they never reach it.
+
+_TOO_MANY_BITS = MAX_INTEGER_DIGITS * 3322 // 1000
+
+
+def not_plain(value: Any, max_depth: int) -> tuple[tuple[str | int, ...], str] | None:
+    """Where and why a value is not JSON, or is nested deeper than ``max_depth`` levels; None when all is well."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while waiting:
+        parts, current = waiting.pop()
+        if isinstance(current, dict | list):
+            if len(parts) >= max_depth:
+                return parts, f"expected at most {max_depth} levels of nesting, found more"
+            if isinstance(current, dict):
+                for key in current:
+                    if not isinstance(key, str) or has_surrogate(key):
+                        return parts, f"expected keys that are text, found {str(key)[:40]!r} ({type(key).__name__})"
+                waiting += [((*parts, key), item) for key, item in current.items()]
+            else:
+                waiting += [((*parts, index), item) for index, item in enumerate(current)]
+        elif (reason := _wrong_scalar(current)) is not None:
+            return parts, reason
+    return None
+
+
+def _wrong_scalar(value: Any) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return "expected text of whole characters, found half of a surrogate pair" if has_surrogate(value) else None
+    if isinstance(value, int):
+        too_long = value.bit_length() > _TOO_MANY_BITS
+        return f"expected an integer of at most {MAX_INTEGER_DIGITS:,} digits, found a longer one" if too_long else None
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"expected a finite number, found {value} which JSON cannot hold"
+    return f"expected JSON data, found a value of the Python type {type(value).__name__}"
+
+
+# What a schema may be before it is compiled: its dialect, and how often it may look at one value.
+#
+# Raises `SchemaError`. A chain of definitions, each of which uses the next one twice, would take time without end.
+
+
+def check_bounds(schema: Any) -> None:
+    """Refuse a foreign ``$schema`` and an exponential schema. The schema is plain data of bounded depth."""
+    has_reference = False
+    for parts, current in subschemas(schema):
+        if isinstance(current, Mapping):
+            _check_dialect(parts, current)
+            has_reference = has_reference or "$ref" in current or "$dynamicRef" in current
+    if has_reference:
+        _check_paths(schema)
+
+
+def _check_dialect(parts: tuple[str | int, ...], schema: Mapping[str, Any]) -> None:
+    if "$schema" not in schema:
+        return
+    named = schema["$schema"]
+    if not isinstance(named, str) or named.rstrip("#") != DIALECT:
+        pointer = format_pointer((*parts, "$schema"))
+        raise SchemaError(
+            pointer, f"only JSON Schema 2020-12 is supported: expected {DIALECT}, found {shown_value(named)}"
+        )
+
+
+def _check_paths(root: Any) -> None:
+    """Count the ways through references and in-place applicators, each schema once; a cycle counts as one."""
+    references = References(root)
+    paths: dict[int, int] = {}
+    for parts, start in subschemas(root):
+        if isinstance(start, Mapping) and _paths(start, references, paths) > MAX_EVALUATION_PATHS:
+            raise SchemaError(
+                format_pointer(parts), f"references multiply to more than {MAX_EVALUATION_PATHS:,} checks of one value"
+            )
+
+
+def _paths(start: Mapping[str, Any], references: References, paths: dict[int, int]) -> int:
+    waiting: list[tuple[Mapping[str, Any], bool]] = [(start, False)]
+    while waiting:
+        schema, entered = waiting.pop()
+        inner = [child for child in in_place(schema, references) if isinstance(child, Mapping)]
+        if entered:
+            paths[id(schema)] = 1 + sum(paths.get(id(child), 1) for child in inner)
+        elif id(schema) not in paths:
+            paths[id(schema)] = 1
+            waiting.append((schema, True))
+            waiting += [(child, False) for child in inner if id(child) not in paths]
+    return paths[id(start)]
+
+
+# Why a schema was refused, in words and with the place of the culprit.
+#
+# In: the validator's error and the schema. Out: a `SchemaError` to raise.
+
+
+def refusal(error: Any, schema: Any) -> SchemaError:
+    """The error to raise for a schema that jsonschema-rs does not compile."""
+    kind = type(error.kind).__name__
+    if kind == "Referencing":
+        return _unresolved(schema, str(error.kind.error))
+    pointer = format_pointer(error.instance_path)
+    keyword = error.instance_path[-1] if error.instance_path else ""
+    if kind == "Format" and error.kind.format == "regex":
+        return SchemaError(pointer, f"expected a regular expression, found {shown_value(error.instance)}")
+    if keyword == "type" and kind == "AnyOf":
+        return SchemaError(pointer, _wrong_type(error.instance))
+    return SchemaError(pointer, sentence(error, None))
+
+
+def _wrong_type(named: Any) -> str:
+    near = nearest(named, TYPES) if isinstance(named, str) else None
+    hint = f"; did you mean `{near}`?" if near else ""
+    return f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}{hint}"
+
+
+def _unresolved(schema: Any, reason: str) -> SchemaError:
+    """Find the reference that leads nowhere; the validator tells only what it did not find."""
+    references = References(schema)
+    for parts, current in subschemas(schema):
+        if not isinstance(current, Mapping):
+            continue
+        for keyword in ("$ref", "$dynamicRef"):
+            named = current.get(keyword)
+            if isinstance(named, str) and not named.startswith(BUNDLED) and references.locate(current) is None:
+                return SchemaError(format_pointer((*parts, keyword)), _leads_nowhere(named))
+    return SchemaError("", reason)
+
+
+def _leads_nowhere(named: str) -> str:
+    try:
+        remote = bool(urlsplit(named).scheme)
+    except ValueError:
+        remote = False
+    if remote or not named.startswith("#"):
+        return (
+            f"the reference {shown_value(named)} is not inside this schema, and nothing is fetched: copy it to `$defs`"
+        )
+    return f"the reference {shown_value(named)} leads nowhere: expected a place inside this schema, as `#/$defs/name`"

@@ -6,24 +6,29 @@ texts give. A document that is not what the index knows is refused: it changed a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from prosa.corpus.moves.attached import kept_attachments
 from prosa.corpus.moves.move import Move
-from prosa.corpus.moves.results import kept_results
 from prosa.corpus.moves.rewrite import rewritten
 from prosa.corpus.moves.shelf import Shelf
 from prosa.corpus.moves.world import World
+from prosa.corpus.moves.writing import write
+from prosa.dialects.magi.model import MagiModel
+from prosa.dialects.magi.placing import marks_of
+from prosa.dialects.magi.regions import Region, marker
+from prosa.dialects.magi.result_text import digest, is_edited, shown_text
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import dialect
 from prosa.dialects.ymj.model import YmjModel
 from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
-from prosa.source import Edit, FileProblem, SourceText, apply_edits
+from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +108,103 @@ def _check_known(reading: DialectReading, record: Record) -> None:
 
 def _place(reference: Reference) -> tuple[object, ...]:
     return reference.origin, reference.target, reference.start, reference.end
+
+
+# Results of ai-scripts in which a link was rewritten: their markers say again what is written (X19, X22).
+#
+# In: the reading of a MAGI document before, the edits made in it, the reading after. Out: edits of the text after. A
+# result that somebody had edited by hand stays marked so.
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> Iterator[Edit]:
+    """The first markers of the regions that ``edits`` touched, where they told the truth before."""
+    for was, now in zip(before.regions, after.regions, strict=False):
+        inside = [edit for edit in edits if was.content.start <= edit.span.start < was.content.end]
+        if not inside or is_edited(before, was):
+            continue
+        about = replace(now.about, written=digest(shown_text(after, now)), escaped=_moved(before, was, inside))
+        line = after.source.slice(now.opening)
+        start = now.opening.start + len(line) - len(line.lstrip())
+        yield Edit(Span(start, start + len(line.strip())), marker(about))
+
+
+def _moved(model: MagiModel, region: Region, edits: Sequence[Edit]) -> tuple[int, ...]:
+    """The places of the backslashes in the result as it was given, behind edits that change its length. Inside of a
+    quotation or a list they are left as they are: what is no backslash there stays in the text."""
+    places = list(region.about.escaped)
+    if not places or marks_of(model.source, region.span.start):
+        return region.about.escaped
+    for edit in reversed(edits):
+        at = _offset(model, region, edit.span.start)
+        change = len(edit.replacement) - len(edit.span)
+        places = [place + change if place + number > at else place for number, place in enumerate(places)]
+    return tuple(places)
+
+
+def _offset(model: MagiModel, region: Region, place: int) -> int:
+    """Where a place of the source stands in the text that the region shows."""
+    content = _LINE_END.sub("\n", model.source.text[region.content.start : place]).removeprefix("\n")
+    first, line_end, rest = content.partition("\n")
+    return len(rest) if line_end and not first.strip(" \t") else len(content)
+
+
+# Hashes of attachments that are documents which a move rewrites: one that was true stays true (Y14, Y19, X22).
+#
+# In: the new texts so far. Out: new texts of records that carry such a hash. A record whose text changes so may be
+# attached to another one: that is followed too, but not around a circle, which no hashes can close.
+
+MAX_ROUNDS = 20
+"""Records attached to records attached to records; a longer chain is a circle."""
+
+
+def kept_attachments(
+    world: World, digests: Mapping[str, str], texts: Mapping[str, str], model_of: Callable[[str, str | None], YmjModel]
+) -> dict[str, str]:
+    """The new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts, both by
+    the old path; ``model_of`` reads a record, with a new text or as it is."""
+    attached = _attached(world)
+    current, told, made = dict(texts), dict(digests), dict[str, str]()
+    waiting = [path for path in texts if path in attached]
+    for _ in range(MAX_ROUNDS):
+        changed: dict[str, None] = {}
+        for path in waiting:
+            digest = _digest(current[path])
+            for holder in attached[path] if digest != told.get(path) else ():
+                model = model_of(holder, current.get(holder))
+                text = apply_edits(model.source.text, _edits(model, told[path], digest))
+                if text != model.source.text:
+                    told.setdefault(holder, model.source.digest)
+                    current[holder] = made[holder] = text
+                    changed[holder] = None
+            told[path] = digest
+        waiting = [path for path in changed if path in attached]
+        if not waiting:
+            break
+    return made
+
+
+def _attached(world: World) -> dict[str, list[str]]:
+    """The records that attach each document."""
+    found: dict[str, list[str]] = {}
+    for record in world.records.values():
+        if record.dialect == "ymj":
+            for each in record.references:
+                to = world.lead(record, each).to if each.rel == "attachment" else None
+                if to is not None and to != record.path:
+                    found.setdefault(to, []).append(record.path)
+    return found
+
+
+def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:
+    """The hash in place of the old one, wherever a list of attachments has it."""
+    for each in model.attachments:
+        if each.sha256 is not None and each.sha256_span is not None and each.sha256.strip().lower() == old:
+            written = write("yaml", each.sha256_span.of(model.source.text), new)  # in double quotes it is JSON as well
+            if written is not None:
+                yield Edit(each.sha256_span, written)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

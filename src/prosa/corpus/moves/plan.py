@@ -6,13 +6,15 @@ read again, and every reference of the corpus leads where it led before, but for
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from prosa.corpus.moves.checks import check_move, check_result, notes_of
 from prosa.corpus.moves.draft import Change, Draft
 from prosa.corpus.moves.effects import Effects, Note, effects
-from prosa.corpus.moves.mentions import mentions
 from prosa.corpus.moves.move import Move
 from prosa.corpus.moves.shelf import Shelf
 from prosa.corpus.moves.world import World
@@ -97,3 +99,24 @@ def _rest(
     again = effects(move, before, after, touched, leave_out=frozenset(records))
     again.refuse()
     return again
+
+
+# Where a document may be named without being referred to: in images, attributes of HTML, link definitions that nobody
+# uses. They are no edges, and lead astray all the same when a file moves.
+#
+# In: the path of a document. Out: whether a text may name it so. The answer may be yes too often, and is only there to
+# leave most texts unread.
+
+_REACH = 300
+"""Characters of a destination in front of the name of the file; a bound that keeps the search linear."""
+
+
+def mentions(path: str) -> Callable[[str], bool]:
+    """Tells whether a text has the stem of ``path``, bare or percent-encoded, in a destination."""
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    if stem.lower() in ("index", "readme", "_index"):
+        stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone
+    names = {stem, quote(stem), quote(stem, safe="/!$&'()*+,;=:@~")}
+    before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
+    pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+    return lambda text: any(name in text for name in names) and pattern.search(text) is not None

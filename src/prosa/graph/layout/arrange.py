@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import atan2, ceil, cos, sin, sqrt
+from typing import NamedTuple
 
-from prosa.graph.layout.box import Box, Size, around, hull
+from prosa.graph.layout.box import Box, Size, around, hull, overlapping
 from prosa.graph.layout.coarsen import network
 from prosa.graph.layout.multilevel import positions
-from prosa.graph.layout.pack import pack, sheet_width
-from prosa.graph.layout.separate import BRIEF, THOROUGH, Place, separate
 
 GAP = 28.0
 """Room between parts of the drawing."""
@@ -135,3 +135,164 @@ def _parts(count: int, links: Sequence[tuple[int, int]]) -> list[list[int]]:
     for at in range(count):
         parts.setdefault(top(at), []).append(at)
     return sorted(parts.values(), key=lambda part: (-len(part), part[0]))
+
+
+# Rectangles side by side on a sheet: the parts of a drawing that have nothing to do with each other.
+#
+# In: sizes and a width to fold at. Out: the left upper corner of each. A skyline: every rectangle goes where its top is
+# highest on the sheet, the largest first, which leaves little room unused and no two on top of each other.
+
+ASPECT = 1.5
+"""Width of a sheet for each unit of its height: that of most screens, less the room for a legend."""
+
+LOOSE = 1.15
+"""Area of the sheet for each unit of area that is on it."""
+
+
+class _Step(NamedTuple):
+    """A piece of the skyline: from ``x``, ``width`` wide, free from ``y`` down."""
+
+    x: float
+    y: float
+    width: float
+
+
+def sheet_width(sizes: Sequence[Size]) -> float:
+    """A width at which the packed sheet has about the wanted shape."""
+    area = sum(size.width * size.height for size in sizes)
+    widest = max((size.width for size in sizes), default=0.0)
+    return max(widest, sqrt(area * ASPECT * LOOSE))
+
+
+def pack(sizes: Sequence[Size], width: float) -> list[tuple[float, float]]:
+    """The corners, in the order of ``sizes``. Nothing is wider than ``width``, or it sticks out alone."""
+    corners: list[tuple[float, float]] = [(0.0, 0.0)] * len(sizes)
+    skyline = [_Step(0.0, 0.0, width)]
+    for at in sorted(range(len(sizes)), key=lambda each: (-sizes[each].height, -sizes[each].width, each)):
+        x, y = _best(skyline, min(sizes[at].width, width))
+        corners[at] = (x, y)
+        skyline = _covered(skyline, _Step(x, y + sizes[at].height, min(sizes[at].width, width)))
+    return corners
+
+
+def _best(skyline: Sequence[_Step], width: float) -> tuple[float, float]:
+    """The highest place of that width, the leftmost of equals."""
+    end = skyline[-1].x + skyline[-1].width
+    places = [
+        (max(step.y for step in skyline if step.x < start.x + width and step.x + step.width > start.x), start.x)
+        for start in skyline
+        if start.x + width <= end + 1e-6
+    ]
+    y, x = min(places)
+    return x, y
+
+
+def _covered(skyline: Sequence[_Step], top: _Step) -> list[_Step]:
+    """The skyline after something was put there."""
+    end = top.x + top.width
+    left = [_Step(each.x, each.y, min(each.width, top.x - each.x)) for each in skyline if each.x < top.x]
+    right = [
+        _Step(max(each.x, end), each.y, each.x + each.width - max(each.x, end))
+        for each in skyline
+        if each.x + each.width > end + 1e-9
+    ]
+    return [*left, top, *right]
+
+
+# Boxes pushed apart until none overlap, with the drawing kept as it was as far as that is possible.
+#
+# In: positions and sizes. Out: positions whose boxes share no area. Two that overlap give way half each along the
+# shorter way; a crowd that does not come apart is enlarged a little and tried again, which ends because points grow
+# apart.
+
+SLACK = 0.01
+"""What is added to every push, so that boxes that touch are not found again."""
+
+Place = tuple[float, float]
+
+CROWDED = 1.2
+"""Overlaps for each box above which the drawing is enlarged before anything is pushed."""
+
+STEP = 1.15
+"""Each of these enlargements."""
+
+
+class Effort(NamedTuple):
+    """How hard to try: at most ``steps`` enlargements first, then ``tries`` times ``rounds`` of pushing, the drawing
+    enlarged by ``growth`` in between."""
+
+    steps: int
+    rounds: int
+    growth: float
+    tries: int
+
+
+THOROUGH = Effort(4, 40, 1.06, 60)
+"""For hundreds of boxes: 1.06⁶⁰ is thirty times as wide, more than any crowd on one spot needs."""
+
+BRIEF = Effort(3, 10, 1.1, 5)
+"""For thousands: what still overlaps then is small, and more would cost seconds and a sheet that nobody overlooks."""
+
+
+def separate(places: Sequence[Place], sizes: Sequence[Size], effort: Effort = THOROUGH) -> list[Place]:
+    """The places after pushing; what still overlaps after all that effort stays so."""
+    found = _roomier(_apart(places), sizes, effort.steps)
+    for _ in range(effort.tries):
+        found, clear = _pushed(found, sizes, effort.rounds)
+        if clear:
+            break
+        found = [(x * effort.growth, y * effort.growth) for x, y in found]
+    return found
+
+
+def _roomier(places: list[Place], sizes: Sequence[Size], steps: int) -> list[Place]:
+    """The drawing enlarged until few boxes overlap: pushing a crowd apart would make rows and columns of it."""
+    for _ in range(steps):
+        boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
+        most = CROWDED * len(boxes)
+        if next(islice(overlapping(boxes), int(most), None), None) is None:
+            break
+        places = [(x * STEP, y * STEP) for x, y in places]
+    return places
+
+
+def _apart(places: Sequence[Place]) -> list[Place]:
+    """No two at one point: pushing needs a direction."""
+    taken: set[Place] = set()
+    found: list[Place] = []
+    for at, (x, y) in enumerate(places):
+        place = (x, y) if (x, y) not in taken else (x + (at % 97 + 1) * SLACK, y + (at % 89 + 1) * SLACK)
+        taken.add(place)
+        found.append(place)
+    return found
+
+
+def _pushed(places: list[Place], sizes: Sequence[Size], rounds: int) -> tuple[list[Place], bool]:
+    for _ in range(rounds):
+        boxes = [around(x, y, size) for (x, y), size in zip(places, sizes, strict=True)]
+        xs, ys = [x for x, _ in places], [y for _, y in places]
+        clear = True
+        for one, other in overlapping(boxes):
+            clear = False
+            _push(one, other, boxes, xs, ys)
+        if clear:
+            return places, True
+        places = list(zip(xs, ys, strict=True))
+    return places, False
+
+
+def _push(one: int, other: int, boxes: Sequence[Box], xs: list[float], ys: list[float]) -> None:
+    """Moves two centres apart by what their boxes share, along the axis that shares less."""
+    a, b = boxes[one], boxes[other]
+    across = min(a.right, b.right) - max(a.left, b.left)
+    down = min(a.bottom, b.bottom) - max(a.top, b.top)
+    if across < down:
+        push = across / 2 + SLACK
+        sign = -1 if (a.left + a.right, one) < (b.left + b.right, other) else 1
+        xs[one] += sign * push
+        xs[other] -= sign * push
+    else:
+        push = down / 2 + SLACK
+        sign = -1 if (a.top + a.bottom, one) < (b.top + b.bottom, other) else 1
+        ys[one] += sign * push
+        ys[other] -= sign * push
