@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import read_as
@@ -103,8 +105,7 @@ def test_x21_a_reference_keeps_everything_that_was_said_about_it():
 
 def test_a_record_has_a_title_a_type_and_addresses():
     assert record("d.md", PLAIN).title == "The plan"
-    assert record("d.md", "Text.\n\nSmall *print*\n-------------\n").title == "Small print"
-    assert record("d.md", "Text.\n").title == ""
+    assert record("d.md", "Text.\n\nSmall *print*\n=============\n").title == "Small print"
     assert record("a.mda", "# Heading\n").title == "Heading"
     record_of_card, node = record("a.ymj", YMJ), record("c.md", NODE)
     assert (record_of_card.title, record_of_card.type) == ("Reading room", "card")
@@ -121,14 +122,49 @@ def test_a_record_has_a_title_a_type_and_addresses():
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("### @user:\n\nHello.\n", ""),
+        ("### @user:\n\nHello.\n", "x"),
         ("# Tides\n\n### @user:\n\nHello.\n", "Tides"),
-        ("### @user:\n\n## Tomorrow\n\nHello.\n", "Tomorrow"),
-        ("---\nname: tides\ndescription: x\ninput: {}\noutput: {}\n---\nSay it.\n", "tides"),
+        ("### @user:\n\n## Tomorrow\n\nHello.\n", "x"),
+        ("---\nname: tides\ndescription: x\ninput: {}\noutput: {}\n---\n# Say it\n", "tides"),
+        ("---\nname: tides\n---\n# Say it\n", "Say it"),
+        ("---\nname: tides\n---\n## Say it\n", "tides"),
+        ("---\ntitle: 2024\n---\n# Say it\n", "2024"),
+        ("---\ntitle: [x]\n---\n# Say it\n", "Say it"),
+        ("---\ntitle: ' '\n---\n# Say\n", "Say"),
+        ("- # In a list\n\n# Above all\n", "Above all"),
+        ("#\n\n# Second\n", "Second"),
     ],
 )
-def test_a_message_heading_is_no_title_and_a_name_is_one_at_last(text: str, title: str):
+def test_a_document_is_called_by_its_own_title_else_by_its_first_heading_of_level_1_else_by_its_file(
+    text: str, title: str
+):
     assert record("x.md", text).title == title
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("a/Command palette.md", "Command palette"),
+        ("v1.2.md", "v1.2"),
+        ("a/guide/index.md", "guide"),
+        ("index.md", "index"),
+    ],
+)
+def test_a_document_that_says_nothing_is_called_like_its_file(path: str, title: str):
+    assert record(path, "Text.\n\n## Pinned commands\n").title == title
+
+
+def test_a_skill_and_a_record_are_called_as_their_dialect_says():
+    skill = "---\nname: fold-paper\ndescription: Folds.\n---\n# Folding\n"
+    assert record("fold-paper/SKILL.md", skill).title == "fold-paper"
+    card = "---\ndoc_summary: How to fold\nkind: note\nversion: 1\nmaintained_by: me\n---\n# Folding\n"
+    assert record("a.ymj", card).title == "How to fold"
+
+
+@given(st.lists(st.tuples(st.integers(2, 6), st.sampled_from(["Sync", "Open Settings"])), max_size=5))
+def test_no_heading_of_another_level_is_ever_a_title(headings: list[tuple[int, str]]):
+    text = "".join(f"{'#' * level} {name}\n\nText.\n\n" for level, name in headings)
+    assert record("notes/Daily.md", text).title == "Daily"
 
 
 @pytest.mark.parametrize(

@@ -190,7 +190,7 @@ def test_single_documents_are_brought_up_to_date(root: Path, tmp_path: Path):
         (root / "a.md").unlink()
         report = corpus.refresh_paths([root / "b.md", root / "a.md"])
         assert (report.changed, report.removed) == (1, 1)
-        assert [(each.path, each.title) for each in corpus.index.documents()] == [("b.md", "Third"), ("sub/c.mda", "")]
+        assert [(each.path, each.title) for each in corpus.index.documents()] == [("b.md", "Third"), ("sub/c.mda", "c")]
         assert [edge.source for edge in corpus.index.edges_to("b.md")] == ["c-1"]
 
 

@@ -42,10 +42,10 @@ class Definition(NamedTuple):
 class Record:
     """One document of a corpus.
 
-    ``path`` is relative to the root of the corpus, with `/`. ``title`` is the document's own title, empty where it has
-    none; ``type`` the type of an MDH node, the kind of a YMJ record, else empty. ``canonical`` are the absolute URLs
-    that the document says it lives at (`canonical_url`, `source-url`); ``actions`` the URL paths of the actions that a
-    node declares: links to them lead to no document, and are no mistake (HA5).
+    ``path`` is relative to the root of the corpus, with `/`. ``title`` is what it is called
+    (`records.title_of`), ``type`` the type of an MDH node, the kind of a YMJ record, else empty. ``canonical`` are the
+    absolute URLs that the document says it lives at (`canonical_url`, `source-url`), ``actions`` the URL paths of the
+    actions that a node declares: links to them lead to no document, and are no mistake (HA5).
     """
 
     path: str
@@ -56,3 +56,11 @@ class Record:
     references: tuple[Reference, ...] = ()
     canonical: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+
+
+def file_title(path: str) -> str:
+    """What a document without a title is called: the name of its file, of an `index.md` in a folder that of the
+    folder. ``path`` has `/` between its parts."""
+    folder, _, name = path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    return folder.rpartition("/")[2] if folder and stem == "index" else stem

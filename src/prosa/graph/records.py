@@ -10,9 +10,10 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from prosa.data import Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.document.references import MADE_LATER, Def, Ref, link_references
-from prosa.graph.record import Definition, Record, Reference
+from prosa.graph.record import Definition, Record, Reference, file_title
 from prosa.source import SourceText
 
 _WHOLE = ("mdh", "plain", "skill_md")
@@ -20,6 +21,13 @@ _WHOLE = ("mdh", "plain", "skill_md")
 
 _OF_THE_SYSTEM = ("import", "include")
 """Notations whose absolute paths are those of the file system; in a link `/x` is a page of a site."""
+
+_OWN_TITLE = {
+    "markdownlang": ("title", "name"),
+    "skill_md": ("title", "name"),
+    "ymj": ("title", "subject", "doc_summary"),
+}
+"""The fields in which a dialect says what a document is called, the best first; in all others it is `title`."""
 
 _CANONICAL = ("canonical_url", "canonical-url", "source-url")
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
@@ -33,7 +41,7 @@ def record_of(reading: DialectReading, path: str) -> Record:
     return Record(
         path=path,
         dialect=reading.name,
-        title=_title(reading, fields),
+        title=title_of(reading, path),
         type=_text(fields, {"mdh": "type", "ymj": "kind"}.get(reading.name, "")),
         definitions=definitions,
         references=tuple(_reference(each, source, path) for each in _refs(reading)),
@@ -77,22 +85,22 @@ def _definition(each: Def, source: SourceText) -> Definition:
     return Definition(each.kind, each.name, each.span.start, each.span.end, source.lines.line(each.span.start))
 
 
-def _title(reading: DialectReading, fields: dict[str, object]) -> str:
-    """The field `title` or `subject`, else the first heading of level 1, else the first heading, else the name."""
-    for name in ("title", "subject"):
-        if title := _text(fields, name):
+def title_of(reading: DialectReading, path: str) -> str:
+    """What a document is called, for everybody who names it: the dialect's own title, else the first heading of level
+    1, else a field `name`, else the name of the file. A heading of another level opens a section, and names no
+    document."""
+    for name in _OWN_TITLE.get(reading.name, ("title",)):
+        if title := _said(reading, name):
             return title
-    turns = _message_headings(reading)
-    headings = [h for h in reading.document.headings if not h.nested and h.plain and h.span.start not in turns]
-    first = next((each for each in headings if each.level == 1), headings[0] if headings else None)
-    return _one_line(first.plain) if first else _text(fields, "name")
+    tops = (each for each in reading.document.headings if each.level == 1 and not each.nested)
+    first = next((title for each in tops if (title := _one_line(each.plain))), "")
+    return first or _said(reading, "name") or file_title(path)
 
 
-def _message_headings(reading: DialectReading) -> frozenset[int]:
-    """Where the message headings of a chat begin: they say who speaks, not what about."""
-    if reading.name != "prapti" or reading.model is None:
-        return frozenset()
-    return frozenset(each.heading.start for each in reading.model.messages if each.heading is not None)
+def _said(reading: DialectReading, name: str) -> str:
+    """A field of the front matter as its author typed it, on one line; empty for what is no text or number."""
+    node = reading.front.fields.get(name) if reading.front.fields is not None else None
+    return _one_line(node.text) if isinstance(node, Scalar) and node.value is not None else ""
 
 
 def _text(fields: dict[str, object], name: str) -> str:

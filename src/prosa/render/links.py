@@ -11,6 +11,7 @@ from typing import Any
 from prosa.graph.answers import Links, inverse_of
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import Reached
+from prosa.graph.record import file_title
 from prosa.render.graph.objects import edge_object
 from prosa.render.plain import safe, width
 
@@ -155,14 +156,20 @@ def _both_ways(edge: Edge) -> str:
 
 
 def _heading(node: Node, shown: Shown) -> str:
-    return f"{safe(shown(node.path))}  {_name(node.title)}".rstrip()
+    return f"{safe(shown(node.path))}  {_own_title(node)}".rstrip()
 
 
 def _named(target: str, nodes: Nodes, shown: Shown) -> str:
     node = nodes.get(target)
     if node is None:
         return _name(target)
-    return f"{_name(node.title)} ({safe(shown(node.path))})" if node.title else safe(shown(node.path))
+    title = _own_title(node)
+    return f"{title} ({safe(shown(node.path))})" if title else safe(shown(node.path))
+
+
+def _own_title(node: Node) -> str:
+    """The title of a document beside its path, empty where it only says the name of the file again."""
+    return "" if node.title == file_title(node.path) else _name(node.title)
 
 
 def _title(name: str, nodes: Nodes) -> str:

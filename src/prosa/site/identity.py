@@ -46,7 +46,7 @@ def view_of(
     fields: dict[str, Any] = {
         "id": _said(reading, "id") or own,
         "type": _said(reading, "type") or record.type or type_of(reading.name),
-        "title": _number(written.get("title"), reading) or record.title or name_of(path),
+        "title": record.title,
         "links": [link._asdict() for link in links],
         "actions": [dict(action) for action in actions],
     }
@@ -73,14 +73,6 @@ def view_of(
 def type_of(dialect: str) -> str:
     """The `type` of a document of a dialect whose author gave none."""
     return _TYPES.get(dialect, "page")
-
-
-def name_of(path: str) -> str:
-    """What a document without a title is called: the name of its file, of an `index.md` that of its folder."""
-    parts = path.rsplit(".", 1)[0].split("/")
-    if parts[-1] == "index" and len(parts) > 1:
-        parts.pop()
-    return parts[-1]
 
 
 def _body(reading: DialectReading, derived: Mapping[str, Any]) -> str:
@@ -115,11 +107,6 @@ def _said(reading: DialectReading, name: str) -> str:
     while isinstance(node, Sequence) and node.items:
         node = node.items[0]
     return _text(node.text) if isinstance(node, Scalar) and node.value is not None else ""
-
-
-def _number(value: Any, reading: DialectReading) -> str:
-    """A title that is a number, as its author typed it."""
-    return _said(reading, "title") if isinstance(value, int | float) else ""
 
 
 def _text(value: Any) -> str:

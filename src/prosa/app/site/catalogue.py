@@ -16,20 +16,16 @@ from prosa.app.site.linked import linked_files
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import SUFFIXES, is_reserved
-from prosa.site.identity import name_of, type_of
+from prosa.site.identity import type_of
 from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, url_of
 from prosa.site.view import NodeRow
 
-_ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text,
-    n.text
+_ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text
   FROM document d
   LEFT JOIN metadata i ON i.document = d.id AND i.key = 'id' AND i.n = 0 AND i.lent_by IS NULL
   LEFT JOIN metadata t ON t.document = d.id AND t.key = 'type' AND t.n = 0 AND t.lent_by IS NULL
-  LEFT JOIN metadata n ON n.document = d.id AND n.key = 'title' AND n.n = 0 AND n.lent_by IS NULL
-    AND n.kind IN ('number', 'boolean')
   ORDER BY d.path"""
-"""What an author wrote as `id` and `type` is what the node says of itself, whatever its dialect; a title may be a
-number."""
+"""What an author wrote as `id` and `type` is what the node says of itself, whatever its dialect."""
 
 NO_LINKS: Mapping[str, str | None] = MappingProxyType({})
 
@@ -120,10 +116,10 @@ def read_catalogue(
         if end is None or not open_[path] or not open_.get(end, True):
             hidden += 1
             continue
-        own_id, own_type, number = (" ".join((each or "").split()) for each in own)
-        own_id, name = own_id or node, number or title or name_of(path)
+        own_id, own_type = (" ".join((each or "").split()) for each in own)
+        own_id = own_id or node
         url = url_of(path, own_id, layout)
-        row = NodeRow(own_id, own_type or kind or type_of(dialect), name, url, path, dialect, updated or "")
+        row = NodeRow(own_id, own_type or kind or type_of(dialect), title, url, path, dialect, updated or "")
         found.append((node, row))
     settled = [(node, row) for (node, _), row in zip(found, one_url_each([row for _, row in found]), strict=True)]
     readable = [(node, row) for node, row in settled if not is_shadowed(row.url)]

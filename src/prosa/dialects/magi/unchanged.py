@@ -108,8 +108,7 @@ def depth(model: MagiModel, offset: int) -> int:
 
 def _is_titled_inside(model: MagiModel, around: Around) -> bool:
     """Whether a heading inside is what a document without a `title` is called after."""
-    headings = [each for each in model.document.headings if not each.nested]
-    first = next((each for each in headings if each.level == 1), headings[0] if headings else None)
+    first = next((each for each in model.document.headings if each.level == 1 and not each.nested), None)
     return model.title is None and first is not None and not around.outside(first.span.start)
 
 
