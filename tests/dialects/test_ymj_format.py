@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,13 @@ def test_y18_a_hash_that_is_not_that_of_the_body():
 
 @pytest.mark.parametrize("legacy", [BODY.strip(), BODY.strip() + "\n"])
 def test_ya3_yw1_a_hash_of_the_trimmed_body(legacy: str):
-    """YA3, YW1: recognised, reported, never written."""
+    """YA3, YW1, X22: recognised, reported as a hint, left by `fmt`, written anew by `--rehash`."""
     text = record(footer=footer(sha(legacy)))
-    assert found(text) == {"legacy-hash": "warning"}
+    assert found(text) == {"legacy-hash": "hint"}
+    assert found(text, strict=True) == {"legacy-hash": "error"}
     assert facts(text)["accepted"]
-    assert stored_hash(formatted(text)) == sha(BODY)
+    assert stored_hash(formatted(text)) == sha(legacy)
+    assert stored_hash(formatted(text, rehash=True)) == sha(BODY)
 
 
 def test_ya4_two_hashes_of_one_body():
@@ -75,7 +78,7 @@ def test_ya18_placeholders_are_told_from_hashes():
     [
         (None, sha(BODY)),
         ("", sha(BODY)),
-        (sha(BODY.strip()), sha(BODY)),
+        (sha(BODY.strip()), sha(BODY.strip())),
         (sha(BODY), sha(BODY)),
         (sha(BODY).upper(), sha(BODY).upper()),
         (ZERO, ZERO),
@@ -83,7 +86,7 @@ def test_ya18_placeholders_are_told_from_hashes():
     ],
 )
 def test_x22_when_fmt_writes_a_hash(stored: str | None, after: str):
-    """X22: when it is absent or legacy; one that does not match is left."""
+    """X22: when it is absent; one that matches in any form is kept, one that does not match is left."""
     assert stored_hash(formatted(record(footer=footer(stored)))) == after
 
 
@@ -105,25 +108,42 @@ def test_x22_a_hash_that_was_true_stays_true_when_a_fix_changes_the_body():
     assert after_fix(wrong, read(wrong.source.text.replace("gate", "door"))) == ()
 
 
+@given(
+    st.text("ab \n\t", max_size=12),
+    st.text("ab \n\t", max_size=12),
+    st.sampled_from([lambda body: body, str.strip, lambda body: body.strip() + "\n"]),
+)
+def test_x22_b3_a_hash_keeps_its_form_whatever_happens_to_the_body(old: str, new: str, form: Callable[[str], str]):
+    """X22, YA3: what another tool verified before `fmt` or a fix it verifies afterwards."""
+    before, after = (read(record(body=f"\nGate {body}.\n\n", footer=footer("@"))) for body in (old, new))
+    was = sha(form(before.body_text))
+    kept = read(before.source.text.replace('"@"', f'"{was}"'))
+    edited = read(after.source.text.replace('"@"', f'"{was}"'))
+    assert stored_hash(formatted(kept.source.text)) == was
+    assert stored_hash(apply_edits(edited.source.text, after_fix(kept, edited))) == sha(form(edited.body_text))
+
+
 @pytest.mark.parametrize(
-    ("header_hash", "footer_hash", "moved"),
+    ("header_hash", "footer_hash", "moved", "after"),
     [
-        (sha(BODY), None, True),
-        (sha(BODY.strip()), None, True),
-        (sha(BODY), sha(BODY), True),
-        (ZERO, None, False),
-        (ZERO, sha(BODY), False),
-        (sha(BODY), ZERO, False),
+        (sha(BODY), None, True, sha(BODY)),
+        (sha(BODY.strip()), None, True, sha(BODY.strip())),
+        (sha(BODY), sha(BODY), True, sha(BODY)),
+        (sha(BODY), sha(BODY.strip()), True, sha(BODY.strip())),
+        (ZERO, None, False, None),
+        (ZERO, sha(BODY), False, sha(BODY)),
+        (sha(BODY), ZERO, False, ZERO),
     ],
 )
 def test_yw6_x22_the_deprecated_hash_moves_only_when_it_is_right(
-    header_hash: str, footer_hash: str | None, moved: bool
+    header_hash: str, footer_hash: str | None, moved: bool, after: str | None
 ):
-    """YW6, Y8, X22: one that is wrong is evidence and stays; no new hash is written beside it."""
+    """YW6, Y8, X22: it moves as it is; one that is wrong is evidence and stays, and no new hash is written beside
+    it."""
     text = record(more=f"payload_sha256: {header_hash}\n", footer=footer(footer_hash))
-    after = formatted(text)
-    assert ("payload_sha256" not in after) is moved
-    assert stored_hash(after) == (sha(BODY) if moved else footer_hash)
+    formed = formatted(text)
+    assert ("payload_sha256" not in formed) is moved
+    assert stored_hash(formed) == after
     assert found(text)["payload-hash-in-header"] == "warning"
 
 

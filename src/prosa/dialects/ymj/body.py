@@ -1,7 +1,7 @@
 """The body of a record as bytes to hash (YA3, Y18). In: the author's text of the body. Out: its hashes.
 
-Line ends become LF, nothing is trimmed. The stripped form is what older tools hashed; it serves to recognise their
-hashes and is never written.
+Line ends become LF, nothing is trimmed. The stripped form is what other tools hash; a hash of that form stays one when
+it is brought up to date, and none is written where there was no hash.
 """
 
 from __future__ import annotations
@@ -26,6 +26,6 @@ def sha256_of(text: str) -> str:
 
 
 def legacy_hashes(body: str) -> tuple[str, ...]:
-    """The hashes that older tools wrote for a normalised body: stripped, and stripped with its final line end."""
+    """The hashes that other tools write for a normalised body: stripped, and stripped with its final line end."""
     stripped = body.strip()
     return sha256_of(stripped), sha256_of(stripped + "\n")

@@ -1,9 +1,10 @@
 """The Strict form of a record, by span edits (Y25, X22). In: a record. Out: edits; none for a record in that form.
 
-LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, the hash
-of the body in the footer. A hash that does not match is evidence and stays, unless the user accepts the body with
-`--rehash`; a mirror that says something else stays too. The body itself is never touched but for its line ends. What
-would not read back as the same record is not done.
+LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, a hash
+of the body in the footer. A hash that matches stays, that of a trimmed body too: other tools look for it. One that does
+not match is evidence and stays; `--rehash` writes the hash of the whole body in place of both. A mirror that says
+something else stays too. The body itself is never touched but for its line ends. What would not read back as the same
+record is not done.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from prosa.data import Mapping, read_json, to_value
 from prosa.dialects.formatting import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
-from prosa.dialects.ymj.hashes import header_hash, payload_hash
+from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
 from prosa.dialects.ymj.header_edits import removal_edit, summary_edits
 from prosa.dialects.ymj.json_edits import inserted, removed, replaced
 from prosa.dialects.ymj.mirrors import MIRRORS, index_of, mirrors
@@ -35,11 +36,13 @@ def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
 
 
 def after_fix(before: YmjModel, after: YmjModel) -> tuple[Edit, ...]:
-    """The edit of ``after`` that keeps a hash true which was true before the body changed by a fix (X22)."""
-    stored = payload_hash(after)
-    if payload_hash(before).state != "matches" or stored.entry is None or stored.state != "differs":
+    """The edit of ``after`` that keeps a hash true which was true before the body changed by a fix, in its form
+    (X22)."""
+    was, stored = payload_hash(before), payload_hash(after)
+    if not was.verified or stored.entry is None or stored.text != was.text:
         return ()
-    return (replaced(stored.entry, after.body_sha256),)
+    wanted = in_the_form_of(was, before, after)
+    return (replaced(stored.entry, wanted),) if wanted != stored.text else ()
 
 
 def mark_edits(model: YmjModel) -> tuple[Edit, ...]:
@@ -70,22 +73,24 @@ def mirror_edits(model: YmjModel, keys: Iterable[str]) -> tuple[Edit, ...]:
 
 
 def hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
-    """The hash of the body, written where X22 says so."""
+    """The hash of the body, written where X22 says so: where there is none, in the form of a verified one in the
+    header; with ``rehash`` that of the whole body in place of any other."""
     stored, other = payload_hash(model), header_hash(model)
     if model.footer is None or not model.footer.sound or not model.footer.claimed or stored.state == "matches":
         return ()
-    if not rehash and (stored.state in ("differs", "placeholder") or other.state == "differs"):
+    if not rehash and (stored.state != "absent" or other.state == "differs"):
         return ()
+    wanted = other.text if other.verified and not rehash else model.body_sha256
     if stored.entry is not None:
-        return (replaced(stored.entry, model.body_sha256),)
+        return (replaced(stored.entry, wanted),)
     node = model.footer.node
-    return (inserted(model.source.text, node, "payload_hash", model.body_sha256, after="schema"),)
+    return (inserted(model.source.text, node, "payload_hash", wanted, after="schema"),)
 
 
 def header_hash_edits(model: YmjModel, *, rehash: bool = False) -> tuple[Edit, ...]:
     """The deprecated hash taken out of the header, once it is verified and the footer has it (YW6)."""
     stored, other = payload_hash(model), header_hash(model)
-    will_have = stored.state == "matches" or bool(hash_edits(model, rehash=rehash))
+    will_have = stored.verified or bool(hash_edits(model, rehash=rehash))
     if other.entry is None or not will_have or not (other.verified or rehash):
         return ()
     edit = removal_edit(model, other.entry)

@@ -31,8 +31,19 @@ class StoredHash:
 
     @property
     def verified(self) -> bool:
-        """Whether it was computed from this body, by today's rule or by that of older tools."""
+        """Whether it was computed from this body, whole or trimmed."""
         return self.state in ("matches", "legacy")
+
+
+def in_the_form_of(stored: StoredHash, before: YmjModel, after: YmjModel) -> str:
+    """The hash of the body of ``after``, of the whole or of the trimmed one, whichever ``stored`` is of ``before``, of
+    which it is verified (X22)."""
+    return hash_forms(after)[hash_forms(before).index(stored.text)]
+
+
+def hash_forms(model: YmjModel) -> tuple[str, ...]:
+    """The hashes that a verified record may have: that of the whole body first."""
+    return model.body_sha256, *model.legacy
 
 
 def payload_hash(model: YmjModel) -> StoredHash:

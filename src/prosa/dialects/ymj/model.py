@@ -81,7 +81,7 @@ class YmjModel:
 
     @cached_property
     def legacy(self) -> tuple[str, ...]:
-        """The hashes that older tools would have written."""
+        """The hashes that tools which trim the body would have written."""
         return legacy_hashes(self.body_text)
 
     @cached_property

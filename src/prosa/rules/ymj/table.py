@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
     _rule("YM021", "confused-versions", _H, _H),
     _rule("YM030", "missing-payload-hash", _W, _E),
     _rule("YM031", "payload-hash-mismatch", _E, _E),
-    _rule("YM032", "legacy-hash", _W, _E),
+    _rule("YM032", "legacy-hash", _H, _E),
     _rule("YM033", "conflicting-hashes", _E, _E),
     _rule("YM034", "placeholder-hash", _W, _E),
     _rule("YM035", "payload-hash-in-header", _W, _W),
