@@ -149,7 +149,7 @@ def test_x10_what_asks_an_index_loads_no_parser_no_rule_and_nothing_of_a_run(cor
         assert not modules & (HEAVY - {"sqlite3"}), argv
         assert not modules & {"pyromark", "yaml", "jsonschema_rs", "re2", "difflib", "concurrent.futures"}, argv
         foreign = ("prosa.runtime.", "prosa.rules.", "prosa.adapters.providers", "prosa.api", "prosa.template")
-        loaned = {"prosa.runtime.errors", "prosa.rules.globs"}
+        loaned = {"prosa.runtime.errors"}
         assert {name for name in modules if name.startswith(foreign)} <= loaned, argv
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.globs import applies, glob_form, segment_matches
+from prosa.dialects.magi.globs import applies, glob_form
 from prosa.dialects.magi.meta import MetaFile, effective_fields
 from tests.work import is_quick
 
@@ -90,7 +90,7 @@ def covers(globs: list[str], path: str) -> bool:
         (["[a-c]x.md"], "bx.md", True),
         (["[!a-c]x.md"], "bx.md", False),
         (["[]]x"], "]x", True),
-        (["[x"], "[x", True),
+        (["[x"], "[x", False),
         ([r"\*.md"], "*.md", True),
         ([r"\*.md"], "a.md", False),
         ([r"\!a"], "!a", True),
@@ -148,8 +148,8 @@ def test_m20_patterns_that_can_match_nothing_are_reported(text: str):
 
 def test_no_pattern_is_slow():
     """MA18. Stars take no exponential time."""
-    assert is_quick(lambda: segment_matches("a*" * 400 + "c", "a" * 4000 + "b"), 2)
-    assert not segment_matches("a*" * 400 + "c", "a" * 4000 + "b")
+    assert is_quick(lambda: covers(["a*" * 400 + "c"], "a" * 4000 + "b"), 2)
+    assert not covers(["a*" * 400 + "c"], "a" * 4000 + "b")
     assert is_quick(lambda: covers(["**/a/" * 60 + "b"], "/".join(["a"] * 200)), 2)
     assert not covers(["**/a/" * 60 + "b"], "/".join(["a"] * 200))
 

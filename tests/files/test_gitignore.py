@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.gitignore import compiled_pattern, ignored_in
+from prosa.adapters.files.gitignore import ignored_in
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.source import FileProblem
 
@@ -87,19 +88,26 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree(tmp_path_factory.mktemp("repository"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home for git in which nothing is set but the place of the user's patterns."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        patch.delenv("XDG_CONFIG_HOME", raising=False)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def settings_of_the_user(home: Path) -> None:
+    (home / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n", encoding="utf-8")
+    (home / "mine").write_text("", encoding="utf-8")
+
+
 def by_git(folder: Path) -> list[str]:
     """The files that git would add: what is neither ignored nor in an ignored folder."""
-    command = [
-        "git",
-        "-C",
-        str(folder),
-        "-c",
-        "core.excludesFile=/dev/null",
-        "ls-files",
-        "-z",
-        "-o",
-        "--exclude-standard",
-    ]
+    command = ["git", "-C", str(folder), "ls-files", "-z", "-o", "--exclude-standard"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return sorted(name for name in found.split("\0") if name.endswith(".md"))
 
@@ -147,10 +155,105 @@ def test_a_folder_without_a_work_tree_has_its_own_patterns(tmp_path: Path):
     assert by_us(tmp_path) == ["b.md"]
 
 
-def test_hostile_patterns_take_no_time():
-    for pattern in ("*" * 999, "**/" * 300, "[" * 999, "a*" * 400, "\\" * 999):
-        compiled = compiled_pattern(pattern)
-        assert compiled is None or compiled.fullmatch("b" * 200) is None or pattern.startswith("*")
+def test_x23_a_gitignore_of_a_stranger_hangs_no_walk(tmp_path: Path):
+    """X23. Five stars and two hundred equal letters were enough; the work of a pattern is counted in `tests/source`."""
+    (tmp_path / ("a" * 200 + ".md")).touch()
+    lines = ["*a" * 5 + "*b", "*a" * 90 + "*b", "**/" * 300, "[" * 999, "a*" * 400, "\\" * 999, "*" * 999 + "b"]
+    (tmp_path / ".gitignore").write_text("\n".join(lines), encoding="utf-8")
+    assert by_us(tmp_path) == ["a" * 200 + ".md"]
+
+
+TOKENS = (
+    *("a", "b", "ab", "z", "é", "*", "**", "**/", "/**", "/", "?", ".md", "*.md", "-", "^", "]", "***", "\t", "!", "#"),
+    *("[a]", "[!a]", "[^a-b]", "[]a]", "[!]a]", "[z-a]", "[a-]", "[--a]", "[a/]", "[^/]", "[a", "[\\a]", "[\\]a]"),
+    *("[[:alpha:]]", "[[:digit:]]", "[![:upper:]x]", "[[:nope:]]", "[[:]", "[:a]", "[[:punct:]]", "[a-\\b]"),
+    *("\\a", "\\*", "\\[", "\\ ", " ", "\\!", "\\#", "\\", "\\\\", "\\/"),
+)
+LINES = st.lists(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=5).map("".join), max_size=4)
+NAMES = ("a", "b", "ab", "[a]", "a]", "A1", "é", "z", "a b", "-", "\\a", "!a", "#a", "^", "a*")
+
+
+@pytest.fixture(scope="module")
+def odd_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A work tree of files and folders whose names look like patterns."""
+    folder = tmp_path_factory.mktemp("odd")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    for at, name in enumerate(NAMES):
+        other, last = NAMES[(at * 7 + 3) % len(NAMES)], NAMES[(at * 4 + 1) % len(NAMES)]
+        for place in (folder, folder / name, folder / other / name, folder / name / last / other):
+            place.mkdir(parents=True, exist_ok=True)
+            (place / f"{name}.md").touch()
+            (place / f"{last}.md").touch()
+    return folder
+
+
+@settings(max_examples=80, deadline=None)
+@given(LINES, LINES, LINES, LINES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]))
+def test_x23_what_is_shown_is_what_git_shows(
+    odd_names: Path,
+    home: Path,
+    top: list[str],
+    inner: list[str],
+    exclude: list[str],
+    mine: list[str],
+    end: str,
+    last: str,
+):
+    """X23, X5. Random patterns at the top, in a folder, in `info/exclude` and in the file of the user."""
+    for place, lines in (
+        (odd_names / ".gitignore", top),
+        (odd_names / "a" / ".gitignore", inner),
+        (odd_names / ".git" / "info" / "exclude", exclude),
+        (home / "mine", mine),
+    ):
+        place.write_bytes((end.join(lines) + (end if last else "")).encode())
+    assert by_us(odd_names) == by_git(odd_names)
+
+
+@pytest.mark.parametrize("where", ["default", "global", "own"])
+def test_x23_the_patterns_of_the_user_hold_too(tmp_path: Path, home: Path, where: str):
+    """X23. `core.excludesFile` of the user or of the work tree, or the file where git looks without it."""
+    folder = tree(tmp_path / "r")
+    (home / ".gitconfig").unlink()
+    place = home / ".config" / "git" / "ignore" if where == "default" else home / "other"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("foo.md\n", encoding="utf-8")
+    if where != "default":
+        scope = ["--global"] if where == "global" else []
+        subprocess.run(["git", "-C", str(folder), "config", *scope, "core.excludesFile", "~/other"], check=True)
+    assert by_us(folder) == by_git(folder)
+    assert "foo.md" not in by_us(folder)
+
+
+def test_x23_a_second_work_tree_has_the_patterns_of_the_first(tmp_path: Path, home: Path):
+    """X23. There `.git` is a file that says where the configuration is."""
+    folder = tree(tmp_path / "r")
+    (folder / ".git" / "info" / "exclude").write_text("b.md\n", encoding="utf-8")
+    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "w")], check=True, capture_output=True)
+    for name in ("a.md", "b.md"):
+        (tmp_path / "w" / name).touch()
+    assert by_us(tmp_path / "w") == by_git(tmp_path / "w") == ["a.md"]
+
+
+def test_x23_a_gitignore_that_is_a_link_is_not_followed(tmp_path: Path, home: Path):
+    """X23. As git does."""
+    folder = tree(tmp_path / "r")
+    (tmp_path / "patterns").write_text("a.md\n", encoding="utf-8")
+    (folder / ".gitignore").symlink_to(tmp_path / "patterns")
+    assert by_us(folder) == by_git(folder)
+
+
+@pytest.mark.parametrize("line", [r"a\ ", "a ", r"a\\ ", "a\t", "a \\", "  ", r"\  "])
+def test_x23_blanks_at_the_end_of_a_line(tmp_path: Path, home: Path, line: str):
+    """X23. A blank behind a backslash stays, and so does every tab."""
+    folder = tree(tmp_path / "r")
+    for name in ("a", "a ", "a\t", "a\\", " ", "a\\ "):
+        (folder / name).mkdir()
+        (folder / name / "x.md").touch()
+    (folder / ".gitignore").write_text(f"{line}\n", encoding="utf-8")
+    assert by_us(folder) == by_git(folder)
 
 
 def test_what_is_no_file_is_no_reason_to_stop(tmp_path: Path):

@@ -13,6 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
+from prosa.app.check.gather import gather
+from prosa.app.corpus import corpus_root
+from prosa.app.site.files import SiteFiles
 from prosa.source import FileProblem, Files
 
 AS_ROOT = os.geteuid() == 0
@@ -183,3 +186,23 @@ def test_any_bytes_come_back_whole_or_are_refused(data: bytes):
             assert problem.kind == "not-utf-8"
             with pytest.raises(UnicodeDecodeError):
                 data.decode()
+
+
+def test_x5_no_folder_becomes_the_root_because_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X5. The root of the current folder is asked of the folder, not of a file that might be in it."""
+    for name in ("x", "<stdin>", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text("# a\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert corpus_root(None) == corpus_root(Path()) == corpus_root(tmp_path) == tmp_path
+    assert [group.root for group in gather(["."], root=None, max_size=1000)] == [tmp_path]
+
+
+def test_x5_x23_a_folder_is_judged_by_its_own_name(tmp_path: Path):
+    """X5, X23. A pattern for a name that is in no folder closes no folder."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "gone").mkdir()
+    (tmp_path / ".gitignore").write_text("x\ngone\n", encoding="utf-8")
+    files = SiteFiles(tmp_path, 1000)
+    assert files.folder("sub/") == tmp_path / "sub/"
+    assert files.folder("gone/") is None

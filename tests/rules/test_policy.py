@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.rules.globs import glob_matches
 from prosa.rules.policy import Profile
 from prosa.rules.project import read_project
 from prosa.rules.table import BY_NAME
 from prosa.settings import GlobSettings, Settings
+from prosa.source.wildmatch import glob_matches
 
 ROOT = Path("/project")
 

@@ -176,7 +176,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
         return real_path(root)
     if path is not None and path.is_dir():
         return real_path(path)
-    return find_root(path if path is not None else Path("x"))
+    return find_root(path if path is not None else Path())
 
 
 def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], str] | None:
@@ -186,7 +186,7 @@ def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], str] | N
     from prosa.adapters.files import find_root
     from prosa.rules.policy import Profile
 
-    profile = Profile(settings=settings, root=find_root(base / "x"))
+    profile = Profile(settings=settings, root=find_root(base))
     return lambda real: profile.hints(real).glob or ""
 
 

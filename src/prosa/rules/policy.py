@@ -12,9 +12,9 @@ from typing import cast
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS
 from prosa.rules.analysis import Hints
-from prosa.rules.globs import glob_matches
 from prosa.rules.rank import Policy
 from prosa.settings.model import GlobSettings, Settings
+from prosa.source.wildmatch import glob_matches
 
 
 @dataclass(frozen=True, slots=True)

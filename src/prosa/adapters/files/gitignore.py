@@ -1,37 +1,39 @@
-"""What git ignores: `.gitignore` files and `.git/info/exclude` (gitignore(5)), without asking git.
+"""What git ignores: `.gitignore` files, `.git/info/exclude` and `core.excludesFile` (gitignore(5)), without asking git.
 
-In: the folders of a walk, from the top of the work tree down. Out: whether a file or folder in them is ignored. The
-user's own `core.excludesFile` is not read: what is checked must not depend on who checks it.
+In: the folders of a walk, from the top of the work tree down. Out: whether a file or folder in them is ignored. Tracked
+files are not told apart: what a pattern names is ignored, whether or not it was committed.
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
-# ruff: noqa: PTH118, PTH120, PTH123, PTH206
+# ruff: noqa: PTH111, PTH112, PTH118, PTH120, PTH123, PTH206
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+
+from prosa.source.wildmatch import PathGlob, path_glob
 
 IGNORE_FILE = ".gitignore"
 
-MAX_IGNORE_BYTES = 1024 * 1024
+MAX_IGNORE_BYTES = 16 * 1024 * 1024
 """Bytes of an ignore file that are read."""
 
-MAX_PATTERN = 1_000
-"""Characters of a pattern; a longer one is no pattern that anybody wrote."""
+MAX_CONFIG_BYTES = 1024 * 1024
+"""Bytes of a configuration file of git that are read."""
 
-_TOKEN = re.compile(r"/\*\*/|^\*\*/|/\*\*$|\*+|\?|\[(?:!|\^)?\]?(?:\\.|[^\]\\])*\]|\\.|.", re.DOTALL)
+_BOM = b"\xef\xbb\xbf"
+_SECTION = re.compile(r"\[\s*([\w.-]+)\s*\]")
+_EXCLUDES = re.compile(r"\s*excludesfile\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^#;]*))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One line: what it matches below the folder of its file, whether it takes back, whether only folders count."""
+    """One line: what it is about below the folder of its file, and whether it takes back."""
 
-    matches: re.Pattern[str]
+    glob: PathGlob
     negated: bool
-    only_folders: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +51,16 @@ class Ignored:
         """Whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything along."""
         level: Ignored | None = self
         while level is not None:
-            below = path[len(level.folder) + 1 :].replace(os.sep, "/")
+            below = os.fsencode(path[len(level.folder.rstrip(os.sep)) + 1 :].replace(os.sep, "/"))
             for pattern in reversed(level.patterns):
-                if (is_folder or not pattern.only_folders) and pattern.matches.fullmatch(below):
+                if pattern.glob.matches(below, is_folder=is_folder):
                     return not pattern.negated
             level = level.above
         return False
 
     def inside(self, folder: str) -> Ignored:
         """What holds in a folder below this one."""
-        patterns = _read(os.path.join(folder, IGNORE_FILE))
+        patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False)
         return Ignored(folder, patterns, self) if patterns else self
 
 
@@ -66,8 +68,12 @@ def ignored_in(folder: str) -> Ignored:
     """What holds in ``folder``, a real path: the patterns of its work tree down to it."""
     top = _work_tree(folder)
     start = top or folder
-    exclude = _read(os.path.join(start, ".git", "info", "exclude")) if top else ()
-    found = Ignored(start, _read(os.path.join(start, IGNORE_FILE)), Ignored(start, exclude))
+    found = Ignored(start, ())
+    if top is not None:
+        store = _git_folder(top)
+        found = Ignored(start, _read(_excludes_file(top, store)), found)
+        found = Ignored(start, _read(os.path.join(store, "info", "exclude")), found)
+    found = Ignored(start, _read(os.path.join(start, IGNORE_FILE), follow=False), found)
     inner = folder[len(start) :].strip(os.sep)
     for part in inner.split(os.sep) if inner else ():
         start = os.path.join(start, part)
@@ -85,51 +91,72 @@ def _work_tree(folder: str) -> str | None:
     return folder
 
 
-def _read(path: str) -> tuple[Pattern, ...]:
-    """The patterns of a file; none when there is none or it cannot be read."""
+def _git_folder(top: str) -> str:
+    """The folder that holds the configuration of a work tree; where `.git` is a file, it says where that is."""
+    place = os.path.join(top, ".git")
+    if os.path.isdir(place):
+        return place
+    named = _text(place).removeprefix("gitdir:").strip()
+    place = os.path.join(top, named)
+    common = _text(os.path.join(place, "commondir")).strip()
+    return os.path.join(place, common) if common else place
+
+
+def _excludes_file(top: str, store: str) -> str:
+    """The file with the user's patterns: what the last `core.excludesFile` names, else where git looks without one."""
+    home = os.path.expanduser("~")
+    config = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
+    named = os.path.join(config, "ignore")
+    for place in (os.path.join(config, "config"), os.path.join(home, ".gitconfig"), os.path.join(store, "config")):
+        for value in _excludes_in(_text(place)):
+            named = os.path.join(top, os.path.expanduser(value))
+    return named
+
+
+def _excludes_in(text: str) -> Iterator[str]:
+    """The values of `core.excludesFile` in a configuration file."""
+    section = ""
+    for line in text.splitlines():
+        if heading := _SECTION.match(line.strip()):
+            section = heading[1].lower()
+        elif section == "core" and (found := _EXCLUDES.match(line)):
+            yield re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+
+
+def _text(path: str) -> str:
+    return _bytes(path, MAX_CONFIG_BYTES, follow=True).decode("utf-8", "surrogateescape")
+
+
+def _bytes(path: str, most: int, *, follow: bool) -> bytes:
+    """The first bytes of a regular file; none when there is none or it cannot be read."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     try:
-        with open(path, "rb") as stream:
-            text = stream.read(MAX_IGNORE_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
-    except OSError:
-        return ()
-    return tuple(_patterns(text))
+        with open(os.open(path, flags), "rb") as stream:
+            return stream.read(most) or b""
+    except (OSError, ValueError):
+        return b""
 
 
-def _patterns(text: str) -> Iterator[Pattern]:
-    for line in text.split("\n"):
-        pattern = re.sub(r"(?<!\\)[ \t]+\Z", "", line.removesuffix("\r"))
-        if not pattern or pattern.startswith("#") or len(pattern) > MAX_PATTERN:
+def _read(path: str, *, follow: bool = True) -> tuple[Pattern, ...]:
+    """The patterns of a file. As git does, a `.gitignore` that is a link is not followed."""
+    return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM)))
+
+
+def _patterns(data: bytes) -> Iterator[Pattern]:
+    for line in data.split(b"\n"):
+        if line.startswith(b"#"):
             continue
-        negated = pattern.startswith("!")
+        pattern = without_blanks(line.removesuffix(b"\r").partition(b"\0")[0])
+        negated = pattern.startswith(b"!")
         pattern = pattern[negated:]
-        only_folders = pattern.endswith("/")
-        compiled = compiled_pattern(pattern.rstrip("/") if only_folders else pattern)
-        if compiled is not None:
-            yield Pattern(compiled, negated, only_folders)
+        if pattern.strip(b"/"):
+            yield Pattern(path_glob(pattern), negated)
 
 
-@cache
-def compiled_pattern(pattern: str) -> re.Pattern[str] | None:
-    """A pattern as an expression for whole paths below its folder; None for one that matches nothing."""
-    anchored = "/" in pattern
-    body = "".join(_part(token) for token in _TOKEN.findall(pattern.removeprefix("/")))
-    try:
-        return re.compile(body if anchored else f"(?:.*/)?{body}", re.DOTALL)
-    except re.error:
-        return None
-
-
-def _part(token: str) -> str:
-    if token in _PARTS:
-        return _PARTS[token]
-    if token.startswith("[") and len(token) > 2:
-        inside = token[1:-1]
-        negated = inside[0] in "!^"
-        body = inside[negated:].replace("[", r"\[").replace("&&", r"&\&").replace("||", r"|\|").replace("~~", r"~\~")
-        return f"[^/{body}]" if negated else f"(?!/)[{body}]"
-    if token.startswith("*"):
-        return "[^/]*"
-    return re.escape(token[1:] if len(token) == 2 and token[0] == "\\" else token)
-
-
-_PARTS = {"/**/": "/(?:.*/)?", "**/": "(?:.*/)?", "/**": "/.+", "?": "[^/]"}
+def without_blanks(line: bytes) -> bytes:
+    """A line without the blanks at its end; one behind a backslash stays."""
+    end = len(line)
+    while line.endswith(b" ", 0, end):
+        end -= 1
+    escapes = end - len(line[:end].rstrip(b"\\"))
+    return line[: end + (escapes % 2 and end < len(line))]

@@ -124,7 +124,8 @@ def link_on_the_way(folder: Path, path: str) -> Path | None:
 
 
 def find_root(path: Path) -> Path:
-    """The nearest ancestor that holds `prosa.toml` or `.git`, else the document's folder (X5). Always a real path.
+    """The root of the document or the folder at ``path``: the nearest folder from there upwards that is marked as a
+    project, else the folder itself (X5). Always a real path.
 
     Ancestors are those of the folder the document is in, links to that folder resolved; a link that *is* the document
     is not followed, so that it cannot choose its own root.

@@ -35,7 +35,7 @@ def scan(
     problems: list[FileProblem] = []
     found: list[Found] = []
     walk = Walk(suffixes, files, gitignore)
-    below = len(os.fspath(root / "x")) - 1
+    below = len(os.path.join(root, ""))  # noqa: PTH118 - with the slash, which a root of the system has already
     for each in islice(walk.documents(root), MAX_DOCUMENTS + 1):
         if isinstance(each, FileProblem):
             problems.append(each)

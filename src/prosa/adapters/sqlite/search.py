@@ -19,7 +19,7 @@ from prosa.corpus.search import MAX_LIMIT, Hit, Search
 from prosa.corpus.where import Condition
 from prosa.corpus.where.compile import sql_functions
 from prosa.corpus.words import words
-from prosa.rules.globs import glob_matches
+from prosa.source.wildmatch import glob_matches
 
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.index import Index

@@ -77,7 +77,7 @@ class _Grouping:
         """`--root`, else the nearest marked ancestor, else the folder of the document."""
         if self.root is not None:
             return real_path(self.root)
-        return find_root(path / STDIN_NAME if path.is_dir() else path)
+        return find_root(path)
 
     def add(self, root: Path, paths: Sequence[Path]) -> None:
         self.by_root.setdefault(root, []).extend(paths)

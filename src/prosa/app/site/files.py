@@ -97,7 +97,10 @@ class SiteFiles:
         place = self.root / path
         if not os.path.isdir(place) or self.real(path) != path.rstrip("/"):  # noqa: PTH112 - a name too long is no error
             return None
-        return place if not path or self.is_open(f"{path}x") else None
+        name = path.rstrip("/")
+        if any(part.startswith(".") for part in name.split("/")):
+            return None
+        return place if self._rules_in(name) is not None else None
 
     def is_open(self, path: str) -> bool:
         """Whether no part of a path is hidden and git ignores none of it."""

@@ -2,17 +2,16 @@
 
 As in a gitignore file: the last pattern that matches decides, `!` takes back, a pattern without a slash matches at any
 depth, one that names a folder covers what is below it. Different from there: a leading slash means the root of the
-project, and a pattern with `://` looks at the URL that the document came from. No regular expression is built from a
-pattern, so no pattern can be slow: the work is at most the length of the pattern times that of the path.
+project, and a pattern with `://` looks at the URL that the document came from. The matching itself is that of all
+globs (`source.wildmatch`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-MAX_PATTERN = 1_024
-"""Characters of a pattern; a longer one matches nothing."""
+from prosa.source.wildmatch import MAX_GLOB, as_bytes, path_glob, wildcard
 
 MAX_URL = 4_096
 """Characters of a URL that patterns look at; a longer one matches nothing."""
@@ -36,8 +35,8 @@ def glob_form(text: str) -> str | None:
     pattern, _ = _sign(text)
     if not pattern.strip("/"):
         return "holds a pattern that matches nothing"
-    if len(pattern) > MAX_PATTERN:
-        return f"holds a pattern of more than {MAX_PATTERN} characters"
+    if len(pattern) > MAX_GLOB:
+        return f"holds a pattern of more than {MAX_GLOB} characters"
     if "://" not in pattern and ".." in pattern.split("/"):
         return "holds a pattern that leaves its folder: begin with `/` to start at the root of the project"
     return None
@@ -48,110 +47,15 @@ def _sign(glob: str) -> tuple[str, bool]:
 
 
 def _matches(pattern: str, path: PurePosixPath | None, root_path: PurePosixPath | None, url: str | None) -> bool:
-    if len(pattern) > MAX_PATTERN:
+    if len(pattern) > MAX_GLOB:
         return False
     if "://" in pattern:
-        return url is not None and len(url) <= MAX_URL and _segments_match(pattern.split("/"), url.split("/"))
-    if pattern.startswith("/"):
-        return root_path is not None and _path_matches(pattern[1:], root_path, anchored=True)
-    relative = pattern.removeprefix("./")
-    anchored = relative != pattern or "/" in relative.rstrip("/")
-    return path is not None and _path_matches(relative, path, anchored=anchored)
+        found = wildcard(as_bytes(pattern))
+        return found is not None and url is not None and len(url) <= MAX_URL and found.matches(as_bytes(url))
+    place = root_path if pattern.startswith("/") else path
+    return place is not None and path_glob(as_bytes(_anchored(pattern))).covers(as_bytes(place.as_posix()))
 
 
-def _path_matches(pattern: str, path: PurePosixPath, *, anchored: bool) -> bool:
-    """Whether a pattern matches a file or one of the folders above it."""
-    folder_only = pattern.endswith("/")
-    segments = [segment for segment in pattern.split("/") if segment]
-    if not segments:
-        return False
-    if not anchored:
-        segments = ["**", *segments]
-    parts = path.parts
-    ends = range(1, len(parts) if folder_only else len(parts) + 1)
-    if segments[-1] == "**":  # everything inside, and nothing of the folder itself
-        return _segments_match([*segments[:-1], "*", "**"], parts)
-    return any(_segments_match(segments, parts[:end]) for end in ends)
-
-
-def _segments_match(segments: Sequence[str], parts: Sequence[str]) -> bool:
-    """`**` takes any number of parts; two positions that only move on, as in matching a `*`."""
-    at = part = 0
-    star, resume = -1, 0
-    while part < len(parts):
-        if at < len(segments) and segments[at] == "**":
-            star, resume = at, part
-            at += 1
-        elif at < len(segments) and segment_matches(segments[at], parts[part]):
-            at += 1
-            part += 1
-        elif star >= 0:
-            resume += 1
-            at, part = star + 1, resume
-        else:
-            return False
-    return all(segment == "**" for segment in segments[at:])
-
-
-def segment_matches(pattern: str, text: str) -> bool:
-    """One part of a path: `*` any characters, `?` one, `[a-z]` and `[!a-z]` one of a set, a backslash escapes."""
-    units = _units(pattern)
-    at = place = 0
-    star, resume = -1, 0
-    while place < len(text):
-        if at < len(units) and units[at] == "*":
-            star, resume = at, place
-            at += 1
-        elif at < len(units) and _one_matches(units[at], text[place]):
-            at += 1
-            place += 1
-        elif star >= 0:
-            resume += 1
-            at, place = star + 1, resume
-        else:
-            return False
-    return all(unit == "*" for unit in units[at:])
-
-
-def _units(pattern: str) -> list[str]:
-    """The pattern in units: `*`, `?`, a set in brackets, a backslash with its character, one character."""
-    units: list[str] = []
-    at = 0
-    while at < len(pattern):
-        size = 1
-        if pattern[at] == "\\" and at + 1 < len(pattern):
-            size = 2
-        elif pattern[at] == "[":
-            close = pattern.find("]", at + (3 if pattern[at + 1 : at + 2] in ("!", "^") else 2))
-            size = close - at + 1 if close > 0 else 1
-        unit = pattern[at : at + size]
-        if not (unit == "*" and units[-1:] == ["*"]):
-            units.append(unit)
-        at += size
-    return units
-
-
-def _one_matches(unit: str, character: str) -> bool:
-    if unit == "?":
-        return True
-    if len(unit) == 2 and unit[0] == "\\":
-        return unit[1] == character
-    if len(unit) < 3:
-        return unit == character
-    inner = unit[1:-1]
-    negative = inner[0] in "!^"
-    return _in_set(inner[1:] if negative else inner, character) is not negative
-
-
-def _in_set(inner: str, character: str) -> bool:
-    at = 0
-    while at < len(inner):
-        if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
-            if inner[at] <= character <= inner[at + 2]:
-                return True
-            at += 3
-        else:
-            if inner[at] == character:
-                return True
-            at += 1
-    return False
+def _anchored(pattern: str) -> str:
+    """The pattern with a leading slash where it says that it begins here."""
+    return f"/{pattern[2:]}" if pattern.startswith("./") else pattern

@@ -1,0 +1,260 @@
+"""The one matcher of globs: of `.gitignore`, of `prosa.toml`, of `globs` in meta files and of searches.
+
+In: a pattern and a path with `/`, both bytes. Out: whether it matches. The grammar is that of git's wildmatch: `*` and
+`?` stay inside a folder, `**` as a whole part of a path crosses folders, `[a-z]`, `[!a-z]` and `[[:digit:]]` are one
+byte of a set, a backslash escapes. A pattern becomes the positions of an automaton, which are the bits of one number;
+every byte of a path moves all of them at once. So the work is one step for each byte, whatever the pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache, reduce
+from typing import TypeAlias
+
+MAX_GLOB = 1_024
+"""Characters of a glob that a document or a setting writes; a longer one is some other text and matches nothing."""
+
+_SLASH = 0x2F
+_SPECIAL = re.compile(rb"[*?\[\\]")
+_STARS = re.compile(rb"\*+")
+
+
+class _Gap(Enum):
+    """What takes any number of bytes: within a part of the path, or across parts. ``FOLDERS`` is `**` before a slash,
+    which is left out with its slash where no folder is meant."""
+
+    PART = 1
+    ANY = 2
+    FOLDERS = 3
+
+
+_Item: TypeAlias = frozenset[int] | _Gap
+
+
+@dataclass(frozen=True, slots=True)
+class _Automaton:
+    """Positions as bits. ``takes`` has those that each byte moves on; ``gaps`` stay at a byte and ``deep`` at a slash
+    too; ``optional`` are those that may be left out with the slash behind them."""
+
+    takes: tuple[int, ...]
+    gaps: int
+    deep: int
+    optional: int
+    end: int
+
+    def accepts(self, text: bytes) -> bool:
+        state = self._beyond(1, 0)
+        for byte in text:
+            stays = self.deep if byte == _SLASH else self.gaps
+            state = self._beyond((state & self.takes[byte]) << 1, state & stays)
+            if not state:
+                return False
+        return bool(state & self.end)
+
+    def _beyond(self, arrived: int, stayed: int) -> int:
+        """The positions with those that are reached without a byte: behind every gap, and behind what is optional, as
+        long as it has taken nothing."""
+        state = arrived | (arrived & self.optional) << 2 | stayed
+        return state | (state & self.gaps) << 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """A pattern for whole texts. ``prefix`` and ``suffix`` are the literal bytes at its ends, which decide most texts;
+    the automaton reads what lies between, and is None for a pattern without a wildcard."""
+
+    prefix: bytes
+    suffix: bytes = b""
+    automaton: _Automaton | None = None
+
+    def matches(self, text: bytes) -> bool:
+        """Whether the pattern is about all of ``text``."""
+        if self.automaton is None:
+            return text == self.prefix
+        start, end = len(self.prefix), len(text) - len(self.suffix)
+        if end < start or not text.startswith(self.prefix) or not text.endswith(self.suffix):
+            return False
+        return self.automaton.accepts(text[start:end])
+
+
+@dataclass(frozen=True, slots=True)
+class PathGlob:
+    """A glob as in a line of `.gitignore`: with a slash, not counting one at its end, it is about the whole path, else
+    about a name at any depth. One that ends with a slash is about folders."""
+
+    wildcard: Wildcard | None
+    anchored: bool
+    only_folders: bool
+
+    def matches(self, path: bytes, *, is_folder: bool) -> bool:
+        """Whether the glob is about the file or folder at ``path``, and not only about a folder above it."""
+        if self.wildcard is None or (self.only_folders and not is_folder):
+            return False
+        return self.wildcard.matches(path if self.anchored else path[path.rfind(b"/") + 1 :])
+
+    def covers(self, path: bytes) -> bool:
+        """Whether the glob is about the file at ``path`` or about a folder that it is in."""
+        if self.matches(path, is_folder=False):
+            return True
+        ends = (at for at, byte in enumerate(path) if byte == _SLASH)
+        return any(self.matches(path[:end], is_folder=True) for end in ends)
+
+
+@lru_cache(maxsize=4_096)
+def path_glob(pattern: bytes) -> PathGlob:
+    """The glob of one line, without the `!` in front of it. A broken set in brackets makes it match nothing."""
+    only_folders = pattern.endswith(b"/")
+    body = pattern[:-1] if only_folders else pattern
+    return PathGlob(wildcard(body.removeprefix(b"/")), b"/" in body, only_folders)
+
+
+def glob_matches(glob: str, path: str) -> bool:
+    """Whether a glob of a setting or an option matches a path below the root, or a folder that it is in."""
+    if len(glob) > MAX_GLOB:
+        return False
+    return path_glob(as_bytes(glob.removeprefix("./"))).covers(as_bytes(path))
+
+
+def as_bytes(text: str) -> bytes:
+    """A text as the file system has it; what is no text in any file name becomes a question mark."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
+
+
+@lru_cache(maxsize=4_096)
+def wildcard(pattern: bytes) -> Wildcard | None:
+    """A pattern read; None for one that can match nothing. As in git a `**` at the first wildcard crosses folders
+    whatever stands before it."""
+    special = _SPECIAL.search(pattern)
+    if special is None:
+        return Wildcard(pattern)
+    items = _items(pattern[special.start() :])
+    if items is None:
+        return None
+    tail = _literal_tail(items)
+    suffix = bytes(next(iter(item)) for item in items[tail:] if isinstance(item, frozenset))
+    return Wildcard(pattern[: special.start()], suffix, _automaton(items[:tail]))
+
+
+def _literal_tail(items: list[_Item]) -> int:
+    """Where the single bytes at the end begin; the slash of a `**` is none of them."""
+    tail = len(items)
+    while tail and isinstance(item := items[tail - 1], frozenset) and len(item) == 1:
+        if tail > 1 and items[tail - 2] is _Gap.FOLDERS:
+            break
+        tail -= 1
+    return tail
+
+
+def _automaton(items: list[_Item]) -> _Automaton:
+    def bits(*kinds: _Gap) -> int:
+        return sum(1 << at for at, item in enumerate(items) if item in kinds)
+
+    takes = [0] * 256
+    for at, item in enumerate(items):
+        for byte in item if isinstance(item, frozenset) else ():
+            takes[byte] |= 1 << at
+    deep = bits(_Gap.ANY, _Gap.FOLDERS)
+    return _Automaton(tuple(takes), deep | bits(_Gap.PART), deep, bits(_Gap.FOLDERS), 1 << len(items))
+
+
+def _items(pattern: bytes) -> list[_Item] | None:
+    """The pattern in order; None where a set is broken or nothing follows a backslash."""
+    items: list[_Item] = []
+    at = 0
+    while at < len(pattern):
+        byte = pattern[at : at + 1]
+        if byte == b"*":
+            gap, at = _gap(pattern, at)
+            if gap is _Gap.FOLDERS and items[-2:-1] == [gap]:
+                at += 1  # `**/**/` is `**/`
+            else:
+                items.append(gap)
+        elif byte == b"?":
+            items.append(_ANY_BYTE)
+            at += 1
+        elif byte == b"[":
+            found = _set(pattern, at + 1)
+            if found is None:
+                return None
+            items.append(found[0] - {_SLASH})
+            at = found[1]
+        else:
+            at += byte == b"\\"
+            if at == len(pattern):
+                return None
+            items.append(frozenset(pattern[at : at + 1]))
+            at += 1
+    return items
+
+
+def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
+    """What the stars at ``at`` mean, and where they end."""
+    found = _STARS.match(pattern, at)
+    assert found is not None
+    end = found.end()
+    after = pattern[end:]
+    whole = (at == 0 or pattern[at - 1] == _SLASH) and (not after or after.startswith((b"/", b"\\/")))
+    if end - at == 1 or not whole:
+        return _Gap.PART, end
+    return (_Gap.FOLDERS if after.startswith(b"/") else _Gap.ANY), end
+
+
+def _set(pattern: bytes, at: int) -> tuple[frozenset[int], int] | None:
+    """The bytes of the set that begins at ``at``, behind its bracket, and where it ends; None where it is broken. The
+    first byte is no end, and the one before a range counts by itself, also where the range is empty."""
+    negated = pattern[at : at + 1] in (b"!", b"^")
+    at += negated
+    found: set[int] = set()
+    before, first = -1, True
+    while first or pattern[at : at + 1] != b"]":
+        first = False
+        if (
+            pattern.startswith(b"[:", at)
+            and (close := pattern.find(b"]", at + 2)) > at + 2
+            and pattern[close - 1] == 0x3A
+        ):
+            named = _CLASSES.get(pattern[at + 2 : close - 1])
+            if named is None:
+                return None
+            found |= named
+            before, at = -1, close + 1
+            continue
+        is_range = before >= 0 and pattern[at : at + 1] == b"-" and pattern[at + 1 : at + 2] not in (b"", b"]")
+        at += is_range
+        at += pattern[at : at + 1] == b"\\"
+        if at >= len(pattern):
+            return None
+        byte = pattern[at]
+        found |= set(range(before, byte + 1)) if is_range else {byte}
+        before, at = (-1 if is_range else byte), at + 1
+    return (_ALL - found if negated else frozenset(found)), at + 1
+
+
+def _span(*ranges: str) -> frozenset[int]:
+    return reduce(frozenset.union, (frozenset(range(ord(each[0]), ord(each[-1]) + 1)) for each in ranges))
+
+
+_ALL = frozenset(range(256))
+_ANY_BYTE = _ALL - {_SLASH}
+_DIGIT, _UPPER, _LOWER = _span("09"), _span("AZ"), _span("az")
+_GRAPH = _span("!~")
+_CLASSES = {
+    b"alnum": _DIGIT | _UPPER | _LOWER,
+    b"alpha": _UPPER | _LOWER,
+    b"blank": frozenset(b" \t"),
+    b"cntrl": _span("\0\x1f", "\x7f"),
+    b"digit": _DIGIT,
+    b"graph": _GRAPH,
+    b"lower": _LOWER,
+    b"print": _GRAPH | {0x20},
+    b"punct": _GRAPH - _DIGIT - _UPPER - _LOWER,
+    b"space": frozenset(b" \t\n\r"),
+    b"upper": _UPPER,
+    b"xdigit": _DIGIT | _span("AF", "af"),
+}
