@@ -58,7 +58,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     if path is None:
         checked = check_text(SourceText(str(path_or_text)), dialect=dialect)
     else:
-        files = RootedFiles(find_root(path))
+        files = RootedFiles(find_root(path), named=(path,))
         files.read(path)
         checked = check_documents([path], files, dialect=dialect)
     found = checked.documents[0]
@@ -85,7 +85,7 @@ def check(
     given = [Path(each) for each in ([paths] if isinstance(paths, str | Path) else paths)]
     if not given:
         return []
-    files = RootedFiles(Path(root) if root is not None else find_root(given[0]))
+    files = RootedFiles(Path(root) if root is not None else find_root(given[0]), named=tuple(given))
     checked = check_documents(
         documents_in(given, DOCUMENT_SUFFIXES, files),
         files,
@@ -149,7 +149,7 @@ async def arun(
     else:
         path = Path(path_or_program)
         around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
-        program = app.load_program(path, choices, around.settings)
+        program = app.load_program(path, choices, around.settings, environ=environ)
     program = app.with_sites(program, sites.named)
     check_agreement(environ)
     given = {} if input is None else input

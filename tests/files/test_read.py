@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import socket
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root, find_root
 from prosa.app.check.gather import gather
 from prosa.app.corpus import corpus_root
 from prosa.app.site.files import SiteFiles
@@ -144,7 +145,7 @@ def test_relative_paths_start_at_the_working_directory(tmp_path: Path, monkeypat
     assert RootedFiles(Path()).read(Path("a.md")).path == "a.md"
 
 
-@pytest.mark.parametrize("mark", ["prosa.toml", ".git"])
+@pytest.mark.parametrize("mark", ["prosa.toml", ".obsidian", ".git"])
 def test_x5_the_root_is_the_nearest_marked_ancestor(tmp_path: Path, mark: str):
     deep = tmp_path / "project" / "docs" / "more"
     deep.mkdir(parents=True)
@@ -172,6 +173,43 @@ def test_x5_a_link_does_not_choose_its_own_root(tmp_path: Path):
     root = find_root(tmp_path / "docs" / "a.md")
     assert root == (tmp_path / "docs").resolve()
     assert refused(tmp_path / "docs" / "a.md", RootedFiles(root)).kind == "outside-root"
+
+
+def test_x5_what_the_user_names_is_opened_and_not_quoted_outside_the_root(tmp_path: Path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "b.md").write_text("x")
+    (tmp_path / "c.md").write_text("y")
+    link = tmp_path / "docs" / "a.md"
+    link.symlink_to("../b.md")
+    files = RootedFiles(tmp_path / "docs", named=(link,))
+    for each in (files, pickle.loads(pickle.dumps(files))):
+        assert (each.read(link).text, each.read(link).quotable) == ("x", False)
+        assert each.digest(link, 10) == hashlib.sha256(b"x").hexdigest()
+        assert each.exists(link)
+        assert refused(tmp_path / "c.md", each).kind == "outside-root"
+    assert RootedFiles(tmp_path, named=(link,)).read(link).quotable
+
+
+def test_x5_the_root_of_a_program_is_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X5. Where nothing marks a project: the current folder, unless it is home, or all there is."""
+    folder = tmp_path / "work" / "agents" / "deep"
+    folder.mkdir(parents=True)
+    home = {"HOME": str(tmp_path)}
+    path = folder / "a.md"
+    stands = {}
+    for here in ("work", "work/agents/deep", ".", "/", "elsewhere"):
+        (tmp_path / here).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / here)
+        stands[here] = find_program_root(path, home)
+    assert stands == {
+        "work": tmp_path / "work",
+        "work/agents/deep": folder,
+        ".": folder,  # the home folder
+        "/": folder,
+        "elsewhere": folder,
+    }
+    (tmp_path / "work" / "agents" / ".git").mkdir()
+    assert find_program_root(path, home) == tmp_path / "work" / "agents"
 
 
 @settings(max_examples=60, deadline=None)

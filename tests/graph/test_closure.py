@@ -84,15 +84,26 @@ def test_a_file_under_two_names_is_one_program_and_read_once(tmp_path: Path):
 
 
 def test_x5_nothing_outside_the_root_is_opened_unless_asked(tmp_path: Path):
-    """X5. A link that leads out counts as outside; a run without a root follows it."""
-    write(tmp_path, in__main=program("main", "../out.md", "link.md"), out=program("out"))
+    """X5, LA14. A link that leads out counts as outside, and a run follows none; nor what reads as no program."""
+    absolute = str(tmp_path / "out.md")
+    names = ("../out.md", absolute, "link.md", "up/out.md", "../linked.md", "../plain.md", "../gone.md")
+    write(tmp_path, in__main=program("main", *names), out=program("out", "far/on.md"), far__on=program("on"))
+    write(tmp_path, plain="---\ntitle: x\n---\n")
     (tmp_path / "in" / "link.md").symlink_to(tmp_path / "out.md")
+    (tmp_path / "in" / "up").symlink_to(tmp_path)
+    (tmp_path / "linked.md").symlink_to(tmp_path / "out.md")
     files = Counting(RootedFiles(tmp_path / "in"))
     closure = load_closure(tmp_path / "in" / "main.md", files)
-    assert [each.state for each in closure.root.imports] == ["outside-root", "outside-root"]
+    assert {each.state for each in closure.root.imports} == {"outside-root"}
     assert files.opened == ["main.md"]
-    followed = load_closure(tmp_path / "in" / "main.md", RootedFiles(None), follow_outside_root=True)
-    assert [each.state for each in followed.root.imports] == ["program", "program"]
+    rooted = RootedFiles(tmp_path / "in")
+    followed = load_closure(tmp_path / "in" / "main.md", rooted, outside=rooted.read_outside)
+    states = dict(zip(names, (each.state for each in followed.root.imports), strict=True))
+    assert {name for name, state in states.items() if state == "program"} == {"../out.md", absolute}
+    assert states["../gone.md"] == "missing"
+    assert {states[name] for name in names[2:-1]} == {"outside-root"}
+    quoted = {each.model.name: each.model.source.quotable for each in followed.programs.values()}
+    assert quoted == {"main": True, "out": False, "on": False}
 
 
 @pytest.mark.parametrize(

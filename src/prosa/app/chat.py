@@ -200,11 +200,13 @@ class _Preparing:
         return line is not None and line.line.variable is None and any(line.source is each for each in trusted)
 
     def _program(self, spec: str) -> Program:
+        from prosa.adapters.files import find_root
         from prosa.app.program import load_program
 
-        here = Path(spec)
-        path = here if spec in self.asked.tools else self.path.parent / here
-        return load_program(path, self.choices, self.around.settings)
+        if spec in self.asked.tools:
+            choices = replace(self.choices, root=self.choices.root or find_root(Path(spec)))
+            return load_program(Path(spec), choices, self.around.settings)
+        return load_program(self.path.parent / spec, self.choices, self.around.settings, within=self.root)
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Everything that is wrong and changes what is sent, in the order of the files."""

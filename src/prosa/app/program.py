@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,18 +26,25 @@ def load_program(
     *,
     to_run: bool = True,
     warned: Callable[[Diagnostic], None] | None = None,
+    environ: Mapping[str, str] | None = None,
+    within: Path | None = None,
 ) -> Program:
-    """Reads a program with everything it imports.
+    """Reads a program with everything it imports, from inside its root (X5).
 
-    ``warned`` hears the warnings about a program that is accepted. Raises `FileProblem`, and `ProgramRefused` when
-    there are errors that stop a run, or with ``to_run`` False those that stop even rendering (LA2).
+    ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
+    nobody's root. ``within`` is the root where not the user named the program, but a document or somebody on the web:
+    then nothing outside of it is opened. Raises `FileProblem`, and `ProgramRefused` when there are errors that stop a
+    run, or with ``to_run`` False those that stop even rendering (LA2).
     """
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root
     from prosa.rules.engine import check_program
     from prosa.runtime.lower.markdownlang import lower
 
-    files = RootedFiles(choices.root, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
-    checked = check_program(path, files, follow_outside_root=choices.root is None)
+    given = within or choices.root
+    root = given or find_program_root(path, environ or {})
+    most = choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES
+    files = RootedFiles(root, most, () if within else (path,))
+    checked = check_program(path, files, outside=None if given else files.read_outside)
     errors = checked.stopping("run" if to_run else "render")
     if errors or checked.closure is None:
         raise ProgramRefused(errors)

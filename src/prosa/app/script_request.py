@@ -69,7 +69,7 @@ def writer_of(file: ScriptFile, choice: Choice, choices: Choices, around: Surrou
 
     if not choice.writes:
         return None
-    files = RootedFiles(choices.root, max_size=choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES)
+    files = RootedFiles(max_size=choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES)
     return writer_for(file, files, config_dir(around.environ), force=choice.force)
 
 

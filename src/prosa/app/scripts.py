@@ -76,15 +76,21 @@ class ScriptJob:
 
 
 def load_scripts(
-    document: Path | SourceText, choices: Choices, settings: Settings, beside: Path | SourceText | None = None
+    document: Path | SourceText,
+    choices: Choices,
+    settings: Settings,
+    beside: Path | SourceText | None = None,
+    *,
+    within: Path | None = None,
 ) -> ScriptFile:
     """Reads a document as MAGI, and the instructions ``beside`` it where there are some; a text stands for itself.
+    ``within`` is the folder outside of which nothing is opened where not the user named the document.
 
     Raises `FileProblem`, and `RunError` for a file of instructions that is none.
     """
     from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
 
-    files = RootedFiles(choices.root, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
+    files = RootedFiles(within, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
     source = files.read(document) if isinstance(document, Path) else document
     if isinstance(beside, Path):
         beside = RootedFiles(max_size=files.max_size).read(beside)

@@ -70,8 +70,7 @@ class Checking:
             progress=self.progress,
         )
         beside = None if group.whole and only is None else group.beside
-        metas = None if group.whole and only is None else group.metas
-        around = Surroundings(group.root, beside, group.rooted, metas)
+        around = Surroundings(group.root, beside, group.rooted)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         return check(paths, looker, profile, around)
 

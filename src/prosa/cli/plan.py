@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.runtime.plan import plan
 
     choices, around = choices_from(args), surroundings(console, args.file)
-    program = app.load_program(args.file, choices, around.settings)
+    program = app.load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
     planned = plan(program, given, has_input=has_input, service=app.service_words(choices, around))

@@ -24,7 +24,7 @@ def program_help(path: Path, around: Surroundings) -> str:
     from prosa.render.plain import safe
     from prosa.schema import describe_inputs
 
-    program = app.load_program(path, app.Choices(), around.settings, to_run=False)
+    program = app.load_program(path, app.Choices(), around.settings, to_run=False, environ=around.environ)
     fields = describe_inputs(program.input_schema)
     lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} {_usage(fields)}".rstrip(), ""]
     lines += (

@@ -37,7 +37,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.runtime.plan import first_messages
 
     choices = choices_from(args)
-    program = app.load_program(args.file, choices, surroundings(console, args.file).settings, to_run=False)
+    settings = surroundings(console, args.file).settings
+    program = app.load_program(args.file, choices, settings, to_run=False, environ=console.environ)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
     return _print(args, first_messages(program, given), console)
 

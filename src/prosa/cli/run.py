@@ -141,7 +141,8 @@ def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
 
     require_writable(job.output)
     around = surroundings(console, job.program, watching.notice)
-    program = app.load_program(job.program, job.choices, around.settings, warned=_warning(console, watching))
+    warned = _warning(console, watching)
+    program = app.load_program(job.program, job.choices, around.settings, warned=warned, environ=console.environ)
     program = app.with_sites(program, job.choices.site_rights.named)
     if job.gate:
         check_agreement(console.environ)

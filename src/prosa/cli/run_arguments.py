@@ -47,7 +47,9 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """What may be read."""
     group = parser.add_argument_group("reading")
-    group.add_argument("--root", type=_folder, metavar="DIR", help="follow imports only inside this folder")
+    group.add_argument(
+        "--root", type=_folder, metavar="DIR", help="open imports only inside this folder (default: the project)"
+    )
     group.add_argument("--max-size", type=_bytes, metavar="SIZE", help="largest document, and input (10MB)")
 
 

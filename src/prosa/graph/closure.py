@@ -1,20 +1,21 @@
 """The import graph of programs, read once through the `Files` port (L6, L28, L29, LA14, LA15).
 
 In: one or more paths. Out: every program they reach, each real file read once, and for every import what became of it.
-It names facts; the rules under `prosa.rules.markdownlang` put them into words. It opens nothing outside the root unless
-asked to (X5).
+It names facts; the rules under `prosa.rules.markdownlang` put them into words. Outside the root it opens nothing,
+unless it is handed a way to, and then only programs (X5).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from prosa.diagnostics import Problem
+from prosa.dialects.detect import detect
 from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang import ImportRef, ProgramModel
 from prosa.dialects.markdownlang.read import read
@@ -30,6 +31,9 @@ MAX_IMPORTS = 256
 
 MAX_IMPORT_DEPTH = 16
 """Programs that may call each other in a chain (X9)."""
+
+ReadOutside: TypeAlias = Callable[[Path], SourceText]
+"""Reads a file outside the root that no link leads to. Raises `FileProblem`."""
 
 ImportState: TypeAlias = Literal[
     "program", "reserved", "not-markdown", "outside-root", "missing", "unreadable", "too-many"
@@ -98,15 +102,16 @@ def load_closure(
     path: Path | Sequence[Path],
     files: Files,
     *,
-    follow_outside_root: bool = False,
+    outside: ReadOutside | None = None,
     known: Mapping[Path, LoadedProgram] | None = None,
 ) -> Closure:
     """Reads the programs at ``path`` and everything they import.
 
-    ``known`` holds programs that were read already, by real path; their imports are not looked at. Raises
-    `FileProblem` when a given path itself cannot be read; an import that cannot is a fact in the closure.
+    ``outside`` reads what an import leads to outside the root; where it is no program, it stays outside. ``known``
+    holds programs that were read already, by real path; their imports are not looked at. Raises `FileProblem` when a
+    given path itself cannot be read; an import that cannot is a fact in the closure.
     """
-    loading = _Loading(files, follow_outside_root, dict(known or {}))
+    loading = _Loading(files, outside, dict(known or {}))
     given = [path] if isinstance(path, Path) else list(path)
     roots = tuple(dict.fromkeys(loading.add(each) for each in given))
     loading.room += len(roots)
@@ -124,7 +129,7 @@ class _Loading:
     """The state of one breadth-first walk."""
 
     files: Files
-    follow_outside_root: bool
+    outside: ReadOutside | None
     known: dict[Path, LoadedProgram]
     room: int = MAX_PROGRAMS
     programs: dict[Path, LoadedProgram] = field(default_factory=dict)
@@ -165,14 +170,31 @@ class _Loading:
             return ResolvedImport(ref, "not-markdown")
         if at >= MAX_IMPORTS:
             return ResolvedImport(ref, "too-many", reason=f"a program may import {MAX_IMPORTS} programs")
-        if not self.follow_outside_root and not self.files.inside_root(target):
-            return ResolvedImport(ref, "outside-root", self.files.real(target))
-        return self._open(ref, target)
-
-    def _open(self, ref: ImportRef, target: Path) -> ResolvedImport:
         real = self.files.real(target)
         if len(self.programs) >= self.room and real not in self.programs:
             return ResolvedImport(ref, "too-many", reason=f"programs may import {MAX_PROGRAMS} programs in all")
+        if not self.files.inside_root(target):
+            folder = self.files.real(Path(program.model.source.path).parent)  # links that the user named do not count
+            return self._open_outside(ref, target, folder / ref.text)
+        return self._open(ref, target, real)
+
+    def _open_outside(self, ref: ImportRef, target: Path, whole: Path) -> ResolvedImport:
+        """A program outside the root, where those are opened at all."""
+        real = self.files.real(target)
+        if self.outside is None:
+            return ResolvedImport(ref, "outside-root", real)
+        try:
+            front = read_front(replace(self.outside(whole), path=str(target)))
+        except FileProblem as problem:
+            return ResolvedImport(ref, "missing" if problem.kind == "missing" else "outside-root", real, problem.reason)
+        if detect(front).dialect != "markdownlang":
+            return ResolvedImport(ref, "outside-root", real, "does not read as a program")
+        if real not in self.programs:
+            self.programs[real] = _loaded(real, front)
+            self.waiting.append(real)
+        return ResolvedImport(ref, "program", real)
+
+    def _open(self, ref: ImportRef, target: Path, real: Path) -> ResolvedImport:
         try:
             return ResolvedImport(ref, "program", self.add(target))
         except FileProblem as problem:

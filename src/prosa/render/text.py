@@ -68,7 +68,7 @@ def _lines(each: Diagnostic, color: bool) -> Iterator[str]:
     severity = _paint(each.severity.value, _COLORS[each.severity], color)
     yield f"{place} {each.code} {severity}: {safe(each.message)} [{each.rule}]"
     gutter = " "
-    if each.source.text:
+    if each.source.text and each.source.quotable:
         shown = excerpt(each.source, each.span)
         gutter = " " * len(str(shown.line))
         yield f"{gutter} {_dim('|', color)}"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
     from prosa.dialects.reading import DialectReading
     from prosa.graph import Closure, LoadedProgram
+    from prosa.graph.closure import ReadOutside
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +109,16 @@ def check_program(
     strict: bool | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
-    follow_outside_root: bool = False,
+    outside: ReadOutside | None = None,
 ) -> Checked:
-    """Checks a file as a program, with everything it imports. Raises `FileProblem` when it cannot be read.
+    """Checks a file as a program, with everything it imports; ``outside`` reads what is imported from outside the root.
+    Raises `FileProblem` when the file itself cannot be read.
 
     Suppressions do not count: a program that cannot run does not become able to because a comment says so.
     """
     from prosa.rules.programs import check_programs
 
-    closure, findings = check_programs([path], files, follow_outside_root=follow_outside_root)
+    closure, findings = check_programs([path], files, outside=outside)
     policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
     found: list[Diagnostic] = []
     for each in findings:
@@ -133,7 +135,6 @@ def check_documents(
     strict: bool | None = None,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
-    follow_outside_root: bool = False,
     now: datetime | None = None,
 ) -> Checked:
     """Checks documents of any dialect together. ``dialect`` is what `--as` says, ``forced`` what the command implies.
@@ -141,7 +142,7 @@ def check_documents(
     A file that cannot be read is a diagnostic, `unreadable-file`. Without ``now`` nothing has expired.
     """
     profile = Profile(dialect, forced, strict, tuple(select), tuple(ignore))
-    return check(paths, Looker(files, profile.hints, now=now, follow_outside_root=follow_outside_root), profile)
+    return check(paths, Looker(files, profile.hints, now=now), profile)
 
 
 def check_text(source: SourceText, *, dialect: DialectName | None = None, strict: bool | None = None) -> Checked:
@@ -153,14 +154,12 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
 class Surroundings:
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
-    ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
     ``rooted`` says how the root is known (`Corpus`).
     """
 
     root: Path | None = None
     beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
     rooted: Rooted = "known"
-    metas: Callable[[], Sequence[Path]] | None = None
 
 
 def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surroundings | None = None) -> Checked:
@@ -196,22 +195,11 @@ def _corpus(seen: Mapping[Path, Analysis], looker: Looker, around: Surroundings)
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
-    metas: dict[Path, Facts] = {}
     if around.beside is not None and any(map(_names_others, entries.values())):
         paths, complete = around.beside()
-        entries |= _facts_of(paths, entries, looker)
-    elif around.metas is not None:
-        found = _facts_of(around.metas(), entries, looker)
-        metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
-    rooted = around.rooted
-    return Corpus(entries, looker.files, around.root, complete, looker.facts, rooted, metas, looker.now)
-
-
-def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker) -> dict[Path, Facts]:
-    """The facts of documents that are not ``known``, of those that can be read."""
-    others = [path for path in paths if looker.files.real(path) not in known]
-    found = replace(looker, keep=False, progress=None).look(others)
-    return {real: each.facts for real, each in found.items() if each.readable}
+        beside = replace(looker, keep=False).look(paths)
+        entries |= {real: each.facts for real, each in beside.items() if each.readable and real not in entries}
+    return Corpus(entries, looker.files, around.root, complete, looker.facts, around.rooted)
 
 
 def _names_others(facts: Facts) -> bool:

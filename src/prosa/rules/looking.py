@@ -71,7 +71,6 @@ class Looker:
     hints: Callable[[Path], Hints]
     keep: bool = True
     now: datetime | None = None
-    follow_outside_root: bool = False
     store: Store | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None

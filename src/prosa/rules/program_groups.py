@@ -61,7 +61,7 @@ def _together(seen: Mapping[Path, Analysis], looker: Looker) -> tuple[Closure, t
         if analysis.reading is not None and analysis.facts.dialect == "markdownlang"
     }
     paths = [Path(reading.front.source.path) for reading in programs.values()]
-    return check_programs(paths, looker.files, known=programs, follow_outside_root=looker.follow_outside_root)
+    return check_programs(paths, looker.files, known=programs)
 
 
 def _groups(seen: Mapping[Path, Analysis]) -> Iterator[Group]:
@@ -109,7 +109,7 @@ def _check(job: tuple[Group, Looker]) -> tuple[tuple[ProgramFindings, ...], dict
     group, looker = job
     files = RecordingFiles(looker.files)
     paths = [path for _, path, _ in group.members]
-    _, findings = check_programs(paths, files, follow_outside_root=looker.follow_outside_root)
+    _, findings = check_programs(paths, files)
     return tuple(replace(each, source=None) for each in findings), files.record
 
 

@@ -15,6 +15,7 @@ from prosa.diagnostics import Problem
 from prosa.dialects.markdownlang.as_dialect import masked
 from prosa.dialects.reading import DialectReading
 from prosa.graph import Closure, LoadedProgram, load_closure
+from prosa.graph.closure import ReadOutside
 from prosa.rules.findings import ProgramFindings
 from prosa.rules.subject import ProgramCheck, ProgramSubject
 from prosa.rules.suppress import MARK, find_suppressions
@@ -28,11 +29,12 @@ def check_programs(
     files: Files,
     *,
     known: Mapping[Path, DialectReading] | None = None,
-    follow_outside_root: bool = False,
+    outside: ReadOutside | None = None,
 ) -> tuple[Closure, tuple[ProgramFindings, ...]]:
-    """The closure of the programs at ``paths`` and the findings in each. Raises `FileProblem` for one of ``paths``."""
+    """The closure of the programs at ``paths`` and the findings in each. ``outside`` reads programs outside the root.
+    Raises `FileProblem` for one of ``paths``."""
     loaded = {real: program_of(reading, real) for real, reading in (known or {}).items()}
-    closure = load_closure(paths, files, follow_outside_root=follow_outside_root, known=loaded)
+    closure = load_closure(paths, files, outside=outside, known=loaded)
     return closure, tuple(_findings(program, closure) for program in closure.programs.values())
 
 

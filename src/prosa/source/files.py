@@ -34,7 +34,7 @@ class Files(Protocol):
         ...
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the real path lies inside the root (always true without a root)."""
+        """Whether the file may be opened: its real path lies inside the root, or the user named it."""
         ...
 
     def exists(self, path: Path) -> bool:

@@ -14,12 +14,14 @@ class SourceText:
     """``text`` exactly as decoded, a byte-order mark and every line end included; ``path`` as the user would name it.
 
     ``digest`` is the SHA-256 of the bytes that were read, in hex, or empty for a text that has no file; a writer
-    compares it to refuse a file that changed meanwhile.
+    compares it to refuse a file that changed meanwhile. Lines of a text that is not ``quotable`` are never shown: it
+    lies outside the root (X5).
     """
 
     text: str
     path: str = "<text>"
     digest: str = field(default="", compare=False)
+    quotable: bool = field(default=True, compare=False)
 
     @cached_property
     def lines(self) -> LineIndex:

@@ -5,26 +5,27 @@ follows no link out of the root, waits for no pipe or device, and repairs nothin
 """
 
 # Texts, not Paths: thousands of files are read one after the other.
-# ruff: noqa: PTH110, PTH114, PTH116, PTH118
+# ruff: noqa: PTH110, PTH114, PTH118
 from __future__ import annotations
 
 import errno
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 
+from prosa.adapters.files.opening import NotRegular, open_below, open_real, require_regular
 from prosa.source import FileProblem, SourceText
 
 # X9: a document that a person wrote is far below this; a larger one needs --max-size.
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
 
-# Either marks the folder that documents belong to (X5).
-ROOT_MARKS = ("prosa.toml", ".git")
-
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
-_FLAGS |= getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_TRIES = 4
+"""Times that a path is resolved while links on it change."""
 
 # Bytes read at once where a file is only hashed.
 _CHUNK = 1024 * 1024
@@ -32,43 +33,62 @@ _CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RootedFiles:
-    """Meets `prosa.source.Files`. ``root`` None opens files anywhere; ``max_size`` is in bytes.
+    """Meets `prosa.source.Files`. ``root`` None opens files anywhere; ``max_size`` is in bytes; ``named`` are files
+    that the user named, which are opened wherever they lie.
 
-    A ``root`` is resolved once, when the value is made.
+    A ``root`` is resolved once, when the value is made. What lies outside of it is never quoted.
     """
 
     root: Path | None = None
     max_size: int = MAX_DOCUMENT_BYTES
+    named: tuple[Path, ...] = ()
     _reals: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Real paths, asked for once. A file that becomes a link later is refused when it is opened."""
+    """Real paths, asked for once. A file or folder that becomes a link later is refused when it is opened."""
+
+    _outside: frozenset[str] = field(init=False, default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.root is not None:
             object.__setattr__(self, "root", real_path(self.root))
+        object.__setattr__(self, "_outside", frozenset(each for each in map(self._real, self.named) if self._out(each)))
 
-    def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int]]:
-        return RootedFiles, (self.root, self.max_size)
+    def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int, tuple[Path, ...]]]:
+        return RootedFiles, (self.root, self.max_size, self.named)
 
     def read(self, path: Path) -> SourceText:
         """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
         real = self._real(path)
-        if not self._inside(real):
+        if not self._may_open(real):
             reason = f"lies outside the root {self.root}; give another --root to open it"
             raise FileProblem(path, "outside-root", reason)
-        data = read_bytes(path, real, self.max_size)
-        return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest())
+        root = self._root_of(real)
+        return _source(path, read_bytes(path, real, self.max_size, root), quotable=root is not None or not self.root)
+
+    def read_outside(self, path: Path) -> SourceText:
+        """The text of a file anywhere that no link leads to; it is never quoted. Raises `FileProblem`."""
+        whole = os.path.abspath(path)  # noqa: PTH100 - without `..`, and without a look at the files
+        if self._real(path) != whole:
+            raise FileProblem(path, "outside-root", "is reached through a link")
+        return _source(path, read_bytes(path, whole, self.max_size, Path(whole).anchor), quotable=False)
 
     def real(self, path: Path) -> Path:
         """The path with links and ``..`` resolved, whether or not it exists. A link loop stays as written."""
         return Path(self._real(path))
 
     def inside_root(self, path: Path) -> bool:
-        """Whether the real path lies inside the root (always true without a root)."""
-        return self.root is None or self._inside(self._real(path))
+        """Whether the file may be opened: its real path lies inside the root, or the user named it."""
+        return self.root is None or self._may_open(self._real(path))
 
-    def _inside(self, real: str) -> bool:
+    def _may_open(self, real: str) -> bool:
+        return not self._out(real) or real in self._outside
+
+    def _root_of(self, real: str) -> Path | None:
+        """The root, for a file in it."""
+        return None if self._out(real) else self.root
+
+    def _out(self, real: str) -> bool:
         root = os.fspath(self.root) if self.root is not None else ""
-        return real == root or real.startswith(root if root.endswith(os.sep) else root + os.sep) or not root
+        return bool(root) and real != root and not real.startswith(root if root.endswith(os.sep) else root + os.sep)
 
     def _real(self, path: Path) -> str:
         """As `real`. A folder is resolved once for all files in it: a corpus has many files in few folders."""
@@ -94,23 +114,33 @@ class RootedFiles:
         """Whether a file or a folder is there, inside the root. Opens nothing."""
         real = self._real(path)
         try:
-            return self._inside(real) and os.path.exists(real)
+            return self._may_open(real) and os.path.exists(real)
         except (OSError, ValueError):
             return False
 
     def digest(self, path: Path, limit: int) -> str:
         """The SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises `FileProblem`."""
-        if not self.inside_root(path):
+        real = self._real(path)
+        if not self._may_open(real):
             raise FileProblem(path, "outside-root", f"lies outside the root {self.root}")
-        return digest_bytes(path, self.real(path), limit)
+        return digest_bytes(path, real, limit, self._root_of(real))
 
 
-def real_path(path: Path) -> Path:
-    """The path with links and ``..`` resolved as far as it exists. Never raises."""
-    try:
-        return Path(os.path.realpath(path))
-    except (OSError, ValueError):
-        return path.absolute()  # a NUL in the name: no such file exists, and reading it says so
+def _source(path: Path, data: bytes, *, quotable: bool) -> SourceText:
+    return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest(), quotable)
+
+
+def real_path(path: Path | str) -> Path:
+    """The path with links and ``..`` resolved as far as it exists. Never raises: a path that changes again and again
+    while it is looked at stays as it is written, without ``..``, and `RootedFiles` opens no link on it."""
+    for _ in range(_TRIES):
+        try:
+            return Path(os.path.realpath(path))
+        except OSError:
+            continue  # a link that was a file or a folder when it was to be read
+        except ValueError:
+            break  # a NUL in the name: no such file exists, and reading it says so
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `absolute` keeps `..`
 
 
 def link_on_the_way(folder: Path, path: str) -> Path | None:
@@ -123,30 +153,11 @@ def link_on_the_way(folder: Path, path: str) -> Path | None:
     return None
 
 
-def find_root(path: Path) -> Path:
-    """The root of the document or the folder at ``path``: the nearest folder from there upwards that is marked as a
-    project, else the folder itself (X5). Always a real path.
-
-    Ancestors are those of the folder the document is in, links to that folder resolved; a link that *is* the document
-    is not followed, so that it cannot choose its own root.
-    """
-    folder = real_path(path) if path.is_dir() else real_path(path.parent)
-    for candidate in (folder, *folder.parents):
-        if any(os.path.lexists(candidate / mark) for mark in ROOT_MARKS):
-            return candidate
-    return folder
-
-
-def read_bytes(path: Path, real: Path | str, max_size: int) -> bytes:
-    """The bytes of a regular file. ``path`` is the name for messages. Raises `FileProblem`."""
-    try:
-        _only_regular(path, os.stat(real))
-        descriptor = os.open(real, _FLAGS)
-    except (OSError, ValueError) as error:
-        raise _problem(path, error) from None
-    with os.fdopen(descriptor, "rb") as stream:
+def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | None = None) -> bytes:
+    """The bytes of a regular file. ``path`` is the name for messages; ``real`` is followed by no link, and below
+    ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
+    with _opened(path, real, root) as stream:
         found = os.fstat(stream.fileno())
-        _only_regular(path, found)
         try:
             # The size is asked again by reading one byte more: some files report 0 and are not, others grow.
             data = b"" if found.st_size > max_size else stream.read(found.st_size + 1)
@@ -159,23 +170,45 @@ def read_bytes(path: Path, real: Path | str, max_size: int) -> bytes:
     return data
 
 
-def digest_bytes(path: Path, real: Path, limit: int) -> str:
-    """The SHA-256 in hex of a regular file of at most ``limit`` bytes. Raises `FileProblem`."""
+def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
+    """The SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
+    `FileProblem`."""
     found, seen = hashlib.sha256(), 0
-    try:
-        _only_regular(path, real.stat())
-        descriptor = os.open(real, _FLAGS)
-        with os.fdopen(descriptor, "rb") as stream:
-            size = os.fstat(stream.fileno())
-            _only_regular(path, size)
-            while size.st_size <= limit and seen <= limit and (chunk := stream.read(_CHUNK)):
+    with _opened(path, real, root) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        try:
+            while size <= limit and seen <= limit and (chunk := stream.read(_CHUNK)):
                 seen += len(chunk)
                 found.update(chunk)
-    except (OSError, ValueError) as error:
-        raise _problem(path, error) from None
-    if max(size.st_size, seen) > limit:
+        except OSError as error:
+            raise _problem(path, error) from None
+    if max(size, seen) > limit:
         raise FileProblem(path, "too-large", f"is larger than {limit:,} bytes")
     return found.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[BufferedReader]:
+    """A regular file, open. Raises `FileProblem`."""
+    try:
+        descriptor = open_real(os.fspath(real)) if root is None else open_below(*_split(os.fspath(real), root))
+        stream = os.fdopen(descriptor, "rb")
+    except (OSError, ValueError) as error:
+        raise _problem(path, error) from None
+    except NotRegular as other:
+        raise _not_regular(path, other.mode) from None
+    with stream:
+        try:
+            require_regular(os.fstat(stream.fileno()))
+        except NotRegular as other:
+            raise _not_regular(path, other.mode) from None
+        yield stream
+
+
+def _split(real: str, root: Path | str) -> tuple[str, list[str]]:
+    """The root and the parts of a real path below it."""
+    base = os.fspath(root)
+    return base, real[len(base) :].lstrip(os.sep).split(os.sep)  # noqa: PTH206 - what ends in a separator is no file
 
 
 def decode(path: Path, data: bytes) -> str:
@@ -195,13 +228,10 @@ def _likely(data: bytes) -> str:
     return "; it looks like a binary file" if b"\0" in data[:8192] else "; save it as UTF-8"
 
 
-def _only_regular(path: Path, found: os.stat_result) -> None:
-    """Refuses folders, pipes, sockets and devices before they are opened."""
-    if stat.S_ISREG(found.st_mode):
-        return
+def _not_regular(path: Path, mode: int) -> FileProblem:
     kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-    kind = kinds.get(stat.S_IFMT(found.st_mode), "a device")
-    raise FileProblem(path, "not-a-file", f"is {kind}, not a regular file")
+    kind = kinds.get(stat.S_IFMT(mode), "a device")
+    return FileProblem(path, "not-a-file", f"is {kind}, not a regular file")
 
 
 def _too_large(path: Path, size: int, limit: int) -> FileProblem:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prosa.adapters.files.gitignore import Ignored, ignored_in
+from prosa.adapters.files.read import real_path
 from prosa.source import FileProblem, Files
 
 MAX_FOLDER_DEPTH = 64
@@ -34,8 +35,9 @@ class Walk:
         """Every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk with
         ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
         walking = _Walking(self, tuple(self.suffixes))
-        patterns = ignored_in(os.path.realpath(folder)) if self.gitignore else None
-        waiting = [_Folder(os.fspath(folder), os.path.realpath(folder), 0, patterns)]
+        real = os.fspath(real_path(folder))
+        patterns = ignored_in(real) if self.gitignore else None
+        waiting = [_Folder(os.fspath(folder), real, 0, patterns)]
         visited = 0
         while waiting:
             visited += 1
@@ -120,7 +122,7 @@ class _Walking:
     def linked(self, link: str) -> Path | None:
         """A link to a file inside the root. One that leads back to itself is taken: reading it says so."""
         path = Path(link)
-        real = os.path.realpath(link)
+        real = os.fspath(real_path(link))
         loops = os.path.islink(real)
         if not loops and (not os.path.isfile(link) or not self.walk.files.inside_root(path)):
             return None

@@ -50,7 +50,7 @@ class _Lender:
     outside its folder."""
 
     number: int
-    file: MetaFile[Sequence[FieldRow]]
+    file: MetaFile
 
     @property
     def wide(self) -> bool:

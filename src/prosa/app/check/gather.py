@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles, find_root
-from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, ROOT_MARKS, decode, real_path
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
+from prosa.adapters.files.roots import is_marked
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -22,9 +23,6 @@ from prosa.source import FileProblem, Files, SourceText, TextFiles
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
-
-META_SUFFIX = ".mda"
-"""Documents that lend metadata end so, but for those that the settings of the project make MAGI documents."""
 
 MAX_BESIDE = 50_000
 """Documents beside the ones named that are considered; ids beyond them are unknown."""
@@ -52,7 +50,7 @@ class Group:
     @property
     def marked(self) -> bool:
         """Whether something in the root says that a project begins there."""
-        return any(os.path.lexists(self.root / mark) for mark in ROOT_MARKS)
+        return is_marked(self.root)
 
     @property
     def rooted(self) -> Rooted:
@@ -68,16 +66,6 @@ class Group:
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
         paths = [each for each in found if isinstance(each, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
-
-    def metas(self) -> list[Path]:
-        """The documents below the root that may lend metadata to others (M20): below a root that is only guessed those
-        in the folder itself."""
-        settings = self.project.settings
-        by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
-        most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
-        walk = Walk(DOCUMENT_SUFFIXES if by_glob else (META_SUFFIX,), self.files, self.gitignore, most)
-        found = islice(walk.documents(_shown(self.root)), MAX_BESIDE)
-        return [each for each in found if isinstance(each, Path)]
 
 
 @dataclass(slots=True)
@@ -116,11 +104,11 @@ def gather(
         base = grouping.root_of(path)
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
-        files = RootedFiles(base, max_size)
+        files = RootedFiles(base, max_size, _named(paths))
         grouping.add(base, documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore))
     return tuple(
         Group(
-            _files(base, max_size, stdin),
+            _files(base, max_size, _named(paths), stdin),
             tuple(dict.fromkeys(found)),
             base,
             project_at(base, _shown(base)),
@@ -142,8 +130,13 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     return SourceText(decode(Path(path), data), path)
 
 
-def _files(base: Path, max_size: int, stdin: SourceText | None) -> Files:
-    files: Files = RootedFiles(base, max_size)
+def _named(paths: Sequence[str]) -> tuple[Path, ...]:
+    """The documents that the user named one by one: they are opened wherever they lie (X5)."""
+    return tuple(path for name in paths if name != STDIN and not (path := Path(name)).is_dir())
+
+
+def _files(base: Path, max_size: int, named: tuple[Path, ...], stdin: SourceText | None) -> Files:
+    files: Files = RootedFiles(base, max_size, named)
     return files if stdin is None else TextFiles(stdin, files)
 
 

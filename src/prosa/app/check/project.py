@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prosa.adapters.files import RootedFiles
@@ -34,16 +34,16 @@ def project_at(root: Path, shown: Path) -> Project:
 def _read(path: Path, shown: Path) -> Project | None:
     """The settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
     try:
-        text = RootedFiles().read(path).text
+        source = RootedFiles(path.parent, named=(path,)).read(path)
     except FileProblem as problem:
         return Project(None, (_unreadable(problem, shown),))
-    if not is_about_prosa(path.name, text):
+    if not is_about_prosa(path.name, source.text):
         return None
-    if not text.strip():
+    if not source.text.strip():
         return Project()  # a file that only marks the root
     from prosa.rules.project import project_diagnostics
 
-    return Project(*project_diagnostics(SourceText(text, str(shown))))
+    return Project(*project_diagnostics(replace(source, path=str(shown))))
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.gitignore import Ignored, ignored_in
-from prosa.adapters.files.read import read_bytes
+from prosa.adapters.files.read import read_bytes, real_path
 from prosa.corpus.found import Stamp
 from prosa.source import FileProblem
 
@@ -63,24 +63,21 @@ class SiteFiles:
 
     def real(self, path: str) -> str | None:
         """The path below the root that a path leads to when links are followed; None for one outside."""
-        real, base = os.path.realpath(self.root / path), os.fspath(self.root)
+        real, base = os.fspath(real_path(self.root / path)), os.fspath(self.root)
         if os.path.commonpath((real, base)) != base:
             return None
         return real[len(base.rstrip(os.sep)) + 1 :].replace(os.sep, "/")
 
     def read(self, path: str, most: int) -> tuple[str, bytes]:
-        """The bytes of a file that may be seen, and the path below the root that they lie at. What a link leads to is
-        asked anew each time, judged, and opened; where it leads elsewhere meanwhile, nothing is given.
+        """The bytes of a file that may be seen, and the path below the root that they lie at. Where a link leads is
+        asked anew each time and judged, and what lies there is opened by way of no link: nothing can take its place.
 
         Raises `FileProblem`, of kind ``missing`` for one that may not be seen.
         """
         whole, real = self.root / path, self.real(path)
         if real is None or not self.is_open(path) or not self.is_open(real):
             raise FileProblem(whole, "missing", "no such file")
-        data = read_bytes(whole, self.root / real, most)
-        if self.real(path) != real:
-            raise FileProblem(whole, "missing", "no such file")
-        return real, data
+        return real, read_bytes(whole, self.root / real, most, self.root)
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         """The paths of files whose name is ``wanted`` and that may be seen, in order."""

@@ -10,8 +10,9 @@ from prosa.rules.subject import ProgramSubject
 
 
 def check(subject: ProgramSubject) -> Iterator[Problem]:
-    """At the import. A run of the program follows it all the same."""
+    """At the import. A run without `--root` follows it all the same, where it leads to a program without a link."""
     for each in subject.program.imports:
         if each.state == "outside-root":
-            message = f"the imported program `{shown(each.ref.text)}` lies outside the root and was not opened"
+            why = each.reason or "was not opened"
+            message = f"the imported program `{shown(each.ref.text)}` lies outside the root and {why}"
             yield Problem("import-outside-root", message, each.ref.span, ("`--root DIR` makes the root wider",))

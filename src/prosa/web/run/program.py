@@ -86,7 +86,7 @@ def _accepted(runner: Runner, web: Web, path: str, given: Any) -> tuple[Program,
     from prosa.runtime.accept import accept_input
 
     check_agreement(runner.around.environ)
-    program = load_program(runner.root / path, runner.choices, runner.around.settings)
+    program = load_program(runner.root / path, runner.choices, runner.around.settings, within=runner.root)
     _require_published(program, runner, web)
     _require_allowed(program, runner)
     return program, accept_input(program, given)

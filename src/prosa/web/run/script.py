@@ -98,7 +98,7 @@ def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) ->
     if document.view.dialect != "magi":
         raise Refused(404, "The document has no scripts.")
     try:
-        file = load_scripts(runner.root / document.path, runner.choices, runner.around.settings)
+        file = load_scripts(runner.root / document.path, runner.choices, runner.around.settings, within=runner.root)
         script = _interactive(file, fields.get("script", ""))
         return _Asked(runner, document, _job(file, script, runner, _text(script, fields)))
     except (RunError, FileProblem) as error:
