@@ -58,8 +58,7 @@ def test_messages_of_configuration_files_stand_in_front(tmp_path):
     )
     (tmp_path / "note.txt").write_text("Note.")
     assert sent(ready(tmp_path, ASK)) == [
-        ("system", None, "User."),
-        ("system", None, "Tree.\nNote."),
+        ("system", None, "User.\n\nTree.\nNote."),
         ("user", None, "Hi."),
     ]
 

@@ -232,10 +232,9 @@ def test_several_participants_each_see_the_chat_their_own_way(tmp_path):
     last = ("user", "Eve", "And you, @bo? Then @Ada again.")
     bo, ada = ([(each.role, each.name, each.content) for each in turn.messages] for turn in conversation.turns)
     start = ("user", "Eve", "Hello @Ada.")
-    assert bo == [("system", None, "All."), ("system", None, "You are Bo."), start, ("user", "Ada", "Hi."), last]
+    assert bo == [("system", None, "All.\n\nYou are Bo."), start, ("user", "Ada", "Hi."), last]
     assert ada == [
-        ("system", None, "All."),
-        ("system", None, "You are Ada."),
+        ("system", None, "All.\n\nYou are Ada."),
         start,
         ("assistant", "Ada", "Hi."),
         last,

@@ -44,7 +44,8 @@ def test_l13_la8_feedback_is_in_the_next_system_message_and_the_answer_is_kept(c
     first, then = (body["messages"] for body in model_server.bodies)
     assert then[0]["content"].startswith(first[0]["content"])
     assert "/words" in then[0]["content"].removeprefix(first[0]["content"])
-    assert then[1:] == [first[1], {"role": "assistant", "content": '{"words": -1}'}]
+    assert then[1:3] == [first[1], {"role": "assistant", "content": '{"words": -1}'}]
+    assert (then[3]["role"], len(then)) == ("user", 4) and "/words" in then[3]["content"]
 
 
 def test_l10_la7_the_last_iteration_has_no_tools_and_then_it_is_over(count: Path, model_server: ModelServer):

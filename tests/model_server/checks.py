@@ -1,11 +1,13 @@
 """What a careful model service refuses in a request, so that a wrong body fails here and not only in the field.
 
-Comes in: the decoded body. Goes out: the sentence of a 400 answer, or None. It checks shapes, not meaning.
+Comes in: the decoded body. Goes out: the sentence of a 400 answer, or None. It checks shapes, not meaning. The order of
+messages is that of X24, as the strictest services want it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 STRICT_ONLY = "must list every property under `required` and have `additionalProperties: false`"
@@ -39,8 +41,24 @@ def _chat(body: Mapping[str, Any]) -> tuple[str, str] | None:
             return f"messages[{index}]: tool calls {sorted(open_calls)} were not answered", f"messages[{index}]"
         if role == "assistant":
             open_calls = {call["id"] for call in message.get("tool_calls") or ()}
+    if open_calls:
+        return f"tool calls {sorted(open_calls)} were not answered", "messages"
+    if disorder := _disorder([message["role"] for message in messages]):
+        return disorder, "messages"
     names = [tool.get("function", {}).get("name") for tool in body.get("tools") or ()]
     return _tools(names) or _format((body.get("response_format") or {}).get("json_schema"), "response_format")
+
+
+def _disorder(roles: list[str]) -> str | None:
+    """What X24 forbids in an order of roles."""
+    if roles[-1] not in {"user", "tool"}:
+        return f"Expected last role User or Tool for serving but got {roles[-1]}"
+    for at, (before, role) in enumerate(pairwise(roles), 1):
+        if before == role == "assistant":
+            return f"messages[{at}]: two assistant messages in a row"
+        if role in {"system", "developer"}:
+            return f"messages[{at}]: System message must be at the beginning."
+    return None
 
 
 def _responses(body: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -48,18 +66,51 @@ def _responses(body: Mapping[str, Any]) -> tuple[str, str] | None:
         return "Unknown parameter: this is the responses endpoint", "messages"
     if not body.get("input"):
         return "input: expected a text or a list of items", "input"
-    called: set[str] = set()
-    for index, item in enumerate(body["input"] if isinstance(body["input"], list) else ()):
-        if item.get("type") == "function_call":
-            called.add(item["call_id"])
-        elif item.get("type") == "function_call_output":
-            if item.get("call_id") not in called:
-                return f"No tool call found for function call output with call_id {item.get('call_id')}", "input"
-        elif item.get("role") not in {"system", "developer", "user", "assistant"}:
-            return f"input[{index}].role: unknown role {item.get('role')!r}", f"input[{index}]"
+    if isinstance(body["input"], list) and (problem := _items(body["input"])):
+        return problem, "input"
     names = [tool.get("name") for tool in body.get("tools") or ()]
     wanted = (body.get("text") or {}).get("format") or {}
     return _tools(names) or _format(wanted if wanted.get("type") == "json_schema" else None, "text.format")
+
+
+def _items(items: list[Any]) -> str | None:
+    """What is wrong with the items of a response's input. Only typed items are taken."""
+    called: set[str] = set()
+    roles = []
+    for index, item in enumerate(items):
+        kind, role = item.get("type"), item.get("role")
+        if kind == "function_call":
+            called.add(item["call_id"])
+            roles.append("call")
+        elif kind == "function_call_output":
+            if item.get("call_id") not in called:
+                return f"No tool call found for function call output with call_id {item.get('call_id')}"
+            called.discard(item["call_id"])
+            roles.append("tool")
+        elif kind != "message":
+            return "Cannot determine type of 'item'"
+        elif role not in {"system", "developer", "user", "assistant"}:
+            return f"input[{index}].role: unknown role {role!r}"
+        else:
+            part = "output_text" if role == "assistant" else "input_text"
+            if any(each.get("type") != part for each in item["content"]):
+                return f"input[{index}].content: 'type' must be '{part}'"
+            roles.append(role)
+    return f"No tool output found for function call {sorted(called)}" if called else _disorder(roles)
+
+
+def template_refusal(refuses: set[str], body: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The words of chat templates that refuse a shape of messages."""
+    items = [item for item in body.get("messages") or body.get("input") or () if isinstance(item, Mapping)]
+    roles = [item.get("role") or item.get("type") for item in items]
+    if "system" in refuses and ("system" in roles or body.get("instructions")):
+        return "System role not supported", "messages"
+    if "two-users" in refuses and ("user", "user") in pairwise(role for role in roles if role != "system"):
+        return "Conversation roles must alternate user/assistant/user/assistant/...", "messages"
+    several = any(len(item.get("tool_calls") or ()) > 1 for item in items)
+    if "several-calls" in refuses and (several or ("function_call", "function_call") in pairwise(roles)):
+        return "This model only supports single tool-calls at once!", "messages"
+    return None
 
 
 def _tools(names: list[Any]) -> tuple[str, str] | None:

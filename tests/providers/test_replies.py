@@ -120,7 +120,7 @@ def test_la3_the_responses_request(model_server: ModelServer) -> None:
         },
         "model": "m-1",
         "instructions": "Count.",
-        "input": [{"role": "user", "content": "one two"}],
+        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "one two"}]}],
         "tools": [
             {
                 "type": "function",

@@ -70,7 +70,8 @@ def test_m34_an_image_url_is_checked_and_never_fetched():
     first, second = ran.requests
     assert first.messages[0] == Message("system", "Answer with one absolute URL of an image and with nothing else.")
     assert "not one absolute http" in second.messages[0].content
-    assert second.messages[-1] == Message("assistant", "Here you are: <img>")
+    assert second.messages[-2] == Message("assistant", "Here you are: <img>")
+    assert second.messages[-1].role == "user" and "not one absolute http" in second.messages[-1].content
 
 
 def test_x15b_a_conversation_is_sent_as_it_is():
@@ -87,20 +88,21 @@ def test_x15b_a_conversation_with_tools_runs_on_the_same_loop(tmp_path):
     ran = run(chat, {}, replies, sandbox=FakeSandbox())
     assert ran.output == "One."
     last = ran.requests[1].messages
-    assert [message.role for message in last] == ["system", "user", "assistant", "tool", "system"]
-    assert last[-1].content.startswith("This is the last iteration")
+    assert [message.role for message in last] == ["system", "user", "assistant", "tool"]
+    assert last[0].content.startswith("Be brief.\n\nThis is the last iteration")
     assert ran.requests[1].tools == ()
 
 
-def test_feedback_on_a_conversation_comes_last():
+def test_x24_la8_feedback_on_a_conversation_comes_in_front_and_last():
     chat = replace(CHAT, form="json", output_schema={"type": "integer"})
     ran = run(chat, {}, [{"content": "many"}, {"content": {"value": 3}}])
     assert ran.output == 3
     first, second = (request.messages for request in ran.requests)
-    assert first[:2] == second[:2] == CHAT.conversation
-    assert "JSON Schema" in first[2].content and "not accepted" not in first[2].content
-    assert [message.role for message in second] == ["system", "user", "assistant", "system"]
-    assert "not accepted" in second[-1].content
+    assert first[1] == second[1] == CHAT.conversation[1]
+    assert first[0].content.startswith("Be brief.\n\nAnswer with one JSON value")
+    assert "JSON Schema" in first[0].content and "not accepted" not in first[0].content
+    assert [message.role for message in second] == ["system", "user", "assistant", "user"]
+    assert "not accepted" in second[0].content and "not accepted" in second[-1].content
 
 
 def test_a_tool_call_where_there_are_no_tools_any_more_is_answered_in_the_words_of_the_form():

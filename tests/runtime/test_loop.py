@@ -48,8 +48,9 @@ def test_l13_la8_feedback_is_in_the_next_system_message_and_the_answer_stays(tmp
     assert "not accepted" not in first.messages[0].content
     assert "/n: " in second.messages[0].content
     assert "integer" in second.messages[0].content
-    assert [message.role for message in second.messages] == ["system", "user", "assistant"]
+    assert [message.role for message in second.messages] == ["system", "user", "assistant", "user"]
     assert second.messages[2].content == wrong
+    assert "/n: " in second.messages[3].content and "integer" in second.messages[3].content
     assert ran.summary.errors == 1
 
 

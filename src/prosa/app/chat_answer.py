@@ -152,7 +152,7 @@ class _Answering:
         tally = new_tally(program, self.around.settings)
         course, place = self.hears.course, len(self.hears.course)
         course.append(tally.summary)
-        heard = _Heard(chosen.provider, program.name, len(program.conversation))
+        heard = _Heard(chosen.provider, program.name)
         ran = await run_program(
             program,
             {},
@@ -252,17 +252,16 @@ def _begins_anew(event: Event) -> bool:
 
 @dataclass(slots=True)
 class _Heard:
-    """A provider that remembers what the loop said about tools, and that no run closes."""
+    """A provider that remembers what was sent last, for the record of tools, and that no run closes."""
 
     provider: Provider
     program: str
-    opening: int
     messages: tuple[Message, ...] = ()
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """Asks."""
         if request.program == self.program:
-            self.messages = request.messages[self.opening :]
+            self.messages = request.messages
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:

@@ -121,7 +121,7 @@ def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State |
             world.listener(Noticed(task.scope, f"{task.program.name}: {verdict.notice}"))
         return Done(verdict.value)
     world.listener(AnswerRejected(task.scope, state.iteration, verdict.problems))
-    transcript = state.transcript.with_rejected(verdict.content)
+    transcript = state.transcript.with_rejected(verdict.content, prompt.feedback(verdict.problems))
     return replace(state, transcript=transcript, rejected=verdict.problems, rejections=state.rejections + 1)
 
 

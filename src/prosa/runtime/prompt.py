@@ -1,4 +1,4 @@
-"""The messages of one iteration (L10, L11, L13).
+"""The messages of one iteration (L10, L11, L13, X24).
 
 In: a program, its rendered body or its conversation, what was rejected so far. Out: the messages to send. Their number,
 order and roles depend on the program and the transcript alone; rendered data is only ever the text of the user message.
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from prosa.runtime.contract import Contract
 from prosa.runtime.messages import Message
 from prosa.runtime.program import Program
+from prosa.runtime.sequence import sequence
 from prosa.runtime.transcript import Transcript
 
 FINAL_RULE = "This is the last iteration: no tools are available any more. Give the final answer now."
@@ -26,15 +27,15 @@ def messages(
     *,
     final: bool,
 ) -> tuple[Message, ...]:
-    """System message, the one user message, then the transcript.
+    """System message, the one user message or the conversation, then the transcript: in the order of X24.
 
-    A conversation stands in place of the first two; what else there is to say then comes last, as a system message.
+    A conversation has its own system messages; what else there is to say stands below them, in the same message.
     """
     if program.conversation:
         notice = _joined(contract.rule, *_notices(program, rejected, final=final))
-        return (*program.conversation, *transcript.messages, *_system(notice))
+        return sequence((*program.conversation, *_system(notice), *transcript.messages))
     system = system_text(program, contract, rejected, final=final)
-    return (*_system(system), Message("user", body), *transcript.messages)
+    return sequence((*_system(system), Message("user", body), *transcript.messages))
 
 
 def system_text(program: Program, contract: Contract, rejected: Sequence[str], *, final: bool) -> str:
@@ -46,7 +47,7 @@ def system_text(program: Program, contract: Contract, rejected: Sequence[str], *
 
 def _notices(program: Program, rejected: Sequence[str], *, final: bool) -> list[str]:
     """What changes between iterations. That tools are gone is said only where there were some."""
-    notices = [_feedback(rejected)] if rejected else []
+    notices = [feedback(rejected)] if rejected else []
     return [*notices, FINAL_RULE] if final and program.has_tools else notices
 
 
@@ -58,6 +59,7 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _feedback(rejected: Sequence[str]) -> str:
+def feedback(rejected: Sequence[str]) -> str:
+    """What the model is told of an answer that was not accepted (L13, LA8)."""
     lines = "\n".join(f"- {problem}" for problem in rejected)
     return f"Your previous answer was not accepted. Correct this and answer again:\n{lines}"

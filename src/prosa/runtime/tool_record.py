@@ -1,6 +1,6 @@
 """The tools that were called for a reply, as Markdown that a person can read later: data, never sent again.
 
-In: the messages of the loop behind the opening ones. Out: text in which everything that a model or a tool wrote stands
+In: the messages of the last request. Out: text in which everything that a model or a tool wrote stands
 in a fence, so that none of it can be structure.
 """
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from prosa.runtime.messages import Message, ModelReply, ToolCall
 from prosa.runtime.ports import ToolResult
 
+EMPTY_ANSWER = "(an empty answer)"
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """Assistant and tool messages, oldest first."""
+    """What the assistant said, and what tools and the runtime answered, oldest first."""
 
     messages: tuple[Message, ...] = ()
 
@@ -20,9 +22,14 @@ class Transcript:
         answers = tuple(_answer(call, result) for call, result in zip(reply.tool_calls, results, strict=True))
         return Transcript((*self.messages, Message("assistant", reply.content, reply.tool_calls), *answers))
 
-    def with_rejected(self, content: str) -> Transcript:
-        """An answer that was not accepted, kept as the assistant's message (LA8)."""
-        return Transcript((*self.messages, Message("assistant", content)))
+    def with_rejected(self, content: str, feedback: str) -> Transcript:
+        """An answer that was not accepted, kept as the assistant's message, and why, as a message of the user (LA8).
+
+        Services read a last message of the assistant as the beginning of their own answer, so the reasons come last.
+        An empty message is refused by some.
+        """
+        answer = Message("assistant", content if content.strip() else EMPTY_ANSWER)
+        return Transcript((*self.messages, answer, Message("user", feedback)))
 
 
 def _answer(call: ToolCall, result: ToolResult) -> Message:

@@ -1,19 +1,26 @@
-"""What a service refused, remembered: how output is asked for steps down json_schema → json_object → prompt (LA4).
+"""What a service refused, remembered: how output is asked for (LA4), and the shape of the messages (X24).
 
-What comes in: the 400 answers of one provider object. What goes out: the form of the next request. Only a 400 that
-speaks of the output format steps down; tools are never taken away; nothing is remembered before the lower form worked.
+What comes in: the refusals of one provider object. What goes out: the form of the next request. Output steps down
+json_schema → json_object → prompt, on a 400 that speaks of the format. Two user messages in a row, the system role and
+several tool calls in one message are given up when the service says that it does not take them, and only where the
+request has them. Tools are never taken away; nothing is remembered before the lower form worked.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from prosa.adapters.providers.failures import StatusProblem, is_context_length
-from prosa.runtime.messages import ModelRequest
+from prosa.runtime.messages import Message, ModelRequest
 
 FormatKind: TypeAlias = Literal["json_schema", "json_object", "prompt"]
+CallsKind: TypeAlias = Literal["several", "one", "apart"]
+"""Tool calls of one message: as they are; one each, and only one is asked for; one each."""
+
 _DOWN: dict[FormatKind, FormatKind] = {"json_schema": "json_object", "json_object": "prompt"}
 _LEVEL: dict[FormatKind, int] = {"json_schema": 0, "json_object": 1, "prompt": 2}
 
@@ -34,12 +41,30 @@ _TOOL_WORDS = ("for function", "tools[", "tools.", "tool_choice", "does not supp
 _SCHEMA_WORDS = ("invalid schema", "invalid_json_schema", "unsupported schema", "schema is not")
 
 
+_SHAPE_STATUSES = frozenset({400, 422, 500})  # a chat template that raises is a 500 at some servers
+_USER_WORDS = ("alternat", "consecutive", "in a row", "same role", "after user", "successive")
+_SYSTEM_WORDS = ("system", "developer instruction", "only user and assistant", "unsupported role", "unknown role")
+_CALL_WORDS = ("single tool", "one tool", "parallel tool", "multiple tool", "several tool", "parallel function")
+_PREFILL_WORDS = (
+    "prefill",
+    "last role",
+    "last message",
+    "final message",
+    "end of the list",
+    "end with",
+    "must be user",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a request is put: the output format, and whether a stream asks for its usage."""
+    """How a request is put: the output format, whether a stream asks for its usage, and the shape of the messages."""
 
     output: FormatKind = "json_schema"
     stream_usage: bool = True
+    joined_users: bool = False
+    system_role: bool = True
+    calls: CallsKind = "several"
 
 
 class Refusals:
@@ -47,7 +72,7 @@ class Refusals:
 
     def __init__(self) -> None:
         self._formats: dict[tuple[str, str | None], FormatKind] = {}
-        self._no_stream_usage: set[str] = set()
+        self._forms: dict[str, Form] = {}
 
     def form(self, request: ModelRequest) -> Form:
         """The highest form that this model has not refused."""
@@ -55,28 +80,58 @@ class Refusals:
         if self._formats:
             keys = ((request.model_name, None), (request.model_name, _schema_key(request)))
             known += [self._formats[key] for key in keys if key in self._formats]
-        return Form(max(known, key=_LEVEL.__getitem__), request.model_name not in self._no_stream_usage)
+        return replace(self._forms.get(request.model_name, Form()), output=max(known, key=_LEVEL.__getitem__))
 
-    def remember(self, request: ModelRequest, form: Form, refused: StatusProblem | None) -> None:
-        """Keeps a form that worked after a refusal."""
-        if refused is None:
+    def remember(self, request: ModelRequest, form: Form, refused: Sequence[StatusProblem]) -> None:
+        """Keeps a form that worked after refusals."""
+        if not refused:
             return
-        if not form.stream_usage:
-            self._no_stream_usage.add(request.model_name)
+        self._forms[request.model_name] = form
         if form.output != "json_schema":
-            key = _schema_key(request) if _is_about_this_schema(refused) else None
+            key = _schema_key(request) if any(map(_is_about_this_schema, refused)) else None
             self._formats[request.model_name, key] = form.output
 
 
 def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, streams: bool) -> Form | None:
     """The form to try after a refusal, or None when the refusal is about something else."""
-    if problem.status != 400 or is_context_length(problem):
+    if is_context_length(problem):
         return None
-    if streams and form.stream_usage and "stream_options" in f"{problem.param} {problem.raw}":
-        return replace(form, stream_usage=False)
-    if request.output is not None and form.output in _DOWN and _is_about_format(problem):
-        return replace(form, output=_DOWN[form.output])
+    if problem.status == 400:
+        if streams and form.stream_usage and "stream_options" in f"{problem.param} {problem.raw}":
+            return replace(form, stream_usage=False)
+        if request.output is not None and form.output in _DOWN and _is_about_format(problem):
+            return replace(form, output=_DOWN[form.output])
+    return _next_shape(form, request.messages, problem) if problem.status in _SHAPE_STATUSES else None
+
+
+def _next_shape(form: Form, messages: Sequence[Message], problem: StatusProblem) -> Form | None:
+    """The form without what the service does not take, where the messages have it."""
+    text = f"{problem.code} {problem.param} {problem.raw}".lower()
+    if form.calls == "one" and "parallel_tool_calls" in text:
+        return replace(form, calls="apart")
+    if form.calls == "several" and _says(text, _CALL_WORDS) and any(len(each.tool_calls) > 1 for each in messages):
+        return replace(form, calls="one")
+    if not form.joined_users and _says(text, _USER_WORDS) and _has_neighbours(messages):
+        return replace(form, joined_users=True)
+    if form.system_role and _says(text, _SYSTEM_WORDS) and any(each.role == "system" for each in messages):
+        return replace(form, system_role=False)
     return None
+
+
+def is_prefill_refusal(problem: StatusProblem) -> bool:
+    """Whether an answer says that the last message must not be one of the assistant."""
+    text = f"{problem.code} {problem.param} {problem.raw}".lower()
+    return problem.status in _SHAPE_STATUSES and _says(text, _PREFILL_WORDS)
+
+
+def _has_neighbours(messages: Sequence[Message]) -> bool:
+    """Whether two user messages stand in a row, or would without the system message between them."""
+    said = [each.role for each in messages if each.role != "system"]
+    return any(pair == ("user", "user") for pair in pairwise(said))
+
+
+def _says(text: str, words: Sequence[str]) -> bool:
+    return any(word in text for word in words)
 
 
 def _is_about_format(problem: StatusProblem) -> bool:

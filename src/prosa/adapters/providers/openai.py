@@ -19,7 +19,8 @@ from prosa.adapters.providers.failures import (
     ExchangeProblem,
     StatusProblem,
 )
-from prosa.adapters.providers.ladder import Form, Refusals, next_form
+from prosa.adapters.providers.ladder import Form, Refusals, is_prefill_refusal, next_form
+from prosa.adapters.providers.shape import shaped
 from prosa.adapters.providers.sse import events
 from prosa.adapters.providers.wire import Wire, decode, encode
 from prosa.runtime.errors import ProviderError
@@ -39,7 +40,8 @@ class OpenAIProvider:
 
     ``api`` chooses the wire format; ``timeout`` is the seconds one `complete` may take in all, and no single read of a
     stream may take longer than ``silence``. A service that answers 400 to a way of asking for JSON is asked in the next
-    way, json_schema → json_object → prompt, and this object remembers it per model name (LA4).
+    way, json_schema → json_object → prompt, and this object remembers it per model name (LA4); so does one that refuses
+    the shape of the messages (X24).
     """
 
     def __init__(
@@ -74,8 +76,24 @@ class OpenAIProvider:
             await transport.aclose()
 
     async def _complete(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
+        """Asks; a request that ends with an assistant message is judged before anybody sees its reply (PA17)."""
+        last = request.messages[-1]
+        if last.role != "assistant" or self._wire is WIRES["completions"]:
+            return await self._descend(request, on_text)
+        try:
+            reply = await self._descend(request, None)
+        except StatusProblem as problem:
+            raise (_prefilled() if is_prefill_refusal(problem) else problem) from None
+        if last.content and reply.content.startswith(last.content):
+            raise _prefilled()
+        if on_text is not None and reply.content:
+            on_text(reply.content)
+        return reply
+
+    async def _descend(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
         """Asks, and steps down the ladder while the service refuses the way of asking."""
-        form, refused = self._refusals.form(request), None
+        form = self._refusals.form(request)
+        refused: list[StatusProblem] = []
         while True:
             try:
                 reply = await self._exchange(request, form, on_text)
@@ -83,14 +101,14 @@ class OpenAIProvider:
                 lower = next_form(form, request, problem, streams=on_text is not None)
                 if lower is None:
                     raise
-                form, refused = lower, problem
+                form, refused = lower, [*refused, problem]
             else:
                 self._refusals.remember(request, form, refused)
                 return reply
 
     async def _exchange(self, request: ModelRequest, form: Form, on_text: OnText | None) -> ModelReply:
         stream = on_text is not None
-        body = encode(self._wire.body(request, form, stream))
+        body = encode(self._wire.body(shaped(request, form), form, stream))
         silence = min(self._silence, self._timeout) if stream else self._timeout
         async with self._connected().post(self._wire.path, body, silence=silence) as answer:
             if on_text is not None and "text/event-stream" in answer.content_type:
@@ -131,6 +149,14 @@ class OpenAIProvider:
 
             self._transport = Transport(self._endpoint, timeout=self._timeout)
         return self._transport
+
+
+def _prefilled() -> ExchangeProblem:
+    return ExchangeProblem(
+        "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
+        kind="bad-request",
+        hint="add a message of the user at the end",
+    )
 
 
 async def _drain(answer: Answer) -> None:

@@ -23,7 +23,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
     instructions, rest = _instructions(request.messages)
     if instructions:
         made["instructions"] = instructions
-    made["input"] = [item for message in rest for item in _items(message)]
+    made["input"] = [item for at, message in enumerate(rest, 1) for item in _items(message, at)]
     if request.tools:
         made["tools"] = [_tool(tool) for tool in request.tools]
     if request.output is not None:
@@ -42,16 +42,25 @@ def _instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     return "\n\n".join(message.content for message in messages[:leading]), messages[leading:]
 
 
-def _items(message: Message) -> list[dict[str, Any]]:
+def _items(message: Message, at: int) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}]
     items: list[dict[str, Any]] = []
     if message.content or not message.tool_calls:
-        items.append({"role": message.role, "content": message.content})
+        items.append(_item(message, at))
     for call in message.tool_calls:
         arguments = call.arguments or "{}"
         items.append({"type": "function_call", "call_id": call.id, "name": call.name, "arguments": arguments})
     return items
+
+
+def _item(message: Message, at: int) -> dict[str, Any]:
+    """A message with its type and its parts, as services give it: not every one takes the short form (X24)."""
+    if message.role != "assistant":
+        part: dict[str, Any] = {"type": "input_text", "text": message.content}
+        return {"type": "message", "role": message.role, "content": [part]}
+    part = {"type": "output_text", "text": message.content, "annotations": []}
+    return {"type": "message", "id": f"msg_{at}", "role": "assistant", "status": "completed", "content": [part]}
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

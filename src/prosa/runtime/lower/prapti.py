@@ -18,6 +18,7 @@ from prosa.dialects.prapti.names import mentioned, wire_names, without_code
 from prosa.dialects.prapti.perform import Complaint, Performed, Said
 from prosa.dialects.prapti.responders import COMPLETION, DEFAULT_RESPONDER, TEXT_ROLES, Kind, Mode
 from prosa.runtime.messages import Message, Role
+from prosa.runtime.sequence import sequence
 
 PARAMETERS = ("temperature", "top_p", "max_tokens", "stop", "presence_penalty", "frequency_penalty", "seed")
 """The well-known variables that go into a request under their own names (PA9)."""
@@ -142,7 +143,7 @@ class _Lowering:
             responder=name,
             mode=kind.mode,
             name=None if name == DEFAULT_RESPONDER else name,
-            messages=tuple(self._messages(name, taken, known)) if chat else (),
+            messages=sequence(self._messages(name, taken, known)) if chat else (),
             prompt="" if chat else "\n\n".join(each.text for each in taken if each.text),
             model_name=_text(self.value(name, "model")),
             provider=_text(self.value(name, "provider")) or kind.provider,
