@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 
@@ -28,6 +29,14 @@ def exchange(**more: float) -> Iterator[Exchange]:
     """An exchange that has 0.3 s and one attempt."""
     with Exchange(Bounds(**{"seconds": 0.3, "attempts": 1, "allow_private": True, **more})) as found:  # type: ignore[arg-type]
         yield found
+
+
+def test_x9_the_time_is_that_of_all_attempts_together():
+    """X9: a site that is too slow is not given the time again."""
+    began = monotonic()
+    with dripping(b"", b"H") as url, pytest.raises(HttpProblem, match=r"within 0\.3 s"):
+        ask(f"{url}/", attempts=3)
+    assert monotonic() - began < 0.8
 
 
 def ask(url: str, *, body: object = None, method: str = "GET", **more: float) -> Answer:

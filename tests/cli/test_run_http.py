@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -167,6 +169,28 @@ def test_l16_retries_end(count: Path, model_server: ModelServer):
     assert status == 1
     assert "is in trouble (status 503): overloaded (after 3 attempts)" in at.err
     assert len(model_server.requests) == 3
+
+
+def test_la7_nobody_there_is_told_after_two_attempts_within_a_second(count: Path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    began = monotonic()
+    status, at = prosa("run", count, environ=user(count.parent, OPENAI_BASE_URL=url))
+    assert (status, monotonic() - began < 3) == (1, True)
+    again, error, _ = at.err.splitlines()
+    assert re.fullmatch(r"count: attempt 1 failed, next in 0\.\d s: the model service at .* connection refused", again)
+    assert error == f"error: the model service at {url} cannot be reached: connection refused (after 2 attempts)"
+
+
+def test_la7_where_no_status_line_is_shown_each_wait_is_a_line(count: Path, model_server: ModelServer):
+    busy = {"status": 503, "headers": {"retry-after-ms": "1"}, "message": "overloaded " * 40}
+    model_server.script(busy, busy, {"content": {"words": 2}})
+    status, at = asked(model_server, count)
+    assert status == 0
+    assert [line[:43] for line in at.err.splitlines()] == [
+        f"count: attempt {number} failed, next in 0.0 s: the" for number in (1, 2)
+    ]
 
 
 def test_a_refusal_ends_the_run_with_its_words(count: Path, model_server: ModelServer):

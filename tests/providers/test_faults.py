@@ -159,14 +159,14 @@ def test_connection_refused(way: Way) -> None:
         free.bind(("127.0.0.1", 0))
         base_url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     error = way.fail(base_url=base_url)
-    assert (error.kind, error.retryable) == ("network", True)
+    assert (error.kind, error.retryable, error.is_absent) == ("network", True, True)
     assert "connection refused" in error.message
     assert base_url in error.message
 
 
 def test_a_name_that_does_not_resolve(model_server: ModelServer) -> None:
     error = Way(model_server, "chat", False, []).fail(base_url="http://no-such-host.invalid/v1")
-    assert (error.kind, error.retryable) == ("network", True)
+    assert (error.kind, error.retryable, error.is_absent) == ("network", True, True)
     assert "http://no-such-host.invalid/v1" in error.message
     assert "base URL" in error.hint
 

@@ -172,6 +172,28 @@ def test_l16_a_service_that_asks_for_too_long_a_wait_is_an_error(tmp_path):
     assert len(ran.requests) == 1
 
 
+class Absent:
+    """Nobody is there; in between somebody is, and is busy."""
+
+    def __init__(self, *absent: bool) -> None:
+        self.absent = list(absent)
+
+    async def complete(self, request, on_text=None):
+        gone = self.absent.pop(0)
+        raise ProviderError("gone" if gone else "busy", kind="network", retryable=True, is_absent=gone)
+
+
+@pytest.mark.parametrize("before", [(), (False,) * 3, (True, False, True, False)])
+def test_la7_nobody_there_is_asked_twice_within_a_second(tmp_path, before):
+    provider, clock, events = Absent(*before, True, True), FakeClock(), []
+    world = World(provider=provider, clock=clock, servers=FakeServers(), listener=events.append)
+    with pytest.raises(ProviderError, match=rf"gone \(after {len(before) + 2} attempts\)") as caught:
+        asyncio.run(execute(load(tmp_path), {}, world))
+    waits = [event.wait for event in events if isinstance(event, AttemptFailed)]
+    assert waits[-1] <= 0.5
+    assert (caught.value.is_absent, provider.absent) == (True, [])
+
+
 class Refusing:
     """A provider whose model refuses."""
 

@@ -115,7 +115,9 @@ def execute(console: Console, job: Job) -> int:
     course = Course()
     try:
         name = job.program.stem
-        with watch(console, name, events=job.events, debug=job.debug, progress=job.progress) as watching:
+        with watch(
+            console, name, events=job.events, debug=job.debug, progress=job.progress, quiet=job.summary
+        ) as watching:
             try:
                 output = _output(console, job, watching, course)
             except BaseException as error:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Watch:
     """A `Listener`. ``log`` takes JSON lines; with ``debug`` every event is a line on stderr.
 
-    Where the log itself goes ``to_stderr``, a notice is a line of the log and nothing else.
+    Where the log itself goes ``to_stderr``, a notice is a line of the log and nothing else. Where no status line shows
+    that an attempt failed and when the next one comes, that is a line too (LA7), unless ``quiet``.
     """
 
     console: Console
@@ -34,13 +35,14 @@ class Watch:
     log: Callable[[str], None] | None = None
     numbers: Numbering | None = None
     to_stderr: bool = False
+    quiet: bool = False
     received: int = 0
     heard: bool = False
 
     def __call__(self, event: Event, /) -> None:
         """Shows one event."""
         from prosa.render.events import as_line
-        from prosa.runtime.events import Noticed, TextArrived
+        from prosa.runtime.events import AttemptFailed, Noticed, TextArrived
 
         self.heard = self.heard or not isinstance(event, Noticed)
         if self.log is not None and self.numbers is not None:
@@ -50,7 +52,10 @@ class Watch:
             self.status.show(f"{event.scope.program}: {self.received} characters arrived")
             return
         self.received = 0
-        self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=isinstance(event, Noticed))
+        stays = isinstance(event, Noticed) or (
+            isinstance(event, AttemptFailed) and not self.status.enabled and not self.quiet
+        )
+        self._show(event.message if isinstance(event, Noticed) else as_line(event), stays=stays)
 
     def _show(self, line: str | None, *, stays: bool) -> None:
         if line is None:
@@ -90,8 +95,11 @@ class Watch:
 
 
 @contextmanager
-def watch(console: Console, program: str, *, events: str | None, debug: bool, progress: bool) -> Iterator[Watch]:
-    """A listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``.
+def watch(
+    console: Console, program: str, *, events: str | None, debug: bool, progress: bool, quiet: bool = False
+) -> Iterator[Watch]:
+    """A listener for the length of a run of ``program``. ``events`` is None, ``jsonl`` or ``jsonl:FILE``. ``quiet``
+    keeps stderr for what a program reads there.
 
     Raises `WrongUse`, and `OSError` for a file that cannot be written.
     """
@@ -99,7 +107,7 @@ def watch(console: Console, program: str, *, events: str | None, debug: bool, pr
         log, to_stderr = _log(console, events, stack), events == "jsonl"
         # A status line between JSON lines would spoil them.
         status = stack.enter_context(status_line(console, wanted=progress and not debug and not to_stderr))
-        yield Watch(console, status, program, debug, log, _numbering() if log else None, to_stderr)
+        yield Watch(console, status, program, debug, log, _numbering() if log else None, to_stderr, quiet)
 
 
 def _numbering() -> Numbering:

@@ -48,7 +48,7 @@ def _sentence(event: Event) -> str | None:
         case events.ModelAnswered():
             return f"iteration {event.iteration}: {_asked(event.tool_calls)}, {event.usage.total_tokens} tokens"
         case events.AttemptFailed():
-            return f"attempt {event.attempt} failed: {event.reason}; next in {event.wait:.1f} s"
+            return f"attempt {event.attempt} failed, next in {event.wait:.1f} s: {event.reason}"
         case events.ToolCalled():
             return f"calling {event.tool} {event.arguments}"
         case events.ToolAnswered():

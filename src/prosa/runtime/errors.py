@@ -74,6 +74,7 @@ class ProviderError(RunError):
 
     ``status`` is the HTTP status if there was one; ``retry_after`` the seconds the service asked to wait; ``kind``
     one of ``auth``, ``bad-request``, ``rate-limit``, ``server``, ``network``, ``timeout``, ``malformed``, ``missing``.
+    ``is_absent`` says that nobody is there: the connection was refused, or the name does not resolve.
     """
 
     def __init__(
@@ -85,10 +86,12 @@ class ProviderError(RunError):
         status: int | None = None,
         retry_after: float | None = None,
         hint: str = "",
+        is_absent: bool = False,
     ) -> None:
         super().__init__(message, hint=hint)
         self.kind = kind
         self.retryable = retryable
+        self.is_absent = is_absent
         self.status = status
         self.retry_after = retry_after
 

@@ -1,7 +1,7 @@
 """Further attempts of one model call after transient errors (L16, LA7). Waits through the clock, never on its own.
 
 Not an iteration: the loop sees one call. The service's own ``Retry-After`` is respected; else the wait doubles, with
-jitter, so that many runs do not come back at once.
+jitter, so that many runs do not come back at once. Where nobody is there a second attempt follows at once, and no more.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from prosa.runtime.ports import Clock
 Reply = TypeVar("Reply")
 
 FIRST_WAIT = 0.5
+ABSENT_ATTEMPTS = 2
+"""Attempts, one after the other, at a service that is not there: it may just be starting (LA7)."""
+
 LONGEST_WAIT = 30.0
 LONGEST_RETRY_AFTER = 120.0
 """A service that asks for more than this is not coming back within a run."""
@@ -31,14 +34,15 @@ async def with_retries(
     scope: Scope,
 ) -> Reply:
     """The first reply that comes. Raises the last `ProviderError` when attempts are used up or make no sense."""
-    tried = 0
+    tried = absent = 0
     while True:
         try:
             return await attempt()
         except ProviderError as error:
             tried += 1
-            wait = _wait(error, tried, jitter())
-            if not error.retryable or tried > retries or wait is None:
+            absent = absent + 1 if error.is_absent else 0
+            wait = _wait(error, absent or tried, jitter())
+            if not error.retryable or tried > retries or wait is None or absent >= ABSENT_ATTEMPTS:
                 raise _with_count(error, tried) from error
             listener(AttemptFailed(scope, tried, wait, error.message))
             await clock.sleep(wait)
@@ -63,4 +67,5 @@ def _with_count(error: ProviderError, tried: int) -> ProviderError:
         status=error.status,
         retry_after=error.retry_after,
         hint=error.hint,
+        is_absent=error.is_absent,
     )

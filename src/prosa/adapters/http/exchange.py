@@ -39,7 +39,7 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What an exchange may take: seconds with all redirects, bytes of an answer, attempts, and which addresses.
+    """What an exchange may take: seconds in all, bytes of an answer, attempts, and which addresses.
 
     ``named`` is a host with its port that the user named, on this machine: asking for exactly that is permission.
     Without ``follow`` an answer that redirects is given as it is, with its `location` among the headers.
@@ -99,23 +99,24 @@ class Exchange:
 
     def send(self, request: Request) -> Answer:
         """The answer to a request, whatever its status. Raises `HttpProblem`."""
+        deadline = time.monotonic() + self._bounds.seconds
         for attempt in range(1, self._bounds.attempts + 1):
             last = attempt == self._bounds.attempts
             try:
-                answer = self._follow(request)
+                answer = self._follow(request, deadline)
             except HttpProblem as problem:
-                if last or not _again(request, problem):
+                wait = _pause(attempt, "")
+                if last or not _again(request, problem) or time.monotonic() + wait >= deadline:
                     raise
-                time.sleep(_pause(attempt, ""))
+                time.sleep(wait)
                 continue
             wait = _pause(attempt, answer.retry_after)
-            if last or answer.status not in _AGAIN or wait > MAX_WAIT:
+            if last or answer.status not in _AGAIN or wait > MAX_WAIT or time.monotonic() + wait >= deadline:
                 return answer
             time.sleep(wait)
         raise AssertionError("an attempt returns or raises")
 
-    def _follow(self, request: Request) -> Answer:
-        deadline = time.monotonic() + self._bounds.seconds
+    def _follow(self, request: Request, deadline: float) -> Answer:
         for _ in range(MAX_REDIRECTS):
             answer, location = self._once(request, deadline)
             if answer.status not in _MOVED or not location or not self._bounds.follow:

@@ -64,6 +64,7 @@ class ExchangeProblem(Exception):
         quoted: str = "",
         hint: str = "",
         status: int | None = None,
+        is_absent: bool = False,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -72,6 +73,7 @@ class ExchangeProblem(Exception):
         self.quoted = quoted
         self.hint = hint
         self.status = status
+        self.is_absent = is_absent
 
 
 class StatusProblem(Exception):
@@ -138,7 +140,12 @@ def error_from_exchange(problem: ExchangeProblem, endpoint: Endpoint) -> Provide
         f"the model service at {endpoint.shown} {endpoint.redact(problem.reason)}{_quote(problem.quoted, endpoint)}"
     )
     return ProviderError(
-        sentence, kind=problem.kind, retryable=problem.retryable, status=problem.status, hint=problem.hint
+        sentence,
+        kind=problem.kind,
+        retryable=problem.retryable,
+        status=problem.status,
+        hint=problem.hint,
+        is_absent=problem.is_absent,
     )
 
 

@@ -190,15 +190,16 @@ def _connection_problem(causes: list[BaseException]) -> ExchangeProblem:
         return ExchangeProblem("cannot be trusted: TLS failed", kind="network", quoted=quoted, hint=hint)
     if "UnsupportedProtocol" in names or "InvalidUrl" in names:
         return ExchangeProblem("has a base URL that is no http address", kind="bad-request", hint="check the base URL")
+    is_absent = True
     if "gaierror" in names or "DNS" in names:
         reason, quoted = "cannot be found: its name does not resolve", ""
     elif "ConnectionRefusedError" in names:
         reason, quoted = "cannot be reached: connection refused", ""
     elif "ConnectError" in names or "Connector" in names:
-        reason = "cannot be reached"
+        reason, is_absent = "cannot be reached", False
     else:
-        reason, hint = "broke off the connection", ""
-    return ExchangeProblem(reason, kind="network", retryable=True, quoted=quoted, hint=hint)
+        reason, hint, is_absent = "broke off the connection", "", False
+    return ExchangeProblem(reason, kind="network", retryable=True, quoted=quoted, hint=hint, is_absent=is_absent)
 
 
 def _causes(problem: BaseException) -> list[BaseException]:
