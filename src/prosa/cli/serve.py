@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
     from prosa.web.app import SiteApp
     from prosa.web.log import AccessLog
+    from prosa.web.peer import Proxies
     from prosa.web.writing import BackgroundLines
 
 DEFAULT_PORT = 8000
@@ -42,6 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     net.add_argument("--port", type=_port, default=DEFAULT_PORT, metavar="N", help="the port (default: 8000; 0: any)")
     also = "a further name that requests may call the site by; repeatable"
     net.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=also)
+    proxy = "a proxy whose X-Forwarded-For is believed: an address or a network such as 10.0.0.0/8; repeatable"
+    net.add_argument("--trusted-proxy", action="append", default=[], type=_network, metavar="CIDR", help=proxy)
     mounted = "serve an ASGI application of yours below /api: FILE.py:NAME or MODULE:NAME"
     net.add_argument("--api", metavar="APP", help=mounted)
     net.add_argument("--access-log", metavar="FILE", help="where to log requests as JSON lines (default: stderr)")
@@ -53,6 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 after a signal has stopped it. Raises `WrongUse`."""
     from prosa.web import serving
+    from prosa.web.crowd import Bounds
 
     if not serving.is_loopback(args.host) and not (args.base_url or args.allow_host):
         hint = "name the site with --base-url https://HOST or --allow-host HOST"
@@ -69,9 +73,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         live_site(args, console, lambda root: runner_of(args, console, root)) as (site, runner),
         _log(args, console) as (log, fault),
     ):
-        app = replace(_app(args, console, site, runner, address), api=api, log=log, fault=fault)
+        proxies = tuple(each for some in args.trusted_proxy for each in some)
+        app = replace(_app(args, console, site, runner, address), api=api, log=log, fault=fault, proxies=proxies)
         site.start()
-        serving.serve(app, made, lambda: _tell(args, console, address, app))
+        serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=Bounds(proxies=proxies))
     return 0
 
 
@@ -196,6 +201,15 @@ def _file_module(path: Path) -> Any:
     except Exception as error:  # whatever the user's code raises is about the user's code
         raise WrongUse(f"--api: {path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
+
+
+def _network(text: str) -> Proxies:
+    from prosa.web.peer import proxies_in
+
+    try:
+        return proxies_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}; expected an address or a network such as 10.0.0.0/8") from None
 
 
 def _port(text: str) -> int:

@@ -1,18 +1,21 @@
 """An answer that is ready to be sent, and the way it is sent (RFC 9110): the whole, only its head, or 304. Plain ASGI:
-most requests need nothing of a framework.
+most requests need nothing of a framework. A file that is too large to be held is read while it is sent.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from prosa.site.conditional import entity_tag, is_known
 
 Scope = dict[str, Any]
 Header = tuple[bytes, bytes]
+Piece: TypeAlias = Callable[[int], bytes]
+"""Some bytes of a body from an offset on; none where it cannot be read any more."""
 
 PUBLIC = "public, no-cache"
 """What is published may be kept by anybody, and is asked about again: an edit shows at once (H18)."""
@@ -37,13 +40,16 @@ _KEPT = frozenset((b"etag", b"vary", b"cache-control", b"content-location", b"li
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. ``tag`` is its entity tag, empty where it has none."""
+    """An answer. ``tag`` is its entity tag, empty where it has none. A body that is too large to be held is read piece
+    by piece while it is sent: ``piece`` reads, ``size`` is that of the whole."""
 
     status: int
     headers: tuple[Header, ...]
     body: bytes
     tag: str = ""
     unchanged: tuple[Header, ...] = ()
+    piece: Piece | None = None
+    size: int = 0
 
 
 def answer(
@@ -59,17 +65,33 @@ def answer(
     """An answer of these bytes. ``form`` makes the tag one of that form of a node; without ``tagged`` it has none."""
     content = body.encode("utf-8", "replace") if isinstance(body, str) else body
     tag = entity_tag(content, form) if tagged and status == 200 and cache != NEVER else ""
+    head = _head(media_type, len(content), cache, headers, tag)
+    return Answer(status, head, content, tag, _unchanged(head))
+
+
+def large_answer(
+    piece: Piece, size: int, tag: str, media_type: str, *, cache: str, headers: Iterable[tuple[str, str]] = ()
+) -> Answer:
+    """An answer whose body is read while it is sent."""
+    head = _head(media_type, size, cache, headers, tag)
+    return Answer(200, head, b"", tag, _unchanged(head), piece, size)
+
+
+def _head(media_type: str, size: int, cache: str, headers: Iterable[tuple[str, str]], tag: str) -> tuple[Header, ...]:
     pairs = [
         ("content-type", media_type),
-        ("content-length", str(len(content))),
+        ("content-length", str(size)),
         ("cache-control", cache),
         *headers,
         *_ALWAYS,
     ]
     if tag:
         pairs.append(("etag", tag))
-    whole = tuple(_header(name, value) for name, value in pairs)
-    return Answer(status, whole, content, tag, tuple(each for each in whole if each[0] in _KEPT))
+    return tuple(_header(name, value) for name, value in pairs)
+
+
+def _unchanged(head: tuple[Header, ...]) -> tuple[Header, ...]:
+    return tuple(each for each in head if each[0] in _KEPT)
 
 
 def _header(name: str, value: str) -> Header:
@@ -92,5 +114,20 @@ async def send_answer(scope: Scope, send: Any, found: Answer, extra: Sequence[He
             await send({"type": "http.response.body", "body": b""})
             return 304
     await send({"type": "http.response.start", "status": found.status, "headers": [*found.headers, *extra]})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else found.body})
+    if found.piece is not None and scope["method"] != "HEAD":
+        await _send_pieces(send, found.piece, found.size)
+    else:
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else found.body})
     return found.status
+
+
+async def _send_pieces(send: Any, read: Piece, size: int) -> None:
+    """Sends a body while it is read. Raises `ConnectionAbortedError` for one that became shorter: whoever was promised
+    the whole must not take a part for it."""
+    sent = 0
+    while sent < size:
+        piece = (await asyncio.to_thread(read, sent))[: size - sent]
+        if not piece:
+            raise ConnectionAbortedError("the file has changed while it was sent")
+        sent += len(piece)
+        await send({"type": "http.response.body", "body": piece, "more_body": sent < size})

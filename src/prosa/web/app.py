@@ -19,9 +19,11 @@ from prosa.web.asking import reader_of
 from prosa.web.context import Web
 from prosa.web.endpoints import Endpoints
 from prosa.web.errors import error
-from prosa.web.guard import SAFE_METHODS, Guard, Refusal
+from prosa.web.flow import UnderWay
+from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
 from prosa.web.log import AccessLog
 from prosa.web.nodes import Nodes
+from prosa.web.peer import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader
 
@@ -39,13 +41,16 @@ _OPEN_BELOW = "/mdh/assets/"
 
 @dataclass(slots=True)
 class SiteApp:
-    """The application. ``api`` answers everything below `/api`; ``fault`` is told of errors that are ours."""
+    """The application. ``api`` answers everything below `/api`; ``fault`` is told of errors that are ours; ``proxies``
+    are believed when they say for whom they ask."""
 
     web: Web
     guard: Guard
     log: AccessLog | None = None
     api: Asgi | None = None
     fault: Callable[[str], None] = say_nothing
+    proxies: Proxies = NO_PROXIES
+    under_way: UnderWay = field(default_factory=UnderWay)
     _nodes: Nodes = field(init=False)
     _endpoints: Endpoints = field(init=False)
 
@@ -60,7 +65,15 @@ class SiteApp:
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1003})
         else:
-            await self._timed(scope, receive, send)
+            await self._timed(self._from_client(scope), receive, self.under_way.paced(send))
+
+    def _from_client(self, scope: Scope) -> Scope:
+        """The request as it comes from its client, where a trusted proxy stands between."""
+        peer = client_of(scope)
+        if not is_proxy(peer, self.proxies):
+            return scope
+        behind = client_behind(peer, header_of(scope, b"x-forwarded-for"), self.proxies)
+        return scope if behind == peer else {**scope, "client": (behind, 0)}
 
     async def _timed(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from prosa.app.site.live import LiveSite
+from prosa.site.conditional import entity_tag
 from prosa.source import FileProblem
-from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
+from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer, large_answer
+from prosa.web.flow import PIECE
 from prosa.web.locate import Asset
 
 MAX_ASSET = 64 * 1024 * 1024
 """Bytes of a file beside documents; a larger one belongs on a server for large files."""
+
+WHOLE = 1024 * 1024
+"""Bytes up to which a file is read at once, and kept."""
 
 INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """What a file may do that is opened by itself: nothing. A drawing may have colours."""
@@ -18,16 +25,28 @@ FOREVER = "public, max-age=31536000, immutable"
 
 
 def asset_answer(site: LiveSite, found: Asset, *, private: bool) -> Answer | None:
-    """A file of the site; None where it cannot be read."""
+    """A file of the site, a large one as pieces; None where it cannot be read."""
     place = site.place(found.path)
     if place is None:
         return None
+    cache, headers = PRIVATE if private else PUBLIC, [("content-security-policy", INERT)]
+    size = place.stamp.size
+    if WHOLE < size <= MAX_ASSET:
+        tag = entity_tag(repr(tuple(place.stamp)).encode(), "s")
+        piece = partial(site.files.piece, found.path, place.stamp, most=PIECE)
+        return large_answer(piece, size, tag, found.media_type, cache=cache, headers=headers)
+    content = asset_bytes(site, found.path)
+    if content is None:
+        return None
+    return answer(content, found.media_type, cache=cache, form="a", headers=headers)
+
+
+def asset_bytes(site: LiveSite, path: str) -> bytes | None:
+    """The whole of a file of the site; None where it cannot be read."""
     try:
-        _, content = site.files.read(found.path, MAX_ASSET)
+        return site.files.read(path, MAX_ASSET)[1]
     except FileProblem:
         return None
-    headers = [("content-security-policy", INERT)]
-    return answer(content, found.media_type, cache=PRIVATE if private else PUBLIC, form="a", headers=headers)
 
 
 def page_asset(name: str) -> Answer | None:

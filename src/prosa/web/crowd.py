@@ -1,7 +1,8 @@
 """All connections of one server: how many of them one machine has, and which of them keep us waiting (X9, X23).
 
 In: the addresses and the states of connections. Out: whether one more is taken, and which one makes room for it. This
-machine is not counted: a proxy in front of the site comes from here, and speaks for many.
+machine is not counted: a proxy in front of the site comes from here, and speaks for many. Nor are proxies elsewhere
+that the user trusts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from prosa.web.guard import MAX_HEAD
-from prosa.web.peer import network_of, peer_address
+from prosa.web.peer import NO_PROXIES, Proxies, is_proxy, network_of, peer_address
 
 HEAD_SECONDS = 10.0
 """Seconds in which the head of a request comes, from its first byte on; the first one from the connection on."""
@@ -20,6 +21,12 @@ BODY_SECONDS = 30.0
 
 BODY_STEP = 4 * 1024
 """Bytes of a body that are progress."""
+
+READ_SECONDS = 30.0
+"""Seconds in which a client takes `READ_STEP` of what it is sent, or all of it."""
+
+READ_STEP = 4 * 1024
+"""Bytes that are progress of a client that reads."""
 
 MAX_CONNECTIONS = 1_000
 """Connections at once. Beyond it those make room on whose request we wait."""
@@ -36,14 +43,17 @@ MAX_PIPELINE = 100
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a connection may take. Sizes are bytes."""
+    """What a connection may take. Sizes are bytes. ``proxies`` are trusted, and speak for many."""
 
     head_bytes: int = MAX_HEAD
     head_seconds: float = HEAD_SECONDS
     body_seconds: float = BODY_SECONDS
+    read_seconds: float = READ_SECONDS
+    read_bytes: int = READ_STEP
     connections: int = MAX_CONNECTIONS
     per_peer: int = MAX_PER_PEER
     pipeline: int = MAX_PIPELINE
+    proxies: Proxies = NO_PROXIES
 
 
 class Connection(Protocol):
@@ -63,7 +73,7 @@ class Crowd:
 
     def admits(self, peer: str) -> bool:
         """Whether one more connection of a machine is taken; counts it until it has `gone`."""
-        name = _counted(peer)
+        name = self._counted(peer)
         if not name:
             return True
         count = self.peers.get(name, 0)
@@ -74,7 +84,7 @@ class Crowd:
 
     def gone(self, peer: str) -> None:
         """Forgets a connection that was admitted."""
-        name = _counted(peer)
+        name = self._counted(peer)
         if name:
             left = self.peers.pop(name) - 1
             if left:
@@ -87,8 +97,9 @@ class Crowd:
             if longest is not newest:
                 longest.leave()
 
-
-def _counted(peer: str) -> str:
-    """The name under which a machine is counted; empty for this one."""
-    address = peer_address(peer)
-    return "" if address is None or address.is_loopback else network_of(peer)
+    def _counted(self, peer: str) -> str:
+        """The name under which a machine is counted; empty for one that is not."""
+        address = peer_address(peer)
+        if address is None or address.is_loopback or is_proxy(peer, self.bounds.proxies):
+            return ""
+        return network_of(peer)

@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
 from prosa.corpus.found import Stamp
@@ -32,7 +33,7 @@ MAX_KEPT_BYTES = 48 * 1024 * 1024
 """Bytes of answers that are kept."""
 
 LARGE = 8
-"""An answer that takes more than such a part of the room is made anew each time."""
+"""An answer that takes more than such a part of the room is kept only while it is being sent."""
 
 MAX_KEPT = 4_096
 """Answers that are kept."""
@@ -48,7 +49,7 @@ class Key(NamedTuple):
     signed_in: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class Kept:
     """An answer and what it was made of. ``path`` is empty where no single file stands for it; ``generation`` is -1
     where the graph has no part in it; ``rules`` is what meta files said; ``until`` is when the path is looked at
@@ -69,6 +70,7 @@ class Nodes:
 
     web: Web
     _kept: OrderedDict[Key, Kept] = field(default_factory=OrderedDict)
+    _large: WeakValueDictionary[Key, Kept] = field(default_factory=WeakValueDictionary)
     _bytes: int = 0
 
     async def __call__(self, scope: Scope, send: Any, reader: Reader) -> int:
@@ -77,7 +79,7 @@ class Nodes:
         accept = header_of(scope, b"accept")
         key = Key(scope["raw_path"], choose(accept), raw, reader.signed_in)
         own = reader.via == "cookie"  # the forms of such a page are this reader's alone
-        kept = None if own else self._kept.get(key)
+        kept = None if own else self._kept.get(key) or self._large.get(key)
         self.web.site.touch()
         if kept is not None and self._holds(kept):
             return await send_answer(scope, send, kept.answer)
@@ -113,6 +115,7 @@ class Nodes:
 
     def _keep(self, key: Key, made: Kept) -> None:
         if len(made.answer.body) > MAX_KEPT_BYTES // LARGE:
+            self._large[key] = made
             return
         old = self._kept.pop(key, None)
         self._bytes += len(made.answer.body) - (len(old.answer.body) if old is not None else 0)

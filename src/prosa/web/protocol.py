@@ -1,17 +1,24 @@
-"""The bytes of a connection, before anything is a request: bounded, and in time (X9, X23).
+"""The bytes of a connection: bounded, and in time (X9, X23).
 
-In: what a client sends, and how long it takes. Out: requests for the application; 431 for what is no head within the
-bound, and an end for those who keep us waiting. The parser below it has neither limits nor deadlines. Only `serving`
-loads this module: it needs the server's own.
+In: what a client sends and takes, and how long that lasts. Out: requests for the application; 431 for what is no head
+within the bound, and an end for those who keep us waiting, with a request or with reading what they are sent. The
+parser below it has neither limits nor deadlines. Only `serving` loads this module: it needs the server's own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import Any, Literal
+
+try:
+    from fcntl import ioctl
+    from termios import TIOCOUTQ
+except ImportError:  # a system whose sockets do not say what they hold
+    ioctl = None  # type: ignore[assignment]
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -32,7 +39,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(*given, **more)
         self._crowd = crowd
         self._bounds = crowd.bounds
-        self._pause = min(crowd.bounds.head_seconds, crowd.bounds.body_seconds)
+        self._pause = min(self._bounds.head_seconds, self._bounds.body_seconds, self._bounds.read_seconds)
         self._timer: asyncio.TimerHandle | None = None
         self._admitted = False
         self._part: Literal["", "head", "body"] = ""
@@ -40,6 +47,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._got_on = False
         self._idle_bytes = 0
         self._body_bytes = 0
+        self._sent = 0
+        self._taken: tuple[int, float] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes a connection, or ends it where its machine has too many; others make room for it."""
@@ -126,6 +135,20 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.cycle.response_complete and not self.transport.is_closing():
             self._crowd.waiting[self] = None
 
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        super()._start_asgi_task(cycle, partial(self._answered, cycle, app))
+
+    async def _answered(self, cycle: Any, app: Any, scope: Any, receive: Any, send: Any) -> None:
+        """Has a request answered. Whoever sends is told when nobody reads any more."""
+
+        async def sending(message: Any) -> None:
+            await send(message)
+            if cycle.disconnected:
+                raise ConnectionResetError("the client has gone away")
+            self._sent += len(message.get("body", b"")) + sum(len(n) + len(v) for n, v in message.get("headers", ()))
+
+        await app(scope, receive, sending)
+
     def leave(self) -> None:
         """Ends the connection: what was said is still sent, for a while."""
         if self.transport.is_closing():
@@ -146,14 +169,27 @@ class GuardedProtocol(HttpToolsProtocol):
         self.leave()
 
     def _look(self) -> None:
-        """Ends the connection of a client that is late."""
+        """Ends the connection of a client that is late with a request, or with reading."""
         now = self.loop.time()
+        if self._stands_still(now):
+            self.transport.abort()
+            return
         if now >= self._deadline:
             if not self._is_ours():
                 self.leave()
                 return
             self._deadline = now + self._pause
         self._timer = self.loop.call_at(min(self._deadline, now + self._pause), self._look)
+
+    def _stands_still(self, now: float) -> bool:
+        """Whether a client takes too little of what it is sent."""
+        if not self.transport.get_write_buffer_size():
+            self._taken = None
+            return False
+        taken = self._sent - self.transport.get_write_buffer_size() - _held_by_system(self.transport)
+        if self._taken is None or taken - self._taken[0] >= self._bounds.read_bytes:
+            self._taken = (taken, now)
+        return now - self._taken[1] >= self._bounds.read_seconds
 
     def _is_ours(self) -> bool:
         """Whether it is the client that waits: for being read, for leave to go on, or for an answer."""
@@ -167,3 +203,15 @@ class GuardedProtocol(HttpToolsProtocol):
     @property
     def _peer(self) -> str:
         return self.client[0] if self.client else ""
+
+
+def _held_by_system(transport: asyncio.Transport) -> int:
+    """Bytes that the system has taken and the client has not. A system lets us write again only when a large part of
+    its buffer is free, so that a slow client could be taken for one that stands still."""
+    found = transport.get_extra_info("socket")
+    if ioctl is None or found is None:
+        return 0
+    try:
+        return int.from_bytes(ioctl(found.fileno(), TIOCOUTQ, bytes(4)), sys.byteorder)
+    except OSError:
+        return 0

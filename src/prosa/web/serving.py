@@ -85,6 +85,7 @@ def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bou
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # believed only of proxies that the user names, by `SiteApp`
         lifespan="on",
         limit_concurrency=bounds.connections + SPARE,
         timeout_keep_alive=KEEP_ALIVE,

@@ -15,11 +15,10 @@ from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
 from prosa.site.view import NodeView
-from prosa.web.assets import asset_answer
+from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
 from prosa.web.indexes import Indexes
 from prosa.web.listings import folder_view
-from prosa.web.locate import Asset
 from prosa.web.nodes import page_of
 from prosa.web.session import Reader
 
@@ -38,9 +37,9 @@ def built_files(web: Web) -> Iterator[Built]:
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
         if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
             continue
-        made = asset_answer(web.site, Asset(path, asset_type(path) or ""), private=False)
-        if made is not None:
-            yield Built(path, made.body)
+        content = asset_bytes(web.site, path)
+        if content is not None:
+            yield Built(path, content)
 
 
 def _html(web: Web, view: NodeView) -> bytes:

@@ -170,6 +170,19 @@ def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | N
     return data
 
 
+def read_piece(
+    path: Path, real: Path, start: int, most: int, root: Path | str | None = None
+) -> tuple[os.stat_result, bytes]:
+    """At most so many bytes of a regular file from an offset on, opened as by `read_bytes`, and what the system says
+    of the file that was opened. Raises `FileProblem`."""
+    with _opened(path, real, root) as stream:
+        try:
+            stream.seek(start)
+            return os.fstat(stream.fileno()), stream.read(most)
+        except OSError as error:
+            raise _problem(path, error) from None
+
+
 def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
     """The SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.gitignore import Ignored, ignored_in
-from prosa.adapters.files.read import read_bytes, real_path
+from prosa.adapters.files.read import read_bytes, read_piece, real_path
 from prosa.corpus.found import Stamp
 from prosa.source import FileProblem
 
@@ -79,6 +79,17 @@ class SiteFiles:
             raise FileProblem(whole, "missing", "no such file")
         return real, read_bytes(whole, self.root / real, most, self.root)
 
+    def piece(self, path: str, stamp: Stamp, start: int, *, most: int) -> bytes:
+        """Some bytes of a file that may be seen; none where it is not the one with this stamp any more."""
+        real = self.real(path)
+        if real is None:
+            return b""
+        try:
+            found, data = read_piece(self.root / path, self.root / real, start, most, self.root)
+        except FileProblem:
+            return b""
+        return data if _stamp_of(found) == stamp else b""
+
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         """The paths of files whose name is ``wanted`` and that may be seen, in order."""
         waiting = [""]
@@ -135,6 +146,8 @@ def stamp_at(path: str) -> Stamp | None:
         found = os.stat(path)  # noqa: PTH116 - once for every request
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
+    return _stamp_of(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _stamp_of(found: os.stat_result) -> Stamp:
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
