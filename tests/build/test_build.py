@@ -98,6 +98,23 @@ def test_every_link_of_a_page_leads_to_a_file(site: Path, prefix: str):
     assert missing == []
 
 
+def test_x23_a_drawing_of_a_static_site_runs_nothing(site: Path, capsys: pytest.CaptureFixture[str]):
+    """X23, HW3. What it loses is said, and what is no drawing is left out; a harmless one stays to the byte."""
+    plain = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="3"/></svg>'
+    (site / "plain.svg").write_text(plain)
+    (site / "evil.SVG").write_text(plain.replace("<rect", "<script>alert(1)</script><rect onload='alert(1)'"))
+    (site / "broken.svg").write_text("<svg onload='alert(1)'>")
+    out = built(site)
+    assert (out / "plain.svg").read_text() == plain
+    assert b"alert" not in (out / "evil.SVG").read_bytes()
+    assert b'<rect width="3">' in (out / "evil.SVG").read_bytes()
+    assert not (out / "broken.svg").exists()
+    told = capsys.readouterr().err
+    assert "'evil.SVG' is written without <script>, onload: " in told
+    assert "'broken.svg' is left out" in told
+    assert "plain.svg" not in told
+
+
 def test_a_second_build_writes_nothing_and_removes_what_is_gone(site: Path, capsys: pytest.CaptureFixture[str]):
     out = built(site)
     before = {name: (out / name).stat().st_mtime_ns for name in names(out)}

@@ -12,6 +12,7 @@ from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
 from prosa.render.page.model import Crumb, MessagePage, Page
 from prosa.site.assets import NAMED, asset_type, suffix_of
+from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
 from prosa.site.view import NodeView
@@ -22,6 +23,7 @@ from prosa.web.listings import folder_view
 from prosa.web.nodes import page_of
 from prosa.web.session import Reader
 
+WHY = "a drawing of a static site must not run anything or ask other hosts"
 _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
 
@@ -38,8 +40,21 @@ def built_files(web: Web) -> Iterator[Built]:
         if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
             continue
         content = asset_bytes(web.site, path)
+        if content is not None and suffix_of(path) == ".svg":
+            content = _drawing(web, path, content)
         if content is not None:
             yield Built(path, content)
+
+
+def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
+    """A drawing that runs nothing, as no policy of ours is sent with it; what it loses is said."""
+    found = inert_drawing(content)
+    if found is None:
+        web.site.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
+        return None
+    if found.removed:
+        web.site.notice(f"warning: {path!r} is written without {', '.join(found.removed)}: {WHY}")
+    return found.content
 
 
 def _html(web: Web, view: NodeView) -> bytes:
