@@ -1,7 +1,8 @@
 """A folder of generated files that remembers which files are its own (`prosa build`).
 
 In: files one after the other. Out: the folder holds exactly these, and whatever else it held before. A file that was
-not made by a build, or that somebody changed since, is neither replaced nor removed.
+not made by a build, or that somebody changed since, is neither replaced nor removed. What a file will hold is noted
+before it is written, so that a build after a kill knows its own.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import re
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 from prosa.adapters.files.read import link_on_the_way
+from prosa.adapters.files.temporary import sweep
 from prosa.adapters.files.write import replace_file
 
 RECORD = ".prosa-build.json"
 """The list of files with their digests, in the folder itself."""
 
-_HALF = re.compile(r"\.(.+)\.[0-9a-f]{12}\.tmp")
-"""What `replace_file` writes before it has the whole."""
+JOURNAL = ".prosa-build.log"
+"""Path and digest of each file before it is written; there only while a build goes on, or where one was killed."""
+
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(slots=True)
@@ -33,24 +39,31 @@ class Build:
     same: int = 0
     removed: int = 0
     kept: list[str] = field(default_factory=list)
-    _before: dict[str, str] = field(default_factory=dict)
+    _before: dict[str, set[str]] = field(default_factory=dict)
+    """What builds left at each path, or were about to leave there when they were killed: digests."""
+
     _now: dict[str, str] = field(default_factory=dict)
-    _halves: dict[str, set[str]] = field(default_factory=dict)
+    _journal: int = -1
 
     def __enter__(self) -> Build:
         self.out.mkdir(parents=True, exist_ok=True)
-        if (self.out / RECORD).is_symlink():
-            raise OSError(errno.ELOOP, "is a link; the record of a build is a file of its own", str(self.out / RECORD))
-        self._before = _read(self.out / RECORD)
+        for name in (RECORD, JOURNAL):
+            if (self.out / name).is_symlink():
+                raise OSError(
+                    errno.ELOOP, "is a link; the record of a build is a file of its own", str(self.out / name)
+                )
+        self._before = _known(self.out)
+        self._journal = os.open(self.out / JOURNAL, _APPEND, 0o666)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if kind is None:
+        os.close(self._journal)
+        if kind is None:  # else the journal stays, and the next build goes on
             self._remove_old()
-            self._remove_halves()
-            self._record(self._now)
-        else:  # what is there is remembered, so that the next build goes on
-            self._record({**self._before, **self._now})
+            self._sweep()
+            text = json.dumps({"files": dict(sorted(self._now.items()))}, indent=1, ensure_ascii=False)
+            replace_file(self.out / RECORD, f"{text}\n")
+            (self.out / JOURNAL).unlink()
 
     def put(self, path: str, content: bytes) -> None:
         """Writes a file at a path with `/` below the folder; the first of several at one path counts. Raises
@@ -63,29 +76,30 @@ class Build:
             return
         digest = hashlib.sha256(content).hexdigest()
         found = _digest(target)
-        if found not in (None, digest, self._before.get(path)):
+        if found is not None and found != digest and found not in self._before.get(path, ()):
             self.kept.append(path)
             return
         self._now[path] = digest
         if found == digest:
             self.same += 1
             return
+        self._note(path, digest)
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, content)
         self.written += 1
 
-    def _remove_halves(self) -> None:
+    def _note(self, path: str, digest: str) -> None:
+        """Says what a path will hold, before it does. A line that a kill cut off is ended by the next one."""
+        line = json.dumps([path, digest]).encode()
+        os.write(self._journal, b"\n" + line + b"\n")
+
+    def _sweep(self) -> None:
         """Removes what a process that was killed left half-written beside files of a build."""
-        for path in self._before.keys() | self._now.keys():
-            folder, _, name = path.rpartition("/")
-            if not link_on_the_way(self.out, path):
-                self._halves.setdefault(folder, set()).add(name)
-        for folder, names in self._halves.items():
-            place = self.out / folder
-            for each in place.iterdir() if place.is_dir() else ():
-                found = _HALF.fullmatch(each.name)
-                if found and found[1] in names and not each.is_symlink():
-                    each.unlink(missing_ok=True)
+        folders = {
+            path.rpartition("/")[0] for path in (*self._before, *self._now) if not link_on_the_way(self.out, path)
+        }
+        for folder in folders | {""}:
+            sweep(self.out / folder)
 
     def _remove_old(self) -> None:
         for path in self._before.keys() - self._now.keys():
@@ -93,27 +107,43 @@ class Build:
             if link_on_the_way(self.out, path):
                 continue
             found = _digest(target)
-            if found == self._before[path]:
+            if found in self._before[path]:
                 target.unlink()
                 self.removed += 1
-                _remove_empty(target.parent, self.out)
             elif found is not None and path not in self.kept:
                 self.kept.append(path)
-
-    def _record(self, files: dict[str, str]) -> None:
-        text = json.dumps({"files": dict(sorted(files.items()))}, indent=1, ensure_ascii=False)
-        replace_file(self.out / RECORD, f"{text}\n")
+            sweep(target.parent)
+            _remove_empty(target.parent, self.out)
 
 
-def _read(path: Path) -> dict[str, str]:
-    """The files of the last build; none where there was none. Names that lead out of the folder are not believed."""
+def _known(out: Path) -> dict[str, set[str]]:
+    """The digests that the last build recorded, and those that builds noted since and did not live to record. Names
+    that lead out of the folder are not believed."""
+    found: dict[str, set[str]] = {}
+    for name, digest in (*_recorded(out / RECORD), *_noted(out / JOURNAL)):
+        if isinstance(name, str) and isinstance(digest, str) and _is_inside(name):
+            found.setdefault(name, set()).add(digest)
+    return found
+
+
+def _recorded(path: Path) -> Iterable[tuple[object, object]]:
     try:
-        files = json.loads(path.read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    if not isinstance(files, dict):
-        return {}
-    return {name: digest for name, digest in files.items() if isinstance(digest, str) and _is_inside(name)}
+        return tuple(json.loads(path.read_text(encoding="utf-8"))["files"].items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+def _noted(path: Path) -> Iterator[tuple[object, object]]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in filter(None, lines):
+        try:
+            name, digest = json.loads(line)
+        except (ValueError, TypeError):
+            continue  # the kill came while it was written, and so before its file
+        yield name, digest
 
 
 def _is_inside(name: str) -> bool:
@@ -135,6 +165,9 @@ def _digest(path: Path) -> str | None:
 
 def _remove_empty(folder: Path, out: Path) -> None:
     """Removes folders that a removed file leaves empty, up to the output itself."""
-    while folder != out and folder.is_relative_to(out) and not any(folder.iterdir()):
-        folder.rmdir()
+    while folder != out and folder.is_relative_to(out):
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
         folder = folder.parent

@@ -18,7 +18,9 @@ from prosa.adapters.files.read import real_path
 
 FOLDER = "locks"
 
-_BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+"""What the system says of a lock that somebody holds."""
+
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -41,7 +43,7 @@ def only_one(path: Path, folder: Path) -> Iterator[None]:
         file.parent.mkdir(mode=0o700, exist_ok=True)
         descriptor = _locked(file)
     except OSError as error:
-        if error.errno in _BUSY:
+        if error.errno in BUSY:
             raise Locked(path) from None
     try:
         yield
@@ -57,7 +59,7 @@ def _locked(file: Path) -> int:
     while True:
         descriptor = os.open(file, _OPEN, 0o600)
         try:
-            _lock(descriptor)
+            try_lock(descriptor)
             if _is_same(file, descriptor):
                 return descriptor
         except OSError:
@@ -66,7 +68,8 @@ def _locked(file: Path) -> int:
         os.close(descriptor)
 
 
-def _lock(descriptor: int) -> None:
+def try_lock(descriptor: int) -> None:
+    """Locks an open file until it is closed. Raises `OSError`, one of `BUSY` where somebody holds the lock."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -11,15 +11,13 @@ import contextlib
 import errno
 import hashlib
 import os
-import secrets
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from prosa.adapters.files.read import real_path
+from prosa.adapters.files.temporary import temporary_beside
 from prosa.source import FileProblem
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _CHUNK = 1024 * 1024
 
 
@@ -39,11 +37,11 @@ def replace_file(path: Path, text: str | bytes, *, expect_digest: str | None = N
     not be written is refused although its folder would allow the replacement.
 
     Raises `FileChanged`, and `OSError` for everything the system refuses. A process killed in between leaves the old
-    file whole and at most a hidden ``.NAME.….tmp`` beside it.
+    file whole and at most a hidden ``.NAME.….prosa.tmp`` beside it, which the next write to the folder removes.
     """
     target = real_path(path)
     before = _existing(path, target)
-    with _temporary(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
+    with temporary_beside(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
         _write_all(descriptor, text.encode("utf-8") if isinstance(text, str) else text)
         if before is not None:
             _keep(descriptor, before)
@@ -76,24 +74,6 @@ def _existing(path: Path, target: Path) -> os.stat_result | None:
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "is write-protected", str(path))
     return found
-
-
-@contextlib.contextmanager
-def _temporary(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
-    """A new file beside the target, gone at the end unless it was moved into place."""
-    # 100 of 255 characters leave room for the rest of the name in any encoding.
-    name = os.fsencode(target.name)[:100].decode(errors="ignore")
-    temporary = target.with_name(f".{name}.{secrets.token_hex(6)}.tmp")
-    try:
-        descriptor = os.open(temporary, _NEW, mode)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(target)) from None  # the user knows no temporary file
-    try:
-        yield descriptor, temporary
-    finally:
-        os.close(descriptor)
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
