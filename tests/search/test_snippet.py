@@ -105,3 +105,38 @@ def test_no_text_takes_long(piece: str):
         snippet(text, [(at, at + 1) for at in range(0, size // 4, 10)], heading=False)
 
     assert is_linear(work, 50_000, 400_000)
+
+
+LINKS = (
+    *("[the word](https://x.example/a/long/way?q=1)", "[[Some page/Other word|its label]]", "![[pic word.png|300]]"),
+    *("![a picture](long/path/to/word.png 'a title')", "<https://x.example/word/and/more>", "`some code word`"),
+    *("``a ` word``", "[the **word**][ref]", "[a [nested] word](/x)", "[[word]]", "[[a#word]]", "a word[^1]"),
+    *("[![alt word](a.png)](https://y.example/word)", f"[[{'long target ' * 20}|word]]", f"[word](/{'deep/' * 120})"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from([*LINKS, "plain words", "and", "word", "more of it,", "\n\n"]), min_size=1, max_size=60)
+)
+def test_no_link_is_shown_in_half(pieces: list[str]):
+    """A snippet never cuts a link, a wikilink, a picture or code: none of their signs is left."""
+    text = " ".join(pieces)
+    for marks in (marks_of(text, "word"), marks_of(text, "word")[-1:], marks_of(text, "label"), []):
+        found = snippet(text, marks, heading=False)
+        assert len(found.text) <= MAX_SNIPPET
+        assert not re.search(r"\[\[|\]\]|\]\(|\]\[|!\[|``|\[\^|<http|\[the|deep/", found.text)
+        assert "https://" not in found.text.replace("https://x.example/word/and/more", "")
+        assert "long target" not in found.text
+        assert all(found.text[start:end] in ("word", "label") for start, end in found.marks)
+
+
+def test_a_match_in_the_target_of_a_wikilink_does_not_show_the_target():
+    text = "If the vault is [[Sync/Security and privacy|end-to-end encrypted]], enter the password for sync."
+    found = snippet(text, [*marks_of(text, "Sync"), *marks_of(text, "password")], heading=False)
+    assert found.text == "If the vault is end-to-end encrypted, enter the password for sync."
+
+
+def test_a_long_section_is_parsed_around_the_match_only():
+    text = f"{'[a](b) filler ' * 20_000}\n\nthe [word](x) here\n\n{'more ' * 20_000}"
+    assert "the word here" in snippet(text, marks_of(text, "word"), heading=False).text

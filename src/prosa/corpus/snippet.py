@@ -1,15 +1,18 @@
 """The piece of a section that shows why it was found: one line of plain text with the places that matched.
 
-In: the source text of a section and the offsets of what matched in it. Out: a `Snippet`. Markup is left out for the eye
-only: no meaning is drawn from it, so it is found by its look and not by parsing.
+In: the source text of a section and the offsets of what matched in it. Out: a `Snippet`. What a reader sees of the text
+decides (`document.shown`), so that no link, picture or code is ever shown in half; an address that does not fit is left
+out whole.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+from prosa.document.shown import Shown, shown_pieces
 
 MAX_SNIPPET = 180
 """Characters of a snippet: two lines of a terminal."""
@@ -17,34 +20,14 @@ MAX_SNIPPET = 180
 _BEFORE = 40
 """Characters shown in front of the first match."""
 
-_REACH_BEFORE, _REACH = MAX_SNIPPET, 3 * MAX_SNIPPET
-"""Characters of source looked at on either side: links and fences may leave little of them."""
+MAX_PARSED = 50_000
+"""Characters of a section that are parsed for its snippet, around the match."""
 
 MAX_MARKS = 500
 """Matches of one section that are considered; the best piece is near the first ones."""
 
-_LEFT_OUT = re.compile(
-    r"""<!--.*?(?:-->|\Z)                                  # comments
-      | ^[ \t]{0,3}(?:`{3,}|~{3,})[^\n]*$                  # fences
-      | ^[ \t]*\[\^[^\]\n]+\]:[ \t]*                       # what opens a footnote
-      | ^[ \t|:-]{3,}+$ | ^[ ]{0,3}=+[ \t]*$              # rules, the second line of tables and of headings
-      | ^[ \t]*(?:>[ \t]?)+ | ^[ \t]*\#{1,6}(?=[ \t])      # quotations, headings
-      | ^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t])?   # items of lists
-      | \[\^[^\]\n]+\]                                     # footnotes
-      | !?\[(?=[^\[\]]{0,200}\][(\[]) | \]\[[^\[\]\n]*\]                              # links
-      | \]\((?:<[^<>\n]*>|(?:[^()<\s]|\([^()\s]*\))*)(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'))?(?:\)|\Z)
-      | \[\[(?:[^\]|\n]*\|)? | \]\]                        # wikilinks
-      | </?[A-Za-z][^<>\n]{0,200}>                         # HTML
-      | (?<!\w)[*_]{1,3}(?=\S) | (?<=\S)[*_]{1,3}(?!\w) | \*{2,} | `+   # emphasis, code
-      | (?P<blank>[^\S\n]*\n+ | [^\S\n]{2,} | [^\S\n ] | \|)   # blanks but a single space, what parts cells
-    """,
-    re.VERBOSE | re.MULTILINE | re.DOTALL,
-)
-
-_BLANK = re.compile(r"\s")
-_HIDDEN = re.compile(r"(?:\]\((?:<[^<>\n]*|[^()\s]*)|</?[A-Za-z][^<>\n]*|<!--[^>]*)\Z")
-_URL = 200
-"""Characters in front of a match in which a destination or a tag would begin."""
+_SPACES = re.compile(r"\s+")
+_ADDRESS = "://"
 
 Mark = tuple[int, int]
 
@@ -65,23 +48,24 @@ def snippet(text: str, marks: Sequence[Mark] = (), *, heading: bool = True) -> S
     the rest has something to show.
     """
     body = _end_of_first_line(text) if heading else 0
-    below = _seen(text, [mark for mark in marks[:MAX_MARKS] if mark[0] >= body])
-    if below:
-        return _piece(text, body, below[_densest(text, below)][0], below)
-    shown = _piece(text, body, body, ())
-    if not shown.text:
-        shown = _piece(text, 0, marks[0][0] if marks else 0, marks)
-    return shown._replace(at=marks[0][0] if marks else 0)
+    first = marks[0][0] if marks else 0
+    inside = [mark for mark in marks[:MAX_MARKS] if mark[0] >= body]
+    at = inside[_densest(text, inside)][0] if inside else body
+    kept = _Kept(_pieces(text, at), body)
+    seen = [mark for mark in inside if kept.shows(mark)]
+    if seen:
+        return _piece(kept, seen[_densest(text, seen)][0], seen)
+    if kept.plain:
+        return _piece(kept, body, ())._replace(at=first)
+    whole = _Kept(_pieces(text, first), 0)
+    if not whole.plain:  # markup alone
+        whole = _Kept([Shown(0, text)], 0)
+    return _piece(whole, first, [mark for mark in marks[:MAX_MARKS] if whole.shows(mark)])._replace(at=first)
 
 
 def _end_of_first_line(text: str) -> int:
     found = re.search(r"\r\n|\n|\r", text)
     return found.end() if found else len(text)
-
-
-def _seen(text: str, marks: Sequence[Mark]) -> Sequence[Mark]:
-    """The matches outside of destinations and tags, all of them where there are no others: a URL says little."""
-    return [mark for mark in marks if not _HIDDEN.search(text, max(0, mark[0] - _URL), mark[0])] or marks
 
 
 def _densest(text: str, marks: Sequence[Mark]) -> int:
@@ -98,89 +82,104 @@ def _densest(text: str, marks: Sequence[Mark]) -> int:
     return best
 
 
-def _piece(text: str, floor: int, at: int, marks: Sequence[Mark]) -> Snippet:
-    """Plain text from a little before ``at``, not before ``floor``, at most `MAX_SNIPPET` characters."""
-    low, high = max(floor, at - _REACH_BEFORE), min(len(text), at + _REACH)
-    inside = [(start, min(end, high)) for start, end in marks if low <= start < high]
-    kept = _plain(text[low:high], [(start - low, end - low) for start, end in inside])
-    plain = "".join(kept.parts).rstrip()
-    begin = _cut_before(plain, min(kept.place(at - low), max(0, len(plain) - MAX_SNIPPET + 2 + _BEFORE)))
-    lead = "…" if plain and (begin or low > floor) else ""
+def _pieces(text: str, at: int) -> Iterable[Shown]:
+    """What is seen of a text; of a very long one of the lines around an offset."""
+    if len(text) <= MAX_PARSED:
+        return shown_pieces(text)
+    low = max(0, at - MAX_PARSED // 2)
+    low = 0 if low == 0 else (text.rfind("\n\n", low, at) + 1 or text.rfind("\n", low, at) + 1 or low)
+    high = text.find("\n", min(len(text), at + MAX_PARSED // 2), at + MAX_PARSED)
+    window = text[low : high if high >= 0 else at + MAX_PARSED // 2]
+    return (each._replace(at=each.at + low) for each in shown_pieces(window))
+
+
+def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
+    """Plain text from a little before ``at``, at most `MAX_SNIPPET` characters."""
+    plain = kept.plain
+    begin = _cut_before(plain, min(kept.place(at), max(0, len(plain) - MAX_SNIPPET + 2 + _BEFORE)))
+    lead = "…" if begin else ""
     shown = plain[begin : begin + MAX_SNIPPET - len(lead) - 1]
     if begin + len(shown) < len(plain):
-        shown = _cut_after(shown, kept.place(at - low) - begin)
-    tail = "…" if shown and (begin + len(shown) < len(plain) or high < len(text)) else ""
+        shown = _cut_after(shown, plain[begin + len(shown)], kept.place(at) - begin)
+    tail = "…" if shown and begin + len(shown) < len(plain) else ""
     found: list[Mark] = []
-    for start, end in inside:
-        first, last = kept.place(start - low) - begin, min(kept.place(end - low) - begin, len(shown))
+    for start, end in marks:
+        first, last = kept.place(start) - begin, min(kept.place(end) - begin, len(shown))
         if 0 <= first < last:
             at = at if found else start
             found.append((first + len(lead), last + len(lead)))
     return Snippet(f"{lead}{shown}{tail}", tuple(found), at)
 
 
-def _plain(window: str, marks: Sequence[Mark]) -> _Kept:
-    """A text without markup, blanks as one space. Markup that was matched stays, unless it is an address or a tag."""
-    window = window.replace("\r", "\n")
-    kept = _Kept()
-    at = 0
-    for match in _LEFT_OUT.finditer(window):
-        start, end = match.span()
-        if match["blank"] is not None:
-            kept.add(at, window[at:start])
-            kept.blank(start)
-            at = end
-        elif _is_address(match[0]) or not any(first < end and start < last for first, last in marks):
-            kept.add(at, window[at:start])
-            at = end
-    kept.add(at, window[at:])
-    return kept
-
-
-def _is_address(markup: str) -> bool:
-    return markup.startswith(("](", "][")) or (markup.startswith("<") and not markup.startswith("<!"))
-
-
 class _Kept:
-    """What is left of a text, and where each piece of it came from."""
+    """What is seen of a text from an offset on, blanks as one space, and where each piece of it came from."""
 
-    def __init__(self) -> None:
-        self.parts: list[str] = []
+    def __init__(self, pieces: Iterable[Shown], floor: int) -> None:
+        self._parts: list[str] = []
         self._from: list[int] = []
+        self._until: list[int] = []
         self._to: list[int] = []
         self._length = 0
+        for piece in pieces:
+            if piece.at >= floor:
+                self._add(piece)
+        self.plain = "".join(self._parts).rstrip()
 
-    def add(self, at: int, piece: str) -> None:
-        """Keeps a piece that stood at an offset, without a space at its begin where there is one, or nothing."""
-        if piece.startswith(" ") and not (self.parts and not self.parts[-1].endswith(" ")):
-            at, piece = at + 1, piece[1:]
-        if piece:
-            # Blanks stand in a piece only where it is markup that matched.
-            self.parts.append(_BLANK.sub(" ", piece))
-            self._from.append(at)
-            self._to.append(self._length)
-            self._length += len(piece)
+    def _add(self, piece: Shown) -> None:
+        done = 0
+        for match in _SPACES.finditer(piece.text):
+            self._keep(piece, done, match.start())
+            if self._parts and not self._parts[-1].endswith(" "):
+                self._put(piece.at + match.start() if piece.same else piece.at, " ", 0)
+            done = match.end()
+        self._keep(piece, done, len(piece.text))
 
-    def blank(self, at: int) -> None:
-        """Keeps a space, unless one is there or nothing is."""
-        self.add(at, " ")
+    def _keep(self, piece: Shown, start: int, end: int) -> None:
+        if start < end:
+            at, length = (piece.at + start, end - start) if piece.same else (piece.at, 0)
+            self._put(at, piece.text[start:end], length)
+
+    def _put(self, at: int, text: str, length: int) -> None:
+        self._parts.append(text)
+        self._from.append(at)
+        self._until.append(at + length)
+        self._to.append(self._length)
+        self._length += len(text)
+
+    def shows(self, mark: Mark) -> bool:
+        """Whether the beginning of a match is seen."""
+        index = bisect_right(self._from, mark[0]) - 1
+        return index >= 0 and mark[0] < self._until[index]
 
     def place(self, offset: int) -> int:
-        """Where a character has come to; one that was left out, where the next one has."""
+        """Where a character has come to; one that is not seen, where the next one has."""
         index = bisect_right(self._from, offset) - 1
         if index < 0:
             return 0
-        return self._to[index] + min(offset - self._from[index], len(self.parts[index]))
+        return self._to[index] + min(offset - self._from[index], len(self._parts[index]))
 
 
 def _cut_before(plain: str, at: int) -> int:
-    """Where a snippet begins that shows what is at ``at``: after a blank if one is near."""
+    """Where a snippet begins that shows what is at ``at``: after a blank if one is near, never inside an address."""
     start = max(at - _BEFORE, 0)
     blank = plain.find(" ", start, at)
-    return start if start == 0 or blank < 0 else blank + 1
+    begin = start if start == 0 or blank < 0 else blank + 1
+    word = plain.rfind(" ", 0, begin) + 1
+    if word == begin or _ADDRESS not in plain[word : _word_end(plain, begin)]:
+        return begin
+    return min(_word_end(plain, begin) + 1, at) if _word_end(plain, begin) < at else word
 
 
-def _cut_after(shown: str, keep: int) -> str:
-    """A text that goes on, cut behind a word if one ends after ``keep``."""
+def _word_end(plain: str, at: int) -> int:
+    end = plain.find(" ", at)
+    return end if end >= 0 else len(plain)
+
+
+def _cut_after(shown: str, following: str, keep: int) -> str:
+    """A text that goes on, cut behind a word if one ends after ``keep``; an address that does not fit goes whole."""
     blank = shown.rfind(" ")
+    if following == " ":
+        return shown
+    if _ADDRESS in shown[blank + 1 :] and blank >= keep:
+        return shown[:blank]
     return shown[:blank] if blank >= max(keep, len(shown) - 30) else shown
