@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import read_as
+from prosa.document.links import wikilink_target
 from prosa.render.page.model import Frame, Page
 from prosa.render.page.node import node_page
 from prosa.site.view import Around, NodeView
+from prosa.site.wikilinks import AS_WRITTEN, MISSING, Wiki, fragment_of
 from prosa.source import SourceText
 from tests.pages.elements import Tree, tree
 
@@ -17,15 +20,25 @@ FRAME = Frame("Northern Ferries")
 
 
 def link(destination: str) -> str:
-    """Wikilinks lead to a lower-case path, `gone…` nowhere, everything else where it says."""
-    if destination.startswith("[["):
-        destination = f"/{destination[2:-2].lower().replace(' ', '-')}"
+    """`gone…` leads nowhere, everything else where it says."""
     return "" if destination.lstrip("/").startswith("gone") else destination
 
 
 def embed(destination: str) -> str:
     """Pictures of other sites are not loaded."""
     return "" if destination.startswith("http") else destination
+
+
+def wiki(written: str) -> Wiki:
+    """Wikilinks lead to a lower-case path, pictures to their name, `gone…` nowhere; a number is no wikilink."""
+    target, part = wikilink_target(written)
+    if target.startswith("gone"):
+        return MISSING
+    if target.endswith(".png"):
+        return Wiki("picture", f"/{target}")
+    if target[:1].isdecimal() or not written.strip():
+        return AS_WRITTEN
+    return Wiki("node", (f"/{quote(target.lower().replace(' ', '-'))}" if target else "") + fragment_of(part))
 
 
 def view(text: str, dialect: DialectName = "plain", **more: Any) -> NodeView:
@@ -49,10 +62,16 @@ def view(text: str, dialect: DialectName = "plain", **more: Any) -> NodeView:
 
 
 def page_of(
-    text: str, dialect: DialectName = "plain", *, frame: Frame = FRAME, around: Around | None = None, **more: Any
+    text: str,
+    dialect: DialectName = "plain",
+    *,
+    frame: Frame = FRAME,
+    around: Around | None = None,
+    vault: bool = False,
+    **more: Any,
 ) -> Page:
     """The page of a document."""
-    return Page(frame, view(text, dialect, **more), link, embed, around or Around())
+    return Page(frame, view(text, dialect, **more), link, embed, around or Around(), wiki=wiki, vault=vault)
 
 
 def html_of(

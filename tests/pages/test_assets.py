@@ -13,7 +13,7 @@ from prosa.render.page.model import Frame
 from tests.pages.sample import seen
 from tests.site.actions import SAILINGS
 
-MOST_STYLE = 14_848
+MOST_STYLE = 16_384
 MOST_SCRIPT = 16_000
 
 

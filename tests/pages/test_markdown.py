@@ -6,6 +6,7 @@ import pytest
 
 from prosa.render.page.clean import OUTSIDE
 from prosa.render.page.fragment import safe_html
+from prosa.render.page.obsidian import UNRESOLVED
 from prosa.render.page.raw import MAX_TAGS
 from prosa.render.page.writer import MAX_DEPTH
 from tests.pages.elements import tree
@@ -48,13 +49,14 @@ def test_a_link_of_raw_html_leaves_with_the_same_words():
     assert links["in"] == {"href": "/in"}
 
 
-def test_ha22_wikilinks_are_links_in_records_only():
+def test_ha22_wikilinks_are_links_in_every_dialect():
     """HA22."""
-    record = seen("---\nymj_spec: 1.0.0\n---\nSee [[Fog bell|the bell]] and [[gone]].\n", "ymj")
-    assert record.one("a", href="/fog-bell").text == "the bell"
-    assert "href" not in next(each for each in record.all("a") if each.text == "gone").attributes
-    plain = seen("See [[Fog bell|the bell]].\n", "mdh")
-    assert "[[Fog bell|the bell]]" in plain.one("article").text
+    for dialect in ("ymj", "plain", "mdh", "magi"):
+        page = seen("---\nymj_spec: 1.0.0\n---\nSee [[Fog bell|the bell]] and [[gone]].\n", dialect)
+        assert page.one("a", href="/fog-bell").text == "the bell"
+        gone = page.one("span", class_="missing")
+        assert gone.text == "[[gone]]"
+        assert gone["title"] == UNRESOLVED
 
 
 def test_headings_have_the_anchors_of_the_document():

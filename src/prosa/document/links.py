@@ -19,6 +19,9 @@ _LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 _NO_TARGET = re.compile(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
 
+_BLOCK = re.compile(r"([^^\n]+)(\^[A-Za-z0-9-]+)\s*")
+"""A document and a block of it; no file name that a wikilink can name holds a circumflex."""
+
 _FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Email": "autolink"}
 """Every other type of the parser is some kind of reference."""
 
@@ -99,11 +102,17 @@ def _wikilinks(parsed: Parsed) -> Iterator[Wikilink]:
         target, bar, label = written[3 if found.image else 2 : -2].partition("|")
         if _NO_TARGET.search(target) or not written.startswith("[[", found.image):
             continue
-        target = target.removesuffix("\\") if bar else target  # in a table the bar is written `\|`
-        target, mark, fragment = target.partition("#")
-        yield Wikilink(
-            _one_line(target), label if bar else None, _one_line(fragment) if mark else None, found.image, span
-        )
+        target, part = wikilink_target(target.removesuffix("\\") if bar else target)  # in a table the bar is `\|`
+        yield Wikilink(target, label if bar else None, part, found.image, span)
+
+
+def wikilink_target(written: str) -> tuple[str, str | None]:
+    """The target of `target#fragment`, and its fragment, None without one. A block is named `target#^id`, or
+    `target^id` for short; its fragment begins with `^`."""
+    target, mark, fragment = written.partition("#")
+    if not mark and (short := _BLOCK.fullmatch(written)):
+        target, fragment = short[1], short[2]
+    return _one_line(target), _one_line(fragment) if mark or fragment else None
 
 
 def _one_line(text: str) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -26,7 +26,7 @@ from prosa.web.errors import not_found
 from prosa.web.forms import html_answer, json_answer, markdown_answer
 from prosa.web.listings import folder_view
 from prosa.web.locate import Asset, Document, Folder, Moved, locate
-from prosa.web.resolving import resolver_of
+from prosa.web.resolving import Place, Shown, for_agents, has_wikilinks, resolver_of
 from prosa.web.session import Reader
 
 MAX_KEPT_BYTES = 48 * 1024 * 1024
@@ -53,7 +53,7 @@ class Key(NamedTuple):
 class Kept:
     """An answer and what it was made of. ``path`` is empty where no single file stands for it; ``generation`` is -1
     where the graph has no part in it; ``rules`` is what meta files said; ``until`` is when the path is looked at
-    again."""
+    again; ``quoted`` are other documents that the page shows parts of, by path, with their stamps."""
 
     answer: Answer
     path: str
@@ -62,6 +62,7 @@ class Kept:
     generation: int
     rules: int
     until: float
+    quoted: tuple[tuple[str, Stamp | None], ...] = ()
 
 
 @dataclass(slots=True)
@@ -106,9 +107,11 @@ class Nodes:
             return True
         if stamp_at(kept.place) != kept.stamp:
             return False
+        if any(stamp_at(os.fspath(site.root / path)) != stamp for path, stamp in kept.quoted):
+            return False
         now = time.monotonic()
         if now >= kept.until:
-            if not site.files.may_be_seen(kept.path):
+            if not all(map(site.files.may_be_seen, (kept.path, *(path for path, _ in kept.quoted)))):
                 return False
             kept.until = now + CHECK_SECONDS
         return True
@@ -145,20 +148,26 @@ class Nodes:
     def _document(self, found: Document, key: Key, reader: Reader, generation: int, rules: int) -> Kept:
         view, place = found.view, found.place
         form = found.form or key.form
-        private = self.web.closed
-        made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader)
-        alone = key.raw or (view.dialect == "mdh" and form != "html")
+        private, shown = self.web.closed, Shown()
+        made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader, shown)
+        alone = key.raw or (view.dialect == "mdh" and form != "html" and not has_wikilinks(view))
         until = time.monotonic() + CHECK_SECONDS
-        return Kept(made, found.path, os.fspath(place.path), place.stamp, -1 if alone else generation, rules, until)
+        quoted = tuple(shown.items())
+        generation = -1 if alone else generation
+        return Kept(made, found.path, os.fspath(place.path), place.stamp, generation, rules, until, quoted)
 
-    def _in_form(self, view: NodeView, asked: Form | None, key: Key, reader: Reader) -> Answer:
+    def _in_form(
+        self, view: NodeView, asked: Form | None, key: Key, reader: Reader, shown: Shown | None = None
+    ) -> Answer:
         form, negotiated = asked or key.form, asked is None
         prefix, private = self.web.prefix, self.web.closed
+        if form != "html":
+            view = for_agents(resolver_of(self.web.site, view, prefix))
         if form == "markdown":
             return markdown_answer(view, prefix, negotiated=negotiated, private=private)
         if form == "json":
             return json_answer(view, prefix, negotiated=negotiated, private=private)
-        return html_answer(page_of(self.web, view, reader), negotiated=negotiated, private=private)
+        return html_answer(page_of(self.web, view, reader, shown=shown), negotiated=negotiated, private=private)
 
     def _asset(self, found: Asset) -> Kept | None:
         from prosa.web.assets import asset_answer
@@ -171,14 +180,18 @@ class Nodes:
         return Kept(made, found.path, os.fspath(place.path), place.stamp, -1, rules, until)
 
 
-def page_of(web: Web, view: NodeView, reader: Reader) -> Page:
-    """The page of a node for a reader."""
-    from prosa.app.site.around import around
-    from prosa.render.page.model import Page
+def page_of(
+    web: Web, view: NodeView, reader: Reader, *, place: Place | None = None, shown: Shown | None = None
+) -> Page:
+    """The page of a node for a reader. ``place`` makes the URLs of what it links to; ``shown`` gathers the paths of
+    documents that it quotes."""
+    from prosa.app.site.around import around, named_blocks
 
-    resolver = resolver_of(web.site, view, web.prefix)
-    near = around(web.site, view.path) if view.path else None
-    return Page(web.frame(reader), view, resolver.link, resolver.embed, near, crumbs_of(web, view))
+    page = resolver_of(web.site, view, web.prefix, place=place, shown=shown).page(web.frame(reader))
+    if not view.path:
+        return replace(page, crumbs=crumbs_of(web, view))
+    near, blocks = around(web.site, view.path), named_blocks(web.site, view.path)
+    return replace(page, around=near, crumbs=crumbs_of(web, view), blocks=blocks)
 
 
 def crumbs_of(web: Web, view: NodeView) -> tuple[Crumb, ...]:

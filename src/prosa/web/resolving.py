@@ -1,46 +1,66 @@
-"""Where links and pictures of a document lead on its page (H3, HA5, HA6). In: destinations as written. Out: URLs.
+"""Where the links, pictures and wikilinks of a document lead (H3, HA5, HA6, X21): what the graph resolved, as URLs.
 
-A link to the file of a document becomes the URL of its node, so that a page leads to pages. Pictures are shown from
-the site itself only: a page asks no other host for anything.
+In: destinations as written. Out: URLs, and what embeds show. A link to the file of a document becomes the URL of its
+node, so that a page leads to pages. Pictures are shown from the site itself only: a page asks no other host for
+anything. What is not published is as if it were not there (X23).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from urllib.parse import quote
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, unquote
 
 from prosa.app.site.around import edges_from
+from prosa.app.site.files import stamp_at
 from prosa.app.site.live import LiveSite
+from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import SUFFIXES, resolve
+from prosa.document.links import wikilink_target
+from prosa.graph.stems import is_name
+from prosa.render.page.model import Excerpt, Frame, Page
 from prosa.site import layout
-from prosa.site.assets import PICTURES, suffix_of
-from prosa.site.view import NodeView
+from prosa.site.assets import NAMED, PICTURES, asset_type, suffix_of
+from prosa.site.view import NodeRow, NodeView
+from prosa.site.wikilinks import AS_WRITTEN, MISSING, Wiki, fragment_of, part_of, with_links
+from prosa.source import FileProblem
 
 _SAFE = "/!$&'()*+,;=:@-._~"
 _WIKI = "[["
 
+_QUOTABLE = frozenset({"plain", "mdh", "skill_md", "ymj"})
+"""Dialects whose text can stand in another document; scripts, templates and chats would be torn from what they mean."""
+
+Place = Callable[[str], str]
+"""From a URL path of the site, perhaps with a query or a fragment, to what a document says."""
+
+
+Shown = dict[str, Stamp | None]
+
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """Resolves the destinations of one document. ``known`` are its wikilinks by their target as written."""
+    """Resolves the destinations of one document. ``place`` makes every URL; ``known`` are the published documents that
+    its wikilinks lead to, by target. ``quoted`` says that another document shows this one; ``shown`` gathers the paths
+    of what is quoted, with the stamps from before it was read."""
 
     site: LiveSite
     view: NodeView
     prefix: str
-    known: Mapping[str, str] = field(default_factory=dict)
+    place: Place
+    known: Mapping[str, NodeRow] = field(default_factory=dict)
+    quoted: bool = False
+    shown: Shown = field(default_factory=dict)
 
     def link(self, href: str) -> str:
         """The URL of a link; empty for one that leads nowhere a page may lead."""
-        if href.startswith(_WIKI):
-            return self.known.get(wiki_target(href), "")
         if href.startswith("#") or not href:
             return href
         found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, href)
         if found.origin:
             return href if found.origin.startswith(("http", "mailto:", "//")) else ""
-        rest = _rest(href)
-        return f"{self.prefix}{self._url(self._inside(found.path))}{rest}"
+        return self.place(f"{self._url(self._inside(found.path))}{_rest(href)}")
 
     def embed(self, src: str) -> str:
         """The URL of a picture of this site; empty for any other."""
@@ -49,9 +69,64 @@ class Resolver:
         found = resolve(f"/{self.view.path}" if self.view.path else self.view.url, src)
         inside = self._inside(found.path)
         path = inside[1:]
-        if found.origin or suffix_of(path) not in PICTURES or self.site.place(path) is None:
+        if found.origin or suffix_of(path) not in PICTURES:
             return ""
-        return self.prefix + quote(inside, safe=_SAFE)
+        if self.site.place(path) is None:
+            return self._file(unquote(src.partition("#")[0])).url if self.in_vault() else ""
+        return self.place(quote(inside, safe=_SAFE))
+
+    def wiki(self, written: str) -> Wiki:
+        """Where a wikilink leads. Until the graph is there, nobody knows."""
+        if not self.site.is_ready or not self.view.path:
+            return AS_WRITTEN
+        target, part = wikilink_target(written)
+        fragment = fragment_of(part)
+        if not target:
+            own = self.place(f"{self.view.url}{fragment}") if self.quoted else fragment
+            return Wiki("node", own) if fragment else AS_WRITTEN
+        if row := self.known.get(target):
+            return Wiki("node", self.place(f"{row.url}{fragment}"))
+        if asset_type(target) is not None:
+            return self._file(target)
+        return MISSING if is_name(target) else AS_WRITTEN
+
+    def excerpt(self, written: str) -> Excerpt | None:
+        """What an embed shows of another document; None for what is only linked to."""
+        target, part = wikilink_target(written)
+        row = self.known.get(target)
+        if row is not None:
+            self.shown.setdefault(row.path, stamp_at(os.fspath(self.site.root / row.path)))
+        try:
+            view = self.site.view(row.path) if row is not None else None
+        except FileProblem:
+            return None
+        if row is None or view is None or view.reading is None or view.dialect not in _QUOTABLE:
+            return None
+        document = view.reading.document
+        span = part_of(document, part) if part else document.body
+        if span is None:
+            return None
+        view = replace(view, url=row.url)
+        inner = resolver_of(self.site, view, self.prefix, place=self.place, shown=self.shown, quoted=True)
+        url = self.place(f"{row.url}{fragment_of(part)}")
+        named = frozenset((part[1:],)) if part and part.startswith("^") else frozenset[str]()
+        return Excerpt(row.path, row.title, url, document, span, replace(inner.page(Frame("")), blocks=named))
+
+    def page(self, frame: Frame) -> Page:
+        """The node as a page, without what stands around it."""
+        vault = self.in_vault()
+        return Page(frame, self.view, self.link, self.embed, wiki=self.wiki, excerpt=self.excerpt, vault=vault)
+
+    def in_vault(self) -> bool:
+        """Whether the document lies in an Obsidian vault."""
+        return self.view.path != "" and self.site.is_in_vault(self.view.path)
+
+    def _file(self, target: str) -> Wiki:
+        """A file that is no document. Data is served only where a link names it."""
+        path = self.site.attachments.find(self.view.path, target)
+        if path is None or (suffix_of(path) in NAMED and path not in self.site.catalogue.linked):
+            return MISSING
+        return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quote(f"/{path}", safe=_SAFE)))
 
     def _inside(self, path: str) -> str:
         """A path without the prefix of the site, which an author may write or leave out."""
@@ -67,22 +142,51 @@ class Resolver:
         return layout.url_of(path[1:]) if is_cold else quote(path, safe=_SAFE)
 
 
-def resolver_of(site: LiveSite, view: NodeView, prefix: str) -> Resolver:
-    """The resolver of a node's page."""
-    if not site.is_ready or view.reading is None or _WIKI not in view.reading.front.source.text:
-        return Resolver(site, view, prefix)
-    text, known = view.reading.front.source.text, dict[str, str]()
+def resolver_of(
+    site: LiveSite,
+    view: NodeView,
+    prefix: str,
+    *,
+    place: Place | None = None,
+    shown: Shown | None = None,
+    quoted: bool = False,
+) -> Resolver:
+    """The resolver of a node. ``place`` is the prefix in front of the URL where nothing else is said."""
+    known = {} if not site.is_ready or not has_wikilinks(view) else dict(_known(site, view))
+    made = place or (lambda url: f"{prefix}{url}")
+    return Resolver(site, view, prefix, made, known, quoted, {} if shown is None else shown)
+
+
+def has_wikilinks(view: NodeView) -> bool:
+    """Whether double brackets stand in the text of a node."""
+    return view.reading is not None and _WIKI in view.reading.front.source.text
+
+
+def _known(site: LiveSite, view: NodeView) -> Iterator[tuple[str, NodeRow]]:
+    assert view.reading is not None
+    text = view.reading.front.source.text
     for edge in edges_from(site, view.path):
         row = site.catalogue.by_node.get(edge.target) if edge.resolved and edge.origin == "wikilink" else None
-        if row is not None:
-            fragment = f"#{quote(edge.fragment)}" if edge.fragment else ""
-            known[wiki_target(text[edge.start : edge.end])] = f"{prefix}{row.url}{fragment}"
-    return Resolver(site, view, prefix, known)
+        written = text[edge.start : edge.end].lstrip("!")
+        if row is not None and written.startswith(_WIKI):
+            target, bar, _ = written.removeprefix(_WIKI).removesuffix("]]").partition("|")
+            yield wikilink_target(target.removesuffix("\\") if bar else target)[0], row
 
 
-def wiki_target(written: str) -> str:
-    """The target of `[[target#part|label]]`, or of a piece of it."""
-    return written.strip("!").strip("[]").partition("|")[0].strip()
+def for_agents(resolver: Resolver) -> NodeView:
+    """The node as Markdown and JSON say it: its wikilinks are ordinary links (HA22). A record keeps its text, which
+    its hash is of, and a program is a template: both stay as they are."""
+    view = resolver.view
+    if view.reading is None or view.dialect in ("ymj", "markdownlang") or not has_wikilinks(view):
+        return view
+    front = view.reading.front
+    body = front.source.slice(front.body)
+    linked = with_links(view.reading.document, resolver.wiki, vault=resolver.in_vault())[front.body.start :]
+    text = view.markdown.decode("utf-8")
+    if linked == body or not text.endswith(body) or not view.body.endswith(body):
+        return view
+    made = f"{text[: len(text) - len(body)]}{linked}"
+    return replace(view, markdown=made.encode("utf-8"), body=f"{view.body[: len(view.body) - len(body)]}{linked}")
 
 
 def _rest(href: str) -> str:

@@ -15,12 +15,13 @@ from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
-from prosa.site.view import NodeView
+from prosa.site.view import Form, NodeView
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
 from prosa.web.indexes import Indexes
 from prosa.web.listings import folder_view
 from prosa.web.nodes import page_of
+from prosa.web.resolving import Place, for_agents, resolver_of
 from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
@@ -31,8 +32,9 @@ def built_files(web: Web) -> Iterator[Built]:
     """All files, those of documents before others of the same name."""
     yield from _of_pages()
     for view in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
-        yield Built(file_of(view.url, "markdown"), view.markdown)
-        told = json_of(replace(view, url=twin_of(view.url, "markdown")), web.prefix)
+        told_view = for_agents(resolver_of(web.site, view, web.prefix, place=static_place(web, "markdown")))
+        yield Built(file_of(view.url, "markdown"), told_view.markdown)
+        told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
         yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
         yield Built(file_of(view.url, "html"), _html(web, view))
     yield from _of_site(web)
@@ -60,22 +62,26 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
 def _html(web: Web, view: NodeView) -> bytes:
     from prosa.render.page.node import node_page
 
-    return node_page(static_page(web, page_of(web, view, Reader()))).encode("utf-8", "replace")
+    page = page_of(web, view, Reader(), place=static_place(web, "html"))
+    return node_page(static_page(page)).encode("utf-8", "replace")
 
 
-def static_page(web: Web, page: Page) -> Page:
-    """A page whose links lead to files."""
-    prefix = web.prefix
+def static_place(web: Web, form: Form) -> Place:
+    """What links to nodes say in files of a form: they lead to files of the same form."""
 
-    def link(href: str) -> str:
-        found = page.link(href)
-        path = found.removeprefix(prefix) if found.startswith(f"{prefix}/") else found
-        is_node = path.partition("#")[0] in web.site.catalogue.by_url
-        return f"{prefix}{static_url(path)}" if is_node and found.startswith("/") else found
+    def place(url: str) -> str:
+        path, mark, rest = url.partition("#")
+        is_node = path in web.site.catalogue.by_url
+        return f"{web.prefix}{twin_of(path, form)}{mark}{rest}" if is_node else f"{web.prefix}{url}"
 
+    return place
+
+
+def static_page(page: Page) -> Page:
+    """A page whose crumbs and neighbours lead to files."""
     crumbs = tuple(Crumb(each.title, static_url(each.url)) for each in page.crumbs)
     frame = replace(page.frame, live=False)
-    return replace(page, frame=frame, link=link, crumbs=crumbs, around=static_around(page.around))
+    return replace(page, frame=frame, crumbs=crumbs, around=static_around(page.around))
 
 
 def _of_pages() -> Iterator[Built]:

@@ -57,6 +57,12 @@ def around(site: LiveSite, path: str) -> Around | None:
     )
 
 
+def named_blocks(site: LiveSite, path: str) -> frozenset[str]:
+    """The ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
+    edges = _asked(site, lambda corpus: corpus.index.edges_to(path)) if site.is_ready else None
+    return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
+
+
 def edges_from(site: LiveSite, path: str) -> list[Edge]:
     """The edges of a document; none where there is no index."""
     return _asked(site, lambda corpus: corpus.index.edges_from(path)) or []

@@ -17,6 +17,7 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
 from prosa.app.choices import say_nothing
+from prosa.app.site.attachments import Attachments
 from prosa.app.site.catalogue import Catalogue, read_catalogue
 from prosa.app.site.files import Place, SiteFiles
 from prosa.app.site.hidden import hidden_files
@@ -81,6 +82,7 @@ class LiveSite:
     """Why there is no graph, where there will be none."""
 
     files: SiteFiles = field(init=False)
+    attachments: Attachments = field(init=False, repr=False)
     _metas: Lenders = field(init=False, repr=False)
     rules: int = 0
     """Grows with every change of what meta files say of others."""
@@ -98,6 +100,7 @@ class LiveSite:
 
     def __post_init__(self) -> None:
         self.files = SiteFiles(self.root, self.max_size)
+        self.attachments = Attachments(self.files)
         self._metas = Lenders(self.files.reader)
 
     def start(self) -> None:
@@ -145,6 +148,10 @@ class LiveSite:
     def place(self, path: str) -> Place | None:
         """The file at a path that may be seen by its path alone; what it says is looked at in `view`."""
         return self.files.place(path)
+
+    def is_in_vault(self, path: str) -> bool:
+        """Whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
+        return any((each / ".obsidian").is_dir() for each in (self.root / path).parents)
 
     def view(self, path: str) -> NodeView | None:
         """The node at a path; None where there is no document that is published. Raises `FileProblem` for one that

@@ -17,7 +17,7 @@ fragment (`ops.graph`), as the URI of an attachment, or as a link."""
 
 _HREF_END = re.compile(r"\\?(?<!&)[?#]")
 _PREFIX = re.compile(r"url:|file:", re.IGNORECASE)
-_WIKILINK = re.compile(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\]\]).*)", re.DOTALL)
+_WIKILINK = re.compile(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\^[A-Za-z0-9-]+\s*(?:\\?\||\]\])|\]\]).*)", re.DOTALL)
 _NO_STEM = re.compile(r"[\[\]|#`<>\r\n]|\A\s|\s\Z|\A\Z")
 """What no wikilink can name."""
 

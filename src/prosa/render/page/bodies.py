@@ -16,6 +16,7 @@ from prosa.dialects.prapti.model import ChatMessage, ChatModel
 from prosa.dialects.ymj.model import YmjModel
 from prosa.document import Document, parse
 from prosa.render.json import dump
+from prosa.render.page.excerpts import Quoting, without_comments
 from prosa.render.page.markdown import (
     FEWEST_CONTENTS,
     MAX_CONTENTS,
@@ -67,8 +68,10 @@ def body_of(page: Page) -> Body:
     return _plain(page, reading.document)
 
 
-def _plain(page: Page, document: Document, unseen: Unseen | None = None, *, wikilinks: bool = False) -> Body:
-    rendered = render_document(page, document, unseen, wikilinks=wikilinks)
+def _plain(page: Page, document: Document, unseen: Unseen | None = None) -> Body:
+    if page.vault and unseen is None:
+        document = without_comments(document)
+    rendered = render_document(page, document, unseen)
     return Body(rendered.title, rendered.parts, contents(document.sections))
 
 
@@ -89,7 +92,7 @@ def _unseen(model: MagiModel) -> Unseen:
 
 
 def _record(page: Page, model: YmjModel) -> Body:
-    body = _plain(page, model.document, wikilinks=True)
+    body = _plain(page, model.document)
     footer = model.footer_value
     if not footer:
         return body
@@ -99,13 +102,14 @@ def _record(page: Page, model: YmjModel) -> Body:
 
 def _chat(page: Page, model: ChatModel) -> Body:
     anchors = _Anchors(deque((each.heading.span.start, each.anchor) for each in model.document.sections))
+    quoting = Quoting(page.view.path)
     parts: list[Part] = []
     entries: list[Entry] = []
     title = ""
     for number, message in enumerate(model.messages):
         own = anchors.below(message.body.start) if message.heading else []
         inside = anchors.below(message.body.end)
-        rendered = render_text(page, message.content, inside, scope=f"{number}:")
+        rendered = render_text(page, message.content, inside, scope=f"{number}:", quoting=quoting)
         if message.heading is None:  # what stands above the first message
             title, parts = rendered.title, [*rendered.parts]
             continue

@@ -23,7 +23,7 @@ _NAMES = """
     summary sup table tbody td tfoot th thead time tr u ul var wbr"""
 _TAGS = frozenset(_NAMES.split())
 _ATTRIBUTES = {
-    "*": {"id", "class", "tabindex", "aria-label", "title", "lang", "dir"},
+    "*": {"id", "class", "tabindex", "role", "aria-label", "title", "lang", "dir"},
     "a": {"href"},
     "img": {"src", "alt", "width", "height", "loading"},
     "input": {"checked"},
@@ -35,7 +35,7 @@ _ATTRIBUTES = {
     "time": {"datetime"},
 }
 _FORCED = {"a": {"rel": OUTSIDE}, "input": {"type": "checkbox", "disabled": "", "aria-label": "Task"}}
-_OURS = frozenset({"id", "class", "tabindex", "loading"})
+_OURS = frozenset({"id", "class", "tabindex", "role", "loading"})
 _NUMBERS = frozenset({"width", "height", "start", "value", "colspan", "rowspan"})
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LANGUAGE = re.compile(r"language-[A-Za-z0-9_+#.-]{1,40}")

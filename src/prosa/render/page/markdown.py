@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from prosa.document import Document, Section
-from prosa.render.page.clean import cleaner
+from prosa.render.page.excerpts import Quoting, with_quotes
 from prosa.render.page.model import Page
 from prosa.render.page.scripts import script_part
 from prosa.render.page.state import Unseen
 from prosa.render.page.templates import Html, html
 from prosa.render.page.urls import fragment
-from prosa.render.page.writer import write
 
 Part: TypeAlias = dict[str, Any]
 """A part of an article: its ``kind``, which chooses the template, and what that needs."""
@@ -46,12 +45,10 @@ class Entry:
     depth: int
 
 
-def render_document(
-    page: Page, document: Document, unseen: Unseen | None = None, *, wikilinks: bool = False
-) -> Rendered:
+def render_document(page: Page, document: Document, unseen: Unseen | None = None) -> Rendered:
     """The whole Markdown of a document."""
     anchors = [section.anchor for section in document.sections]
-    return render_text(page, document.parsed.text, anchors, unseen=unseen, wikilinks=wikilinks)
+    return render_text(page, document.parsed.text, anchors, unseen=unseen)
 
 
 def render_text(
@@ -60,17 +57,16 @@ def render_text(
     anchors: Iterable[str],
     *,
     unseen: Unseen | None = None,
-    wikilinks: bool = False,
     scope: str = "",
+    quoting: Quoting | None = None,
 ) -> Rendered:
-    """A text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the page."""
-    written = write(
-        text, link=page.link, embed=page.embed, anchors=anchors, wikilinks=wikilinks, unseen=unseen, scope=scope
-    )
-    clean = cleaner(written.key, page.link, page.embed)
+    """A text whose headings have these ``anchors``; ``scope`` keeps its footnotes apart from others on the page, whose
+    limits of what is quoted are in ``quoting``."""
+    quoting = quoting or Quoting(page.view.path)
+    written, cleaned = with_quotes(page, text, quoting, anchors=anchors, unseen=unseen, scope=scope)
     parts = [
-        {"kind": "html", "html": html(clean(piece))} if isinstance(piece, str) else script_part(page, piece)
-        for piece in written.pieces
+        {"kind": "html", "html": html(piece)} if isinstance(piece, str) else script_part(page, piece)
+        for piece in cleaned
     ]
     if written.titled:
         return Rendered(parts[0]["html"], tuple(parts[1:]))

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from prosa.document import Document
 from prosa.site.view import Around, NodeView
+from prosa.site.wikilinks import WikiHref, as_written
+from prosa.source import Span
 
 Href = Callable[[str], str]
 """From a destination as written in a document to what the page says; an empty text for one that is no link."""
@@ -39,10 +42,32 @@ class Crumb(NamedTuple):
     url: str
 
 
+class Excerpt(NamedTuple):
+    """A part of another document, to be quoted: its ``path``, the title and URL of its node, and the ``page`` that
+    resolves what it points at."""
+
+    path: str
+    title: str
+    url: str
+    document: Document
+    span: Span
+    page: Page
+
+
+ExcerptOf = Callable[[str], Excerpt | None]
+"""From what stands between the brackets of an embed to what it shows; None for what is only linked to."""
+
+
+def no_excerpt(_: str) -> Excerpt | None:
+    """Nothing is quoted."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
-    ``embed`` those of images."""
+    ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` what they embed. ``vault`` says that the document lies
+    in an Obsidian vault; ``blocks`` are the ids of its blocks that others point at."""
 
     frame: Frame
     view: NodeView
@@ -50,6 +75,10 @@ class Page:
     embed: Href
     around: Around | None = None
     crumbs: tuple[Crumb, ...] = ()
+    wiki: WikiHref = as_written
+    excerpt: ExcerptOf = no_excerpt
+    vault: bool = False
+    blocks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

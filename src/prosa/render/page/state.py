@@ -5,13 +5,23 @@ Plain values; `writer` decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from prosa.dialects.magi.model import Script
 from prosa.render.page.model import Href
 from prosa.render.page.raw import RawHtml
+from prosa.site.wikilinks import WikiHref, as_written
+
+Quote: TypeAlias = Callable[[str], str]
+"""From what an embed names to what stands for the quoted text in its place; empty where only a link may."""
+
+
+def no_quote(_: str) -> str:
+    """Nothing is quoted."""
+    return ""
+
 
 Piece: TypeAlias = "str | Script"
 """HTML, or a script whose block stood there."""
@@ -39,7 +49,12 @@ class Written:
 
 @dataclass(slots=True)
 class State:
-    """Where the writing stands. ``out`` is the open buffer, ``below`` those that it interrupts."""
+    """Where the writing stands. ``out`` is the open buffer, ``below`` those that it interrupts.
+
+    ``vault`` says that Obsidian's notations count. ``named`` are ids of blocks that others point at, ``blocks`` those
+    so far; in a text that another one ``quoted`` they are no anchors. ``paragraph`` is where in ``out`` the open
+    paragraph begins, -1 outside one; ``phrase`` counts what can hold no block; ``split`` says that the open paragraph
+    has one."""
 
     key: str
     embed: Href
@@ -47,6 +62,15 @@ class State:
     unseen: Unseen
     anchors: Iterator[str]
     scope: str
+    wiki: WikiHref = as_written
+    quote: Quote = no_quote
+    vault: bool = False
+    named: frozenset[str] = frozenset()
+    quoted: bool = False
+    blocks: set[str] = field(default_factory=set)
+    paragraph: int = -1
+    phrase: int = 0
+    split: bool = False
     raw: RawHtml = field(default_factory=RawHtml)
     out: list[str] = field(default_factory=list)
     below: list[list[str]] = field(default_factory=list)

@@ -19,16 +19,19 @@ import pyromark
 
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
+from prosa.render.page import obsidian
 from prosa.render.page.model import Href
-from prosa.render.page.state import State, Unseen, Written
+from prosa.render.page.state import Quote, State, Unseen, Written, no_quote
 from prosa.render.page.urls import fragment, link_url, picture_url
+from prosa.site.wikilinks import WikiHref, as_written
 
 MAX_DEPTH = 64
 """Quotations and lists around one another that show as such; deeper ones show their text only."""
 
 _TAG = re.compile(r"<[^>]*>")
 _PLAIN_OPTIONS = OPTIONS ^ pyromark.Options.ENABLE_WIKILINKS
-_SIMPLE = {"Paragraph": "p", "Emphasis": "em", "Strong": "strong", "Strikethrough": "del", "BlockQuote": "blockquote"}
+_SIMPLE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "del"}
+_PHRASES = tuple(_SIMPLE)
 _BREAKS = {"SoftBreak": "\n", "HardBreak": "<br>\n", "Rule": "<hr>\n"}
 _ALIGN = {"Left": ' align="left"', "Center": ' align="center"', "Right": ' align="right"'}
 _BLOCKS = frozenset({"BlockQuote", "List", "FootnoteDefinition", "Table"})
@@ -40,15 +43,24 @@ def write(
     link: Href,
     embed: Href,
     anchors: Iterable[str] = (),
-    wikilinks: bool = False,
+    wiki: WikiHref = as_written,
+    quote: Quote = no_quote,
+    vault: bool = False,
+    blocks: frozenset[str] = frozenset(),
+    quoted: bool = False,
     unseen: Unseen | None = None,
     scope: str = "",
 ) -> Written:
-    """The pieces of ``text``. ``scope`` tells its footnotes from those of another text on the same page."""
+    """The pieces of ``text``.
+
+    ``wiki`` says where wikilinks lead, ``quote`` gives what stands for an embedded document. In a ``vault`` the other
+    notations of Obsidian count too, elsewhere the names of the ``blocks`` that others point at; in a text that is
+    ``quoted`` they are no anchors. ``scope`` tells its footnotes from those of another text on the same page."""
     text = encodable(text)
-    key = f"k{sha256(text.encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
-    state = State(key, embed, link, unseen or Unseen(), iter(anchors), scope)
-    events: Iterator[Any] = pyromark.events(text, options=OPTIONS if wikilinks else _PLAIN_OPTIONS)
+    key = key_of(text)
+    state = State(key, embed, link, unseen or Unseen(), iter(anchors), scope, wiki, quote, vault, blocks, quoted)
+    options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
+    events: Iterator[Any] = pyromark.events(text, options=options)
     for event in events:
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))
@@ -60,33 +72,63 @@ def write(
     return Written(key, tuple(state.pieces), state.titled)
 
 
+def key_of(text: str) -> str:
+    """What begins every value of ours in the HTML of a text: a hash of it, which its author cannot write into it."""
+    return f"k{sha256(encodable(text).encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
+
+
 def _take(state: State, kind: str, value: Any) -> None:
     """One event: text, the start or the end of something, or what stands for itself."""
     if kind == "Text":
-        state.out.append(escape(value, quote=False))
+        state.out.append(obsidian.marked(escape(value, quote=False)) if state.vault else escape(value, quote=False))
     elif kind == "Start" or kind == "End":
         name, told = (value, None) if type(value) is str else value.popitem()
         own = (_START if kind == "Start" else _END).get(name)
         if own:
             own(state, name, told)
         else:
-            state.out.append(f"<{_SIMPLE.get(name, 'div')}>" if kind == "Start" else _closing(name))
+            state.out.append("<div>" if kind == "Start" else "</div>")
     elif kind in _LEAF:
         _LEAF[kind](state, value)
 
 
-def _closing(name: str) -> str:
-    return f"</{_SIMPLE.get(name, 'div')}>" + ("\n" if name == "Paragraph" else "")
+def _paragraph(state: State, _: str, __: Any) -> None:
+    state.paragraph, state.split = len(state.out), False
+    state.out.append("<p>")
+
+
+def _end_paragraph(state: State, _: str, __: Any) -> None:
+    obsidian.name_block(state)
+    state.out.append("</p>\n")
+    if state.split:
+        obsidian.close_split(state)
+    state.paragraph = -1
+
+
+def _phrase(state: State, name: str, _: Any) -> None:
+    state.phrase += 1
+    state.out.append(f"<{_SIMPLE[name]}>")
+
+
+def _end_phrase(state: State, name: str, _: Any) -> None:
+    state.phrase -= 1
+    state.out.append(f"</{_SIMPLE[name]}>")
+
+
+def _end_item(state: State, _: str, __: Any) -> None:
+    obsidian.name_block(state)
+    state.out.append("</li>\n")
 
 
 def _enter(state: State, name: str, told: Any) -> None:
     """A block around others."""
+    obsidian.name_block(state)
     state.depth += 1
     state.opened.append(told)
     if state.depth > MAX_DEPTH and name in ("BlockQuote", "List"):
         return
     if name == "BlockQuote":
-        state.out.append("<blockquote>\n")
+        state.push()
     elif name == "List":
         start = "" if told in (None, 1) else f' start="{told}"'
         state.out.append("<ul>\n" if told is None else f"<ol{start}>\n")
@@ -102,7 +144,8 @@ def _leave(state: State, name: str, _: Any) -> None:
     if state.depth >= MAX_DEPTH and name in ("BlockQuote", "List"):
         pass
     elif name == "BlockQuote":
-        state.out.append("</blockquote>\n")
+        inside = state.pop()
+        state.out.append(obsidian.quotation(state.key, inside))
     elif name == "List":
         state.out.append("</ul>\n" if told is None else "</ol>\n")
     elif name == "Table":
@@ -120,11 +163,13 @@ def _heading(state: State, _: str, told: Any) -> None:
     first = not state.headed and not state.depth and not state.pieces and not "".join(state.out).strip()
     state.headed = True
     state.opened.append((told["level"][1], next(state.anchors, ""), first))
+    state.phrase += 1
     state.push()
 
 
 def _end_heading(state: State, _: str, __: Any) -> None:
     level, anchor, first = state.opened.pop()
+    state.phrase -= 1
     text, key = state.pop(), state.key
     named = f' id="{key}{escape(anchor)}"' if anchor else ""
     own = (
@@ -163,37 +208,46 @@ def _end_code(state: State, _: str, __: Any) -> None:
 
 
 def _link(state: State, _: str, told: Any) -> None:
-    wiki = isinstance(told["link_type"], dict)
-    target = f"[[{told['dest_url']}]]" if wiki else told["dest_url"]
-    if told["link_type"] == "Email":
-        target = f"mailto:{target}"
-    title = f' title="{escape(told["title"])}"' if told["title"] else ""
+    is_wiki = isinstance(told["link_type"], dict)
+    state.opened.append(told if is_wiki else None)
     state.links += 1
+    if is_wiki:
+        state.push()
+        return
+    target = f"mailto:{told['dest_url']}" if told["link_type"] == "Email" else told["dest_url"]
+    title = f' title="{escape(told["title"])}"' if told["title"] else ""
     state.out.append(f'<a href="{escape(target)}"{title}>')
 
 
 def _end_link(state: State, _: str, __: Any) -> None:
     state.links -= 1
-    state.out.append("</a>")
+    told = state.opened.pop()
+    if told is None:
+        state.out.append("</a>")
+    else:
+        label = state.pop()
+        state.out.append(obsidian.wikilink(state, told, label))
 
 
 def _image(state: State, _: str, told: Any) -> None:
     state.opened.append(told)
+    state.phrase += 1
     state.push()
 
 
 def _end_image(state: State, _: str, __: Any) -> None:
+    state.phrase -= 1
     told = state.opened.pop()
     inside = state.pop()
     alt = escape(unescape(_TAG.sub("", inside)))
-    if isinstance(told["link_type"], dict):  # `![[target]]` shows another document: a link to it
-        target = escape(f"[[{told['dest_url']}]]")
-        state.out.append(f'<a href="{target}">{alt}</a>')
+    if isinstance(told["link_type"], dict):
+        state.out.append(obsidian.embed(state, told, alt))
         return
+    alt, size = obsidian.sized(alt) if state.vault else (alt, "")
     source = picture_url(state.embed(told["dest_url"]))
     title = f' title="{escape(told["title"])}"' if told["title"] else ""
     if source:
-        state.out.append(f'<img src="{state.key}{escape(source)}" alt="{alt}"{title} loading="{state.key}lazy">')
+        state.out.append(f'<img src="{state.key}{escape(source)}" alt="{alt}"{title}{size} loading="{state.key}lazy">')
     elif state.links or not link_url(state.link(told["dest_url"])):
         state.out.append(f'<span class="{state.key}picture"{title}>image: {alt}</span>')
     else:
@@ -223,10 +277,12 @@ def _cell(state: State, _: str, __: Any) -> None:
     columns = state.opened[-1]
     align = _ALIGN.get(columns[state.cell], "") if state.cell < len(columns) else ""
     state.cell += 1
+    state.phrase += 1
     state.out.append(f"<{'th' if state.in_head else 'td'}{align}>")
 
 
 def _end_cell(state: State, _: str, __: Any) -> None:
+    state.phrase -= 1
     state.out.append("</th>" if state.in_head else "</td>")
 
 
@@ -279,6 +335,8 @@ _START: dict[str, Callable[[State, str, Any], None]] = {
     "HtmlBlock": _html_block,
     "TableCell": _cell,
     "Item": _start("<li>"),
+    "Paragraph": _paragraph,
+    **dict.fromkeys(_PHRASES, _phrase),
 }
 _END: dict[str, Callable[[State, str, Any], None]] = {
     **dict.fromkeys(_BLOCKS, _leave),
@@ -289,7 +347,9 @@ _END: dict[str, Callable[[State, str, Any], None]] = {
     "Image": _end_image,
     "HtmlBlock": _end_html_block,
     "TableCell": _end_cell,
-    "Item": _start("</li>\n"),
+    "Item": _end_item,
+    "Paragraph": _end_paragraph,
+    **dict.fromkeys(_PHRASES, _end_phrase),
 }
 _LEAF: dict[str, Callable[[State, Any], None]] = {
     "Code": lambda state, text: state.out.append(f"<code>{escape(text, quote=False)}</code>"),

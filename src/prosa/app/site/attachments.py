@@ -1,0 +1,65 @@
+"""Files that documents embed by name, as Obsidian finds them: anywhere below the root (YA21).
+
+In: a site, the path of a document, and a name with a suffix. Out: the path of one file that may be seen, or None. Names
+are looked through again after some seconds.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from prosa.app.site.files import SiteFiles
+from prosa.site.assets import asset_type
+
+LOOK_SECONDS = 5.0
+"""How long the names of all files are trusted."""
+
+
+@dataclass(slots=True)
+class Attachments:
+    """The files of a site by name."""
+
+    files: SiteFiles
+    clock: Callable[[], float] = time.monotonic
+    _by_name: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _until: float = 0.0
+
+    def find(self, source: str, target: str) -> str | None:
+        """The path of the file that a document at ``source`` means: of several the nearest, of equally near ones
+        none."""
+        if asset_type(target) is None:
+            return None
+        here = posixpath.dirname(source)
+        for folder in dict.fromkeys((here, "")):
+            path = posixpath.normpath(posixpath.join(folder, target.lstrip("/")))
+            if not path.startswith("../") and self.files.place(path) is not None:
+                return path
+        ending = f"/{posixpath.normpath(target).lstrip('./')}".casefold()
+        named = self._named(posixpath.basename(target).casefold())
+        return _nearest(here, [each for each in named if f"/{each}".casefold().endswith(ending)])
+
+    def _named(self, name: str) -> Sequence[str]:
+        if self.clock() >= self._until:
+            found: dict[str, list[str]] = {}
+            for path in self.files.others(lambda each: asset_type(each) is not None):
+                found.setdefault(posixpath.basename(path).casefold(), []).append(path)
+            self._by_name, self._until = found, self.clock() + LOOK_SECONDS
+        return [each for each in self._by_name.get(name, ()) if self.files.place(each) is not None]
+
+
+def _nearest(here: str, paths: Sequence[str]) -> str | None:
+    """The path with the fewest steps from a folder, then the shortest; None where two are equal."""
+    ranked = sorted((_steps(here, each), each.count("/"), each) for each in paths)
+    if len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]:
+        return None
+    return ranked[0][2] if ranked else None
+
+
+def _steps(here: str, path: str) -> int:
+    """Folders up and down from one folder to that of a file."""
+    start, end = [each for each in here.split("/") if each], path.split("/")[:-1]
+    common = next((at for at, (a, b) in enumerate(zip(start, end, strict=False)) if a != b), min(len(start), len(end)))
+    return len(start) + len(end) - 2 * common

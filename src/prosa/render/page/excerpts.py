@@ -1,0 +1,157 @@
+"""Embedded documents, quoted on the page that embeds them; and texts without the comments of Obsidian.
+
+In: a text and what it may quote. Out: pieces of clean HTML. Each quoted text is written and cleaned by itself, with a
+key of its own, and put in the place of a mark that no author can write. Depth, number and size are bounded, and a
+document that is being quoted is not quoted again inside: beyond the limits there is a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+
+from prosa.document import Document, parse
+from prosa.document.mask import encodable
+from prosa.render.page.clean import cleaner
+from prosa.render.page.model import Excerpt, Page
+from prosa.render.page.state import Piece, Unseen, Written
+from prosa.render.page.urls import link_url
+from prosa.render.page.writer import key_of, write
+from prosa.source import SourceText
+
+MAX_DEPTH = 4
+"""Quotations inside quotations."""
+
+MAX_QUOTES = 100
+"""Documents that one page quotes, inner ones counted."""
+
+MAX_QUOTED = 512 * 1024
+"""Characters that one page quotes."""
+
+_COMMENT = "%%"
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a page may still quote."""
+
+    quotes: int = MAX_QUOTES
+    characters: int = MAX_QUOTED
+
+
+@dataclass(slots=True)
+class Quoting:
+    """The quotations of one text. ``path`` is its document, ``above`` those that it is quoted in."""
+
+    path: str
+    above: tuple[str, ...] = ()
+    budget: Budget = field(default_factory=Budget)
+    done: list[str] = field(default_factory=list)
+
+    def html_of(self, page: Page, written: str) -> str:
+        """The quotation of what an embed names; empty where a link must do."""
+        budget = self.budget
+        if len(self.above) >= MAX_DEPTH or budget.quotes <= 0:
+            return ""
+        found = page.excerpt(written)
+        if found is None or found.path in (*self.above, self.path) or len(found.span) > budget.characters:
+            return ""
+        budget.quotes -= 1
+        budget.characters -= len(found.span)
+        inner = Quoting(found.path, (*self.above, self.path), budget)
+        scope = f"{len(self.above)}.{budget.quotes}:"
+        _, cleaned = with_quotes(found.page, text_of(found), inner, scope=scope)
+        return _quotation(found, "".join(each for each in cleaned if isinstance(each, str)))
+
+
+def with_quotes(
+    page: Page,
+    text: str,
+    quoting: Quoting,
+    *,
+    anchors: Iterable[str] = (),
+    unseen: Unseen | None = None,
+    scope: str = "",
+) -> tuple[Written, Iterator[Piece]]:
+    """A text as it was written, and its pieces clean, with what it quotes."""
+    mark = f"{key_of(text)}quote:"
+
+    def quote(written: str) -> str:
+        made = quoting.html_of(page, written)
+        if not made:
+            return ""
+        quoting.done.append(made)
+        return f"{mark}{len(quoting.done) - 1};"
+
+    written = write(
+        text,
+        link=page.link,
+        embed=page.embed,
+        wiki=page.wiki,
+        quote=quote,
+        vault=page.vault,
+        blocks=page.blocks,
+        quoted=bool(quoting.above),
+        anchors=anchors,
+        unseen=unseen,
+        scope=scope,
+    )
+    clean = cleaner(written.key, page.link, page.embed)
+    place = re.compile(rf"^{mark}(\d+);$", re.MULTILINE)
+
+    def cleaned(piece: Piece) -> Piece:
+        if not isinstance(piece, str):
+            return piece
+        made = clean(piece)
+        return place.sub(lambda match: quoting.done[int(match[1])], made) if quoting.done else made
+
+    return written, map(cleaned, written.pieces)
+
+
+def _quotation(found: Excerpt, inside: str) -> str:
+    title, url = escape(found.title), escape(link_url(found.url))
+    return (
+        f'<blockquote class="embed"><p class="from"><a href="{url}">{title}</a></p>\n'
+        f'<div class="quoted">{inside}</div></blockquote>'
+    )
+
+
+def text_of(found: Excerpt) -> str:
+    """The text of an excerpt, with the link definitions of its document where it is a part of it."""
+    document, span = found.document, found.span
+    whole = span == document.body
+    if found.page.vault and _COMMENT in document.source.text:
+        text = _uncommented(document)[span.start : span.end].replace("\0", "")
+    else:
+        text = document.source.slice(span)
+    if whole:
+        return text
+    return "\n".join((text, "", *(document.source.slice(each.span) for each in document.definitions)))
+
+
+def without_comments(document: Document) -> Document:
+    """The document without what stands between `%%` and `%%` outside of code; itself where there is nothing."""
+    if _COMMENT not in document.source.text:
+        return document
+    text = _uncommented(document)[document.body.start : document.body.end].replace("\0", "")
+    return parse(SourceText(encodable(text), document.source.path))
+
+
+def _uncommented(document: Document) -> str:
+    """The source with NUL for every character of a comment, so that spans stay good."""
+    text = document.source.text
+    marks = [at for at in _marks(text, document.body.start) if not document.in_code(at)]
+    pieces: list[str] = []
+    done = 0
+    for start, end in zip(marks[::2], marks[1::2], strict=False):
+        pieces += (text[done:start], "\0" * (end + len(_COMMENT) - start))
+        done = end + len(_COMMENT)
+    return "".join((*pieces, text[done:]))
+
+
+def _marks(text: str, at: int) -> Iterator[int]:
+    while (at := text.find(_COMMENT, at)) >= 0:
+        yield at
+        at += len(_COMMENT)

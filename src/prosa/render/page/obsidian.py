@@ -1,0 +1,139 @@
+"""Notations of Obsidian as HTML: wikilinks, embeds, callouts (GitHub's alerts too), named blocks, highlights.
+
+In: where the writing stands, and what the parser says of a link. Out: HTML, which is cleaned like everything else.
+Where a wikilink leads was decided before; what is quoted is written and cleaned by `excerpts`.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any
+
+from prosa.render.page.state import State
+from prosa.site.wikilinks import Wiki, WikiHref, name_of, size_of
+
+UNRESOLVED = "No page here answers to this link"
+"""Said of what is not there and of what may not be shown alike (X23)."""
+
+_WIKILINK = re.compile(r"\[\[([^\[\]|`\\]+)")
+_MARKED = re.compile(r"==(?=\S)((?:[^=]|=(?!=))+?)(?<=\S)==")
+_BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^([A-Za-z0-9-]+)[ \t]*\Z")
+_EMPTY = re.compile(r"<p>(?:\s|<br>)*</p>\n?")
+_CALLOUT = re.compile(
+    r"\s*<p>\[!(?P<type>[A-Za-z][A-Za-z0-9_-]{0,40})(?:\|[^\]\n<>]{0,200})?\](?P<fold>[+-]?)"
+    r"(?:[ \t]+(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
+)
+
+_KINDS = {
+    "note": "note info todo abstract summary tldr",
+    "tip": "tip hint important success check done",
+    "warning": "warning caution attention question help faq",
+    "danger": "danger error failure fail missing bug",
+    "example": "example",
+    "quote": "quote cite",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+"""The looks of callouts; an unknown type looks like a note, as in Obsidian."""
+
+
+def has_wikilink(text: str, wiki: WikiHref) -> bool:
+    """Whether double brackets in a text may be a wikilink. Where none are, brackets keep their plain meaning."""
+    return "[[" in text and any(wiki(match[1]).kind != "text" for match in _WIKILINK.finditer(text))
+
+
+def wikilink(state: State, told: Any, label: str) -> str:
+    """A wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
+    written, own = _parts(told)
+    return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
+
+
+def embed(state: State, told: Any, label: str) -> str:
+    """An embed: a picture, a quoted document, else a link."""
+    written, own = _parts(told)
+    found = state.wiki(written)
+    name = label if own and not size_of(label) else escape(name_of(written))
+    if found.kind == "picture":
+        size = _size(size_of(label)) if own else ""
+        return f'<img src="{state.key}{escape(found.url)}" alt="{name}"{size} loading="{state.key}lazy">'
+    if found.kind == "node" and not state.phrase and not state.links:
+        quoted = state.quote(written)
+        if quoted and state.paragraph >= 0:
+            state.split = True
+            return f"</p>\n{quoted}\n<p>"
+        if quoted:
+            return f"\n{quoted}\n"
+    shown = _linked(state, found, written, name if found.kind != "text" else label, bar=own)
+    return f"!{shown}" if found.kind == "text" else shown
+
+
+def _parts(told: Any) -> tuple[str, bool]:
+    """What stands between the brackets without a label, and whether there is one. In a table the bar is `\\|`."""
+    own = told["link_type"]["WikiLink"]["has_pothole"]
+    written = told["dest_url"]
+    return (written.removesuffix("\\") if own else written), own
+
+
+def _linked(state: State, found: Wiki, written: str, label: str, *, bar: bool) -> str:
+    if found.kind == "text":
+        return f"[[{escape(written, quote=False)}{f'|{label}' if bar else ''}]]"
+    if found.kind == "missing":
+        shown = label if state.vault else f"[[{label}]]"
+        return f'<span class="{state.key}missing" title="{state.key}{UNRESOLVED}">{shown}</span>'
+    return label if state.links else f'<a href="{state.key}{escape(found.url)}">{label}</a>'
+
+
+def _size(size: tuple[str, str] | None) -> str:
+    if size is None:
+        return ""
+    return f' width="{size[0]}"' + (f' height="{size[1]}"' if size[1] else "")
+
+
+def sized(alt: str) -> tuple[str, str]:
+    """The description of a picture without the size behind its bar, and the size as attributes."""
+    text, bar, last = alt.rpartition("|")
+    size = size_of(last)
+    return (text, _size(size)) if bar and size else (alt, "")
+
+
+def close_split(state: State) -> None:
+    """Ends a paragraph that quoted documents stand in: they stand between its parts."""
+    whole = "".join(state.out[state.paragraph :])
+    del state.out[state.paragraph :]
+    state.out.append(_EMPTY.sub("", whole))
+
+
+def marked(text: str) -> str:
+    """A text, as HTML, with its highlights."""
+    return _MARKED.sub(r"<mark>\1</mark>", text) if "==" in text else text
+
+
+def name_block(state: State) -> None:
+    """The name at the end of a block becomes an anchor, and is not shown."""
+    if not (state.vault or state.named) or not state.out or "^" not in state.out[-1]:
+        return
+    match = _BLOCK_NAME.search(state.out[-1])
+    if match is None or not (state.vault or match[1] in state.named):
+        return
+    name = f"^{match[1]}"
+    known = state.quoted or name in state.blocks
+    state.blocks.add(name)
+    anchor = "" if known else f'<span id="{state.key}{escape(name)}"></span>'
+    state.out[-1] = state.out[-1][: match.start()] + anchor
+
+
+def quotation(key: str, inside: str) -> str:
+    """A block quotation, or the callout that it is."""
+    match = _CALLOUT.match(inside) if "[!" in inside else None
+    if match is None:
+        return f"<blockquote>\n{inside}</blockquote>\n"
+    name = match["type"].lower()
+    word = name.replace("-", " ").replace("_", " ").capitalize()
+    title = (match["title"] or "").strip() or word
+    rest = inside[match.end() :] if match["end"] == "</p>" else f"<p>{inside[match.end() :]}"
+    look = f'class="{key}callout {_KIND_OF.get(name, "note")}"'
+    if match["fold"]:
+        opened = " open" if match["fold"] == "+" else ""
+        return f"<details {look}{opened}><summary>{title}</summary>\n{rest.lstrip()}</details>\n"
+    head = f'<p class="{key}title">{title}</p>\n'
+    return f'<div {look} role="{key}note" aria-label="{key}{word}">{head}{rest.lstrip()}</div>\n'

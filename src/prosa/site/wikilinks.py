@@ -1,0 +1,143 @@
+"""What wikilinks become for a reader (Y21, YA21, HA22): where each leads, what it is called, which part of a document
+it means, and ordinary Markdown links in their place.
+
+In: a parsed document, and a function that says where its wikilinks lead. Out: texts and spans. Nothing is looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from prosa.document import Document, Wikilink
+from prosa.document.links import wikilink_target
+from prosa.document.sections import slug
+from prosa.source import Span
+from prosa.source.edit import Edit, apply_edits
+
+Kind: TypeAlias = Literal["node", "picture", "file", "missing", "text"]
+"""`missing` leads nowhere that may be shown, for whatever reason (X23); `text` is no wikilink, or none that anybody can
+judge yet, and stays as its author wrote it."""
+
+
+class Wiki(NamedTuple):
+    """Where a wikilink leads; ``url`` is what a page or an agent follows, empty for the last two kinds."""
+
+    kind: Kind
+    url: str = ""
+
+
+WikiHref = Callable[[str], Wiki]
+"""From what stands between the brackets, without a label, to where it leads."""
+
+AS_WRITTEN = Wiki("text")
+MISSING = Wiki("missing")
+
+_SIZE = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
+_NAMED_BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
+_MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]`<"})
+_PARENTHESES = str.maketrans({"(": "%28", ")": "%29"})
+
+
+def as_written(_: str) -> Wiki:
+    """Every wikilink as its author wrote it."""
+    return AS_WRITTEN
+
+
+def fragment_of(part: str | None) -> str:
+    """The fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`."""
+    name = (part or "").rpartition("#")[2].strip()
+    if name.startswith("^"):
+        return f"#{quote(name)}"
+    anchor = slug(" ".join(name.split()))
+    return f"#{quote(anchor, safe=':_-.~')}" if anchor else ""
+
+
+def name_of(written: str) -> str:
+    """What a wikilink without a label is called: `a#b` is `a > b`, `#b` is `b`."""
+    target, part = wikilink_target(written)
+    return " > ".join(each for each in (target, *(each.strip() for each in (part or "").split("#"))) if each)
+
+
+def size_of(label: str) -> tuple[str, str] | None:
+    """The width and height of `300` or `300x200`, the height empty where none is given; None for another label."""
+    found = _SIZE.fullmatch(label.strip())
+    return (found[1], found[2] or "") if found else None
+
+
+def block_names(text: str) -> Iterator[re.Match[str]]:
+    """Where lines of a text end with the name of a block, ` ^id`; group 1 is the id."""
+    return _NAMED_BLOCK.finditer(text)
+
+
+def part_of(document: Document, part: str) -> Span | None:
+    """What a fragment means: a heading with what stands under it, or a block; None where there is none of that name."""
+    name = part.rpartition("#")[2].strip()
+    if name.startswith("^"):
+        return _block(document, name[1:])
+    anchor = slug(" ".join(name.split()))
+    found = (each.span for each in document.sections if not each.heading.nested and slug(each.heading.plain) == anchor)
+    return next(found, None) if anchor else None
+
+
+def _block(document: Document, name: str) -> Span | None:
+    """The smallest paragraph or item that ends with the name; a name alone belongs to what stands above it."""
+    text = document.source.text
+    for match in block_names(text):
+        if match[1].casefold() != name.casefold() or document.in_code(match.start()):
+            continue
+        around = [
+            each for each in (*document.items, *(each.span for each in document.paragraphs)) if match.start() in each
+        ]
+        found = min(around, key=len, default=None)
+        if found is None or text[found.start : found.end].strip() != match[0].strip():
+            return found
+        above = (*document.lists, *document.quotes, *(each.span for each in document.paragraphs))
+        return max((each for each in above if each.end <= found.start), key=lambda each: each.end, default=None)
+    return None
+
+
+def as_markdown(document: Document, wiki: WikiHref, *, vault: bool) -> list[Edit]:
+    """Ordinary links in the place of wikilinks (HA22): `[[Beta|the page]]` is `[the page](/Beta)`, a picture is shown,
+    another embed is a link. In a vault what leads nowhere becomes its label; elsewhere it stays as written, since
+    brackets may be anything there."""
+    edits: list[Edit] = []
+    done = 0
+    for link in document.wikilinks:
+        if link.span.start >= done and (text := _markdown(link, wiki(_written(link)), vault=vault)) is not None:
+            edits.append(Edit(link.span, text))
+            done = link.span.end
+    return edits
+
+
+def _written(link: Wikilink) -> str:
+    return link.target if link.fragment is None else f"{link.target}#{link.fragment}"
+
+
+def _markdown(link: Wikilink, found: Wiki, *, vault: bool) -> str | None:
+    name = name_of(_written(link))
+    if found.kind == "text" or (found.kind == "missing" and not vault):
+        return None
+    label = (link.label or "").strip()
+    if found.kind == "missing":
+        return label if label and not (link.embed and size_of(label)) else name.translate(_MARKS)
+    url = found.url.translate(_PARENTHESES)
+    if link.embed and found.kind == "picture":
+        alt = "" if size_of(label) else label
+        return f"![{_bracketed(alt) or name.translate(_MARKS)}]({url})"
+    return f"[{_bracketed(label) or name.translate(_MARKS)}]({url})"
+
+
+def _bracketed(label: str) -> str:
+    """A label that no bracket in it can end."""
+    one_line = " ".join(label.split())
+    shown = _BRACKET.sub(lambda match: match[0] if match[0].startswith("\\") else f"\\{match[0]}", one_line)
+    return shown if (len(shown) - len(shown.rstrip("\\"))) % 2 == 0 else f"{shown}\\"
+
+
+def with_links(document: Document, wiki: WikiHref, *, vault: bool) -> str:
+    """The whole text of a document with ordinary links."""
+    return apply_edits(document.source.text, as_markdown(document, wiki, vault=vault))
