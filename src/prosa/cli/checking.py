@@ -70,7 +70,8 @@ class Checking:
             progress=self.progress,
         )
         beside = None if group.whole and only is None else group.beside
-        around = Surroundings(group.root, beside, group.rooted)
+        metas = None if group.whole and only is None else group.metas
+        around = Surroundings(group.root, beside, group.rooted, metas)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         return check(paths, looker, profile, around)
 

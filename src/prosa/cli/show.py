@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
@@ -13,9 +13,13 @@ from prosa.cli.checking import Checking
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-from prosa.rules.engine import Checked
+from prosa.rules.engine import Checked, CheckedDocument
 from prosa.rules.policy import Profile
 from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Lent
+    from prosa.rules.subject import Corpus, Facts
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +63,25 @@ def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
 
     profile = Profile(chosen_dialect(args.dialect), strict=args.strict)
     checked = Checking(profile).check(group, keep=True)
-    shown = {each.real: document_facts(each, checked.of(each.front.source)) for each in checked.documents}
+    shown = {
+        each.real: document_facts(each, checked.of(each.front.source), lent=_lent(each, checked))
+        for each in checked.documents
+    }
     return [facts | _url(real, facts, checked) for real, facts in shown.items()]
+
+
+def _lent(document: CheckedDocument, checked: Checked) -> dict[str, Lent[Any]]:
+    """What meta files of its project lend to a document (X33)."""
+    if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
+        return {}
+    from prosa.rules.meta_files import lent_in
+
+    return lent_in(checked.corpus, document.real, document.reading)
+
+
+def _known(corpus: Corpus) -> Iterator[Facts]:
+    yield from corpus.entries.values()
+    yield from corpus.metas.values()
 
 
 def _url(real: Path, facts: dict[str, Any], checked: Checked) -> dict[str, Any]:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.render.json import diagnostic_object
 from prosa.rules.engine import CheckedDocument
 
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Lent
+
 
 def document_facts(
-    document: CheckedDocument, diagnostics: Sequence[Diagnostic], *, strict: bool | None = None
+    document: CheckedDocument,
+    diagnostics: Sequence[Diagnostic],
+    *,
+    strict: bool | None = None,
+    lent: Mapping[str, Lent[Any]] | None = None,
 ) -> dict[str, Any]:
-    """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11).
-    Front matter that is not a mapping is null."""
+    """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11),
+    ``lent`` what meta files lend to it, which stands apart from its own (X33). Front matter that is not a mapping is
+    null."""
     errors = frozenset(each.rule for each in diagnostics if each.severity is Severity.ERROR)
     mode = document.strict if strict is None else strict
     return {
         "path": document.front.source.path,
         "dialect": document.dialect,
         "front_matter": document.reading.front_matter,
+        **({"lent": {name: {"value": each.value, "by": str(each.by)} for name, each in lent.items()}} if lent else {}),
         "diagnostics": [diagnostic_object(each) for each in diagnostics],
         **document.reading.judged_facts(strict=bool(mode), errors=errors),
     }

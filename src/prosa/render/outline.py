@@ -33,6 +33,9 @@ def _rows(facts: Mapping[str, Any]) -> Iterator[str]:
             yield _row(key, value if isinstance(value, str) else dump(value))
     else:
         yield _row("front matter", "none")
+    for key, each in facts.get("lent", {}).items():
+        value = each["value"]
+        yield _row(key, value if isinstance(value, str) else dump(value), f"  (lent by {safe(each['by'])})")
     yield _row("findings", _findings(facts["diagnostics"]))
 
 

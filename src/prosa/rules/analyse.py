@@ -82,7 +82,7 @@ def _checks(name: DialectName) -> tuple[DocumentCheck, ...]:
         import_module(rule.module).check
         for rule in RULES
         if rule.module is not None
-        and rule.scope == "document"
+        and rule.scope != "corpus"
         and (not rule.dialects or (name in rule.dialects and name != "markdownlang"))
     )
 

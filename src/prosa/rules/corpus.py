@@ -14,10 +14,10 @@ from prosa.rules.table import RULES
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """What the rules of many documents find, with the real path of the document it is in."""
-    dialects = {facts.dialect for facts in corpus.entries.values()}
+    dialects = {facts.dialect for facts in (*corpus.entries.values(), *corpus.metas.values())}
     for rule in RULES:
         concerned = not rule.dialects or dialects.intersection(rule.dialects)
-        if rule.module is not None and rule.scope == "corpus" and concerned:
+        if rule.module is not None and rule.scope != "document" and concerned:
             yield from _loaded(rule.module)(corpus)
 
 

@@ -154,12 +154,14 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
 class Surroundings:
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
+    ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
     ``rooted`` says how the root is known (`Corpus`).
     """
 
     root: Path | None = None
     beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
     rooted: Rooted = "known"
+    metas: Callable[[], Sequence[Path]] | None = None
 
 
 def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surroundings | None = None) -> Checked:
@@ -195,11 +197,22 @@ def _corpus(seen: Mapping[Path, Analysis], looker: Looker, around: Surroundings)
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
+    metas: dict[Path, Facts] = {}
     if around.beside is not None and any(map(_names_others, entries.values())):
         paths, complete = around.beside()
-        beside = replace(looker, keep=False).look(paths)
-        entries |= {real: each.facts for real, each in beside.items() if each.readable and real not in entries}
-    return Corpus(entries, looker.files, around.root, complete, looker.facts, around.rooted)
+        entries |= _facts_of(paths, entries, looker)
+    elif around.metas is not None:
+        found = _facts_of(around.metas(), entries, looker)
+        metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
+    rooted = around.rooted
+    return Corpus(entries, looker.files, around.root, complete, looker.facts, rooted, metas, looker.now)
+
+
+def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker) -> dict[Path, Facts]:
+    """The facts of documents that are not ``known``, of those that can be read."""
+    others = [path for path in paths if looker.files.real(path) not in known]
+    found = replace(looker, keep=False, progress=None).look(others)
+    return {real: each.facts for real, each in found.items() if each.readable}
 
 
 def _names_others(facts: Facts) -> bool:

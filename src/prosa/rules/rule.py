@@ -10,7 +10,7 @@ from prosa.dialects.dialect import DialectName
 
 Stops: TypeAlias = Literal["everything", "run", "nothing"]
 
-Scope: TypeAlias = Literal["document", "corpus"]
+Scope: TypeAlias = Literal["document", "corpus", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Rule:
     """``code`` and ``name`` never change once released (X4).
 
     ``severity`` is what it is without a flag, ``strict`` what it is under ``--strict``. ``dialects`` is empty for rules
-    of every document. ``module`` holds its ``check`` (``check_corpus`` where ``scope`` is ``corpus``), or is None when
-    a reader reports it. ``stops`` says what a finding of this rule keeps from happening, however it is weighed:
+    of every document. ``module`` holds its ``check``, its ``check_corpus``, or both, as ``scope`` says, or is None
+    when a reader reports it. ``stops`` says what a finding of this rule keeps from happening, however it is weighed:
     rendering and running, running alone, or nothing.
     """
 

@@ -122,7 +122,8 @@ class Corpus:
     documents below the root: only then "no document has this id" is certain. ``load`` gives the facts of a document
     that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is
     known: ``given`` as `--root`, ``known`` because it was named or is marked as a project, or ``guessed``: the folder
-    that a document happens to lie in.
+    that a document happens to lie in. ``metas`` are the meta files below the root that are no entries; ``now`` is None
+    where nobody knows the time.
     """
 
     entries: Mapping[Path, Facts]
@@ -131,6 +132,8 @@ class Corpus:
     complete: bool = True
     load: Callable[[Path], Facts | None] = _nothing
     rooted: Rooted = "known"
+    metas: Mapping[Path, Facts] = field(default_factory=dict)
+    now: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ class _Lender:
     outside its folder."""
 
     number: int
-    file: MetaFile
+    file: MetaFile[Sequence[FieldRow]]
 
     @property
     def wide(self) -> bool:

@@ -24,6 +24,9 @@ from prosa.source import FileProblem, Files, SourceText, TextFiles
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 
+META_SUFFIX = ".mda"
+"""Documents that lend metadata end so, but for those that the settings of the project make MAGI documents."""
+
 MAX_BESIDE = 50_000
 """Documents beside the ones named that are considered; ids beyond them are unknown."""
 
@@ -66,6 +69,16 @@ class Group:
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
         paths = [each for each in found if isinstance(each, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
+
+    def metas(self) -> list[Path]:
+        """The documents below the root that may lend metadata to others (M20): below a root that is only guessed those
+        in the folder itself."""
+        settings = self.project.settings
+        by_glob = settings is not None and any(name == "magi" for _, name in settings.dialects)
+        most = 1 if self.rooted == "guessed" else MAX_FOLDERS_BESIDE
+        walk = Walk(DOCUMENT_SUFFIXES if by_glob else (META_SUFFIX,), self.files, self.gitignore, most)
+        found = islice(walk.documents(_shown(self.root)), MAX_BESIDE)
+        return [each for each in found if isinstance(each, Path)]
 
 
 @dataclass(slots=True)

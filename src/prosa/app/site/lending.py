@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
@@ -24,6 +25,9 @@ from prosa.dialects.magi.meta import MetaFile, effective_fields
 from prosa.dialects.reading import DialectReading, read_as
 from prosa.source import FileProblem
 
+LendingFile: TypeAlias = MetaFile[Sequence[FieldRow]]
+"""A meta file with the rows of its fields."""
+
 _GLOBS = "globs"
 
 SUFFIX = ".mda"
@@ -35,21 +39,21 @@ class Lenders:
     """The meta files of a site."""
 
     files: RootedFiles
-    _known: dict[str, tuple[Stamp, MetaFile | None]] = field(default_factory=dict)
+    _known: dict[str, tuple[Stamp, LendingFile | None]] = field(default_factory=dict)
 
-    def of(self, scan: Scan) -> tuple[MetaFile, ...]:
+    def of(self, scan: Scan) -> tuple[LendingFile, ...]:
         """The meta files among the documents that were found."""
         candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
         self._known = {each.path: self._read(each) for each in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
 
-    def _read(self, each: Found) -> tuple[Stamp, MetaFile | None]:
+    def _read(self, each: Found) -> tuple[Stamp, LendingFile | None]:
         known = self._known.get(each.path)
         if known is not None and known[0] == each.stamp:
             return known
         return each.stamp, self._meta(each)
 
-    def _meta(self, each: Found) -> MetaFile | None:
+    def _meta(self, each: Found) -> LendingFile | None:
         try:
             source = self.files.read(each.place)
         except FileProblem:
@@ -65,7 +69,7 @@ class Lenders:
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
 
 
-def facets_at(reading: DialectReading, path: str, lenders: Sequence[MetaFile]) -> Facets:
+def facets_at(reading: DialectReading, path: str, lenders: Sequence[LendingFile]) -> Facets:
     """The facets of a document at ``path`` with what is lent to it, as the index has them."""
     rows = _rows(reading)
     if not lenders:

@@ -21,7 +21,7 @@ from prosa.app.site.attachments import Attachments
 from prosa.app.site.catalogue import Catalogue, read_catalogue
 from prosa.app.site.files import Place, SiteFiles
 from prosa.app.site.hidden import hidden_files
-from prosa.app.site.lending import SUFFIX, Lenders, facets_at
+from prosa.app.site.lending import SUFFIX, Lenders, LendingFile, facets_at
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import is_reserved
@@ -32,7 +32,6 @@ from prosa.source import FileProblem, SourceText
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
     from prosa.corpus.found import Scan
-    from prosa.dialects.magi.meta import MetaFile
     from prosa.dialects.reading import DialectReading
     from prosa.rules.looking import Workers
     from prosa.settings import Settings
@@ -87,7 +86,7 @@ class LiveSite:
     rules: int = 0
     """Grows with every change of what meta files say of others."""
 
-    _lenders: tuple[MetaFile, ...] | None = None
+    _lenders: tuple[LendingFile, ...] | None = None
     _looked: Event = field(default_factory=Event, repr=False)
     _wake: Event = field(default_factory=Event, repr=False)
     _stop: Event = field(default_factory=Event, repr=False)

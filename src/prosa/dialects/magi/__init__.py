@@ -4,7 +4,7 @@
 graph, `format_edits` its normal form.
 """
 
-from prosa.dialects.magi.facts import facts
+from prosa.dialects.magi.facts import corpus_facts, facts
 from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.format import format_edits
 from prosa.dialects.magi.links import definitions, references
@@ -16,6 +16,7 @@ __all__ = [
     "MagiModel",
     "Relationship",
     "Script",
+    "corpus_facts",
     "definitions",
     "facts",
     "format_edits",

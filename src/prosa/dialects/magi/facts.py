@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from prosa.dialects.fields import declared_value
+from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.dialects.magi.owners import owners_of
 from prosa.dialects.magi.regions import Region
@@ -18,6 +20,14 @@ def facts(model: MagiModel) -> dict[str, Any]:
         "relationships": [_relationship(model, each) for each in model.relationships],
         "regions": [_region(model, each, state) for each, state in _states(model)],
     }
+
+
+def corpus_facts(model: MagiModel) -> dict[str, Any]:
+    """What a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
+    globs = model.fields.texts("globs")
+    if not globs:
+        return {}
+    return {"globs": list(globs), "lends": declared_value(model.front.fields, FRONT) if model.front.fields else {}}
 
 
 def _script(model: MagiModel, script: Script) -> dict[str, Any]:

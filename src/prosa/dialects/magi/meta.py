@@ -1,6 +1,7 @@
 """Meta files: documents whose `globs` lend their metadata to others (M20, MA18). Pure; who reads them is the caller's.
 
-The document's own front matter wins, then the nearest meta file; metadata only fills gaps.
+The document's own front matter wins, then the nearest meta file; metadata only fills gaps. What is lent stays known as
+lent, with the meta file that it comes from, and never names a document (X33): titles are those of `graph.records`.
 """
 
 from __future__ import annotations
@@ -8,21 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from prosa.data import Value
 from prosa.dialects.magi.globs import applies
+from prosa.dialects.reading import DialectReading
+
+V = TypeVar("V")
+"""A field as whoever asks has it: plain data, or rows of the index."""
 
 OWN = frozenset({"doc-id", "globs"})
 """Fields that say something about the meta file itself and are never lent."""
 
 
+class Lent(NamedTuple, Generic[V]):
+    """A field that a document does not have itself: its value, and the path of the meta file it comes from."""
+
+    value: V
+    by: PurePosixPath
+
+
 @dataclass(frozen=True, slots=True)
-class MetaFile:
-    """A document with `globs`. ``path`` is relative to the root of the project."""
+class MetaFile(Generic[V]):
+    """A document with `globs`. ``path`` is relative to the root of the project; a field that is None lends nothing."""
 
     path: PurePosixPath
     globs: tuple[str, ...]
-    fields: Mapping[str, Value]
+    fields: Mapping[str, V | None]
 
     def covers(self, path: PurePosixPath, url: str | None = None) -> bool:
         """Whether its metadata applies to a document; a meta file does not cover itself."""
@@ -32,18 +44,38 @@ class MetaFile:
         return applies(self.globs, path=below, root_path=path, url=url)
 
 
-def effective_fields(
-    own: Mapping[str, Value], path: PurePosixPath, metas: Iterable[MetaFile], *, url: str | None = None
-) -> dict[str, Value]:
-    """The front matter of the document at ``path`` with its gaps filled; a field that is null is a gap.
+def meta_file(reading: DialectReading, path: str) -> MetaFile[Any] | None:
+    """The meta file that a document at ``path`` is, its fields as plain data; None where it has no `globs`."""
+    globs = reading.model.fields.texts("globs") if reading.name == "magi" and reading.model else ()
+    return MetaFile(PurePosixPath(path), globs, reading.front_matter or {}) if globs else None
+
+
+def lent_to(reading: DialectReading, path: str, metas: Iterable[MetaFile[Any]]) -> dict[str, Lent[Any]]:
+    """What meta files lend to a document of any dialect at ``path``, by field, as plain data."""
+    own = reading.front_matter or {}
+    url = own.get("source-url")
+    return lent_fields(own, PurePosixPath(path), metas, url=url if isinstance(url, str) else None)
+
+
+def lent_fields(
+    own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
+) -> dict[str, Lent[V]]:
+    """What is lent to the document at ``path`` with the fields ``own``; a field that is None is a gap.
 
     Nearest is the meta file in the deepest folder; of two in one folder the first by name.
     """
     covering = [meta for meta in metas if meta.covers(path, url)]
     covering.sort(key=lambda meta: (-len(meta.path.parts), meta.path))
-    found = dict(own)
+    found: dict[str, Lent[V]] = {}
     for meta in covering:
         for name, value in meta.fields.items():
-            if name not in OWN and found.get(name) is None:
-                found[name] = value
+            if name not in OWN and value is not None and own.get(name) is None and name not in found:
+                found[name] = Lent(value, meta.path)
     return found
+
+
+def effective_fields(
+    own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
+) -> dict[str, V | None]:
+    """The fields of the document at ``path`` with its gaps filled."""
+    return {**own, **{name: each.value for name, each in lent_fields(own, path, metas, url=url).items()}}

@@ -1,24 +1,57 @@
-"""`expired-document`: the day after which the content counts as outdated has passed (M15, MA20)."""
+"""`expired-document`: the day after which the content counts as outdated has passed (M15, MA20).
+
+The day stands in the document, or a meta file lends it (M20); then the problem is the document's, whatever its dialect.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, datetime
+from pathlib import Path
 
 from prosa.diagnostics import Problem
+from prosa.dialects.front import read_front
 from prosa.dialects.magi.dates import normal_form, read_date
 from prosa.dialects.magi.model import MagiModel
-from prosa.rules.subject import Subject
+from prosa.dialects.reading import read_as
+from prosa.rules.meta_files import lent_in, meta_files
+from prosa.rules.subject import Corpus, Facts, Subject
+from prosa.source import FileProblem
+
+_FIELD = "expired-date"
+_NOTE = "bring it up to date and move the date, or take the document out of use"
 
 
 def check(subject: Subject) -> Iterator[Problem]:
     """At `expired-date`. Silent where nobody knows the time; nothing is ever deleted."""
     model: MagiModel = subject.model
-    text, span = model.fields.text("expired-date"), model.fields.span("expired-date")
-    moment = read_date(normal_form(text) or "") if text else None
-    if moment is None or span is None or (now := subject.now) is None:
+    text, span = model.fields.text(_FIELD), model.fields.span(_FIELD)
+    if text and span is not None and (now := subject.now) is not None and _is_over(text, now):
+        yield Problem("expired-document", f"this document expired on {text}", span, (_NOTE,))
+
+
+def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+    """At the beginning of a document that is lent such a day."""
+    if corpus.now is None or not any(each.fields.get(_FIELD) for each in meta_files(corpus)):
         return
-    known = now if now.tzinfo is not None else now.replace(tzinfo=UTC)
-    if moment.end <= known:
-        note = "bring it up to date and move the date, or take the document out of use"
-        yield Problem("expired-document", f"this document expired on {text}", span, (note,))
+    for real, facts in corpus.entries.items():
+        found = _lent(corpus, real, facts, corpus.now)
+        if found is not None:
+            yield real, found
+
+
+def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Problem | None:
+    try:
+        front = read_front(corpus.files.read(Path(facts.path)))
+    except FileProblem:
+        return None
+    lent = lent_in(corpus, real, read_as(front, facts.dialect)).get(_FIELD)
+    if lent is None or not isinstance(lent.value, str) or not _is_over(lent.value, now):
+        return None
+    message = f"this document expired on {lent.value}, says {lent.by} for it"
+    return Problem("expired-document", message, front.anchor, (_NOTE,))
+
+
+def _is_over(text: str, now: datetime) -> bool:
+    moment = read_date(normal_form(text) or "")
+    return moment is not None and moment.end <= (now if now.tzinfo is not None else now.replace(tzinfo=UTC))

@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
     _rule("MG005", "date-without-zone", _H, _H),
     _rule("MG006", "doc-id-not-uuid", _H, _H),
     _rule("MG007", "missing-doc-id", _W, _E),
-    _rule("MG008", "expired-document", _W, _W),
+    _rule("MG008", "expired-document", _W, _W, "both"),
     _rule("MG009", "fields-below-front-matter", _W, _E),
     _read("MG020", "script-syntax", _E, _E),
     _read("MG021", "comment-in-script", _W, _E),

@@ -1,0 +1,38 @@
+"""Meta files of a corpus, and what they lend to its documents (M20, MA18, X33).
+
+In: a corpus. Out: for a document the fields that it does not have itself, each with the meta file it comes from.
+Whoever shows or judges them says that they are lent.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from prosa.dialects.magi.meta import Lent, MetaFile, lent_to
+from prosa.dialects.reading import DialectReading
+from prosa.rules.subject import Corpus
+
+
+@lru_cache(maxsize=1)
+def meta_files(corpus: Corpus) -> tuple[MetaFile[Any], ...]:
+    """The meta files below the root."""
+    known = {**corpus.entries, **corpus.metas}
+    return tuple(
+        MetaFile(below_root(corpus, real), tuple(facts.extra["globs"]), facts.extra["lends"])
+        for real, facts in known.items()
+        if facts.dialect == "magi" and "globs" in facts.extra
+    )
+
+
+def lent_in(corpus: Corpus, real: Path, reading: DialectReading) -> dict[str, Lent[Any]]:
+    """What is lent to the document at a real path, by field."""
+    metas = meta_files(corpus)
+    return lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}
+
+
+def below_root(corpus: Corpus, real: Path) -> PurePosixPath:
+    """The path of a document as its project knows it; where no root is known, that from the root of the disk."""
+    base = corpus.root if corpus.root is not None and real.is_relative_to(corpus.root) else Path(real.anchor)
+    return PurePosixPath(real.relative_to(base).as_posix())
