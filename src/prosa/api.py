@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from prosa import app
 from prosa.app import Choices, RunResult, Surroundings
 from prosa.app.site_rights import NO_RIGHTS, SiteRights
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.markdownlang import ProgramModel
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
     from prosa.app.script_request import Instructions
     from prosa.app.script_results import ScriptResult
     from prosa.dialects.magi.context import ContextMode
+    from prosa.dialects.magi.model import MagiModel
+    from prosa.dialects.markdownlang import ProgramModel
+    from prosa.dialects.mdh.model import NodeModel
+    from prosa.dialects.plain.model import PlainModel
+    from prosa.dialects.prapti.model import ChatModel
+    from prosa.dialects.skill_md.model import SkillModel
+    from prosa.dialects.ymj.model import YmjModel
 
 T = TypeVar("T")
 
@@ -31,40 +37,47 @@ MAX_PATH = 4096
 """Characters of a path on every system; a longer line is a text."""
 
 
+Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramModel | SkillModel | YmjModel"
+"""The typed reading of a document: one class for each dialect."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document as `load` reads it.
 
-    ``front_matter`` is plain data or None; ``model`` the typed reading where the dialect has one; ``diagnostics`` what
-    a check of this document alone says.
+    ``front_matter`` is plain data or None; ``model`` the typed reading of its dialect, None where the text cannot be
+    read as one; ``diagnostics`` what `prosa check` says of this document.
     """
 
     source: SourceText
     dialect: DialectName
     front_matter: dict[str, Any] | None
-    model: ProgramModel | None
+    model: Model | None
     diagnostics: tuple[Diagnostic, ...]
 
 
 def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
     """Reads a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
 
-    Never fails for what the text says; a path that cannot be read raises `prosa.source.FileProblem`.
+    A file is read as `prosa check` reads it: under the settings of its project, beside the documents there. For a text
+    nothing else is opened. Never fails for what the text says; a path that cannot be read raises
+    `prosa.source.FileProblem`, a dialect that does not exist ValueError.
     """
-    from prosa.adapters.files import RootedFiles, find_root
-    from prosa.rules.engine import check_documents, check_text
+    from prosa.app.check.check import Checker, CheckOptions
+    from prosa.app.check.gather import gather
+    from prosa.dialects.table import known_dialect
+    from prosa.rules.engine import check_text
 
     path = _path_of(path_or_text)
     if path is None:
-        checked = check_text(SourceText(str(path_or_text)), dialect=dialect)
+        checked = check_text(SourceText(str(path_or_text)), dialect=dialect and known_dialect(dialect))
     else:
-        files = RootedFiles(find_root(path), named=(path,))
-        files.read(path)
-        checked = check_documents([path], files, dialect=dialect)
+        (group,) = gather([path])
+        group.files.read(path)
+        checked = Checker.of(CheckOptions(dialect), os.environ).check(group, keep=True)
     found = checked.documents[0]
     front = found.front
-    model = found.program.model if found.program else None
-    return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
+    return Document(front.source, found.dialect, found.reading.front_matter, found.model, checked.of(front.source))
 
 
 def check(
@@ -75,26 +88,32 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
     root: str | Path | None = None,
+    gitignore: bool = True,
+    max_size: int | None = None,
+    jobs: int | None = 1,
+    cache: bool = False,
 ) -> list[Diagnostic]:
-    """The diagnostics of documents and of what they import, in reading order. Folders are walked like `prosa check`."""
-    from prosa.adapters.files import RootedFiles, find_root
-    from prosa.adapters.files.walk import documents_in
-    from prosa.dialects.table import DOCUMENT_SUFFIXES
-    from prosa.rules.engine import check_documents
+    """What `prosa check` reports of documents and of what they import, under the settings of their projects: those of
+    `prosa.toml` first, then in reading order. Folders without a document give nothing.
 
-    given = [Path(each) for each in ([paths] if isinstance(paths, str | Path) else paths)]
-    if not given:
-        return []
-    files = RootedFiles(Path(root) if root is not None else find_root(given[0]), named=tuple(given))
-    checked = check_documents(
-        documents_in(given, DOCUMENT_SUFFIXES, files),
-        files,
-        dialect=dialect,
-        strict=strict,
-        select=tuple(select),
-        ignore=tuple(ignore),
-    )
-    return list(checked.diagnostics)
+    The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
+    processes, None one for each processor; ``cache`` keeps what was found for the next check.
+
+    Raises `prosa.source.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
+    """
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES
+    from prosa.app.check.check import Checker, CheckOptions
+    from prosa.app.check.gather import gather
+
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    options = CheckOptions(dialect, strict, _words(select), _words(ignore), jobs, cache)
+    checker = Checker.of(options, os.environ)
+    groups = gather(given, root=root, max_size=max_size or MAX_DOCUMENT_BYTES, gitignore=gitignore)
+    return list(checker.diagnostics(groups))
+
+
+def _words(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def run(path_or_program: str | Path | Program, input: Any = None, **options: Any) -> RunResult:  # noqa: A002

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.files import FileChanged
-from prosa.cli import writing
+from prosa.app.check import fix
 from prosa.cli.main import main
 from tests.cli.desk import desk
 
@@ -80,14 +80,14 @@ def test_permissions_links_and_line_ends_are_kept(folder: Path):
 def test_a_file_that_changed_meanwhile_is_left_alone_and_said(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (folder / "a.md").write_bytes(UNUSED.encode())
     (folder / "b.md").write_bytes(UNUSED.encode())
-    replace = writing.replace_file
+    replace = fix.replace_file
 
     def changed(path: Path, text: str, **options) -> None:
         if path.name == "a.md":
             path.write_bytes(b"somebody else's\n")
         replace(path, text, **options)
 
-    monkeypatch.setattr(writing, "replace_file", changed)
+    monkeypatch.setattr(fix, "replace_file", changed)
     status, out, err = run("--fix")
     assert status == 1
     assert (folder / "a.md").read_bytes() == b"somebody else's\n"
@@ -102,7 +102,7 @@ def test_a_write_protected_file_is_said_and_the_others_are_written(folder: Path,
         raise PermissionError(13, "is write-protected", str(path))
 
     (folder / "a.md").write_bytes(UNUSED.encode())
-    monkeypatch.setattr(writing, "replace_file", protected)
+    monkeypatch.setattr(fix, "replace_file", protected)
     status, _, err = run("--fix")
     assert status == 1
     assert err == "error: a.md: is write-protected; it was not written\n"

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from prosa.graph.node import Edge, Node
-from prosa.rules.engine import Surroundings, check
+from prosa.rules.engine import CorpusScope, check
 from prosa.rules.looking import Looker
 from prosa.rules.policy import Profile
 from tests.graph.corpora import graph_of
@@ -29,7 +29,7 @@ def by_check(texts: Mapping[str, str]) -> list[tuple[str, int, str, str]]:
     """Path, offset, origin and state of everything that a check says about references."""
     files = MemoryFiles({str(ROOT / name): text for name, text in texts.items()})
     paths = [Path(ROOT / name) for name in texts]
-    checked = check(paths, Looker(files, Profile().hints, now=NOW), Profile(), Surroundings(Path(ROOT)))
+    checked = check(paths, Looker(files, Profile().hints, now=NOW), Profile(), CorpusScope(Path(ROOT)))
     return sorted(
         (Path(each.path).relative_to(ROOT).as_posix(), each.span.start, *RULES[each.rule])
         for each in checked.diagnostics

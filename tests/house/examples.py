@@ -159,9 +159,12 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def surroundings(home: Path) -> dict[str, str]:
-    """An environment without a key, in which the commands of this installation are found first."""
+    """An environment without a key, in which the commands of this installation are found first, with the package that
+    is tested."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "MARKDOWNLANG_AGREE": "Trans rights are human rights"}
+    tested = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+    agreed = {"MARKDOWNLANG_AGREE": "Trans rights are human rights"}
+    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", **tested, **agreed}
 
 
 def _run(command: list[str], folder: Path, environ: Mapping[str, str]) -> str:

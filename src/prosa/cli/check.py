@@ -1,17 +1,35 @@
-"""`prosa check`: diagnostics for documents and what they import, and fixes. Thin: gather, check, fix, render."""
+"""`prosa check`: diagnostics for documents and what they import, and fixes. Parses, has `app.check` do it, prints."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
-from prosa.cli.check_options import add_folder_options, add_reading_options, add_work_options, size_in_bytes
-from prosa.cli.checking import Checking, checking
+from prosa.cli.check_options import (
+    add_folder_options,
+    add_reading_options,
+    add_work_options,
+    chosen_dialect,
+    size_in_bytes,
+)
 from prosa.cli.console import Console
+from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
+from prosa.cli.progress import progress
 from prosa.diagnostics import Diagnostic, Severity
-from prosa.rules.rank import ordered
+from prosa.diagnostics.nearest import UnknownName
+from prosa.source import TextFiles
+
+if TYPE_CHECKING:
+    from prosa.app.check.fix import Change, Fixes
+
+MANY = 200
+"""Documents from which on a status line is worth showing."""
 
 FORMATS = ("text", "json", "jsonl", "sarif", "github", "junit")
 
@@ -58,22 +76,41 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
 
 
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:
-    fixes = args.fix or args.unsafe_fixes or args.diff
     count = sum(len(group.paths) for group in groups)
-    with checking(args, console, count) as how:
-        if fixes:
-            from prosa.cli.fixing import fix_groups
-
-            return fix_groups(groups, how, args, console)
-        found = diagnostics(groups, how)
+    with checker(args, console, count) as how:
+        if args.fix or args.unsafe_fixes or args.diff:
+            return _fix(groups, how, args, console)
+        found = how.diagnostics(groups)
     report(found, groups, args, console)
     return failed(found)
 
 
-def diagnostics(groups: Sequence[Group], how: Checking) -> tuple[Diagnostic, ...]:
-    """What is found in all groups, in reading order; what is wrong with their settings first."""
-    settings = [each for group in groups for each in group.project.diagnostics]
-    return (*settings, *ordered(each for group in groups for each in how.check(group).diagnostics))
+@contextlib.contextmanager
+def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[Checker]:
+    """How to check ``count`` documents, with a status line on a terminal while it goes on. Raises `WrongUse`."""
+    options = CheckOptions(
+        chosen_dialect(args.dialect), args.strict, args.select, args.ignore, jobs=args.jobs, cache=args.cache
+    )
+    with progress(console, wanted=count >= MANY) as status:
+        done = _Done(count, status.show)
+        try:
+            how = Checker.of(options, console.environ, done if status.enabled else None)
+        except UnknownName as error:
+            raise WrongUse(f"unknown {error.what} {error.name!r}", hint=error.hint) from None
+        yield how
+
+
+@dataclass(slots=True)
+class _Done:
+    """Counts documents on the status line."""
+
+    total: int
+    show: Callable[[str], None]
+    count: int = field(default=0)
+
+    def __call__(self, more: int, /) -> None:
+        self.count += more
+        self.show(f"checked {min(self.count, self.total):,} of {self.total:,} documents")
 
 
 def failed(found: Sequence[Diagnostic]) -> int:
@@ -91,6 +128,60 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
         from prosa.render.text import render_summary
 
         console.out(render_summary(found, len(paths)))
+
+
+def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, console: Console) -> int:
+    """Fixes, and reports what is left. 1 when an error is left, when a file could not be written, and with `--diff`
+    when there is a difference."""
+    from prosa.app.check.fix import fix_groups, write_changes
+
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format")
+    fixes = fix_groups(groups, how, unsafe=args.unsafe_fixes)
+    for dropped in fixes.dropped:
+        each = dropped.diagnostic
+        console.err(f"fix not applied: {each.path}:{each.start.line}: {each.message} [{each.rule}]: {dropped.reason}")
+    if args.diff:
+        return _show(fixes.changes, console)
+    refused = write_changes(fixes.changes)
+    for words in refused.values():
+        say(console, words)
+    status = int(bool(failed(fixes.left) or refused))
+    if any(isinstance(group.files, TextFiles) for group in groups):
+        _print_stdin(groups, fixes, console)
+        return status
+    report(fixes.left, groups, args, console)
+    written = [change for change in fixes.changes if change.path not in refused]
+    if args.format == "text" and written:
+        count = sum(change.fixes for change in written)
+        console.out(f"Fixed {_count(count, 'problem')} in {_count(len(written), 'document')}.")
+    return status
+
+
+def _show(changes: Sequence[Change], console: Console) -> int:
+    from prosa.render.diff import render_diff
+
+    for change in changes:
+        console.out(render_diff(str(change.path), change.before.text, change.after), end="")
+    count = sum(change.fixes for change in changes)
+    console.err(f"Would fix {_count(count, 'problem')}." if count else "Nothing to fix.")
+    return int(bool(changes))
+
+
+def _print_stdin(groups: Sequence[Group], fixes: Fixes, console: Console) -> None:
+    """The text of standard input on standard output, fixed or not; what is left to do on standard error."""
+    if fixes.left:
+        from prosa.render.text import render_text
+
+        console.err(render_text(fixes.left, color=console.color_err))
+    for group in groups:
+        if isinstance(group.files, TextFiles):
+            fixed = next((change.after for change in fixes.changes if change.is_stdin), group.files.source.text)
+            console.out(fixed, end="")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _findings(found: Sequence[Diagnostic], paths: Sequence[str], form: str, console: Console) -> str:

@@ -6,9 +6,9 @@ import argparse
 import re
 
 from prosa.cli.parser import WrongUse
-from prosa.diagnostics.nearest import nearest
+from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.table import DIALECTS
+from prosa.dialects.table import DIALECTS, known_dialect
 
 _SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
@@ -56,15 +56,10 @@ def _count(text: str) -> int:
 
 def chosen_dialect(name: str | None) -> DialectName | None:
     """`--as` as a dialect. Raises `WrongUse`."""
-    if name is None:
-        return None
-    row = next((row for row in DIALECTS if row.name == name), None)
-    if row is None:
-        guess = nearest(name, [row.name for row in DIALECTS])
-        raise WrongUse(
-            f"--as {name}: no such dialect", hint=f"did you mean {guess}?" if guess else "see: prosa explain"
-        )
-    return row.name
+    try:
+        return None if name is None else known_dialect(name)
+    except UnknownName as error:
+        raise WrongUse(f"--as {name}: no such dialect", hint=error.hint) from None
 
 
 def size_in_bytes(text: str) -> int:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from prosa.app.check.fix import Change, write_changes
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-from prosa.cli.writing import Change, write_changes
 from prosa.dialects.formatting import FormatOptions
 from prosa.rules.analysis import Hints
 from prosa.rules.formatting import Formatted, format_text
@@ -68,7 +69,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.check or args.diff:
         _say_check(changes, count, args, console)
         return int(bool(changes or refused))
-    refused += len(write_changes(changes, console))
+    unwritten = write_changes(changes)
+    for words in unwritten.values():
+        say(console, words)
+    refused += len(unwritten)
     if stdin is not None:
         console.out(next((each.after for each in changes if each.is_stdin), stdin.text), end="")
     else:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
-from prosa.cli.checking import Checking
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.rules.engine import Checked, CheckedDocument
-from prosa.rules.policy import Profile
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     unread = [problem for group in groups for problem in _unreadable(group)]
     if unread and len(unread) == sum(len(group.paths) for group in groups):
         raise unread[0]
-    shown = [facts for group in groups for facts in _facts(group, args)]
+    shown = [facts for group in groups for facts in _facts(group, args, console)]
     if not shown:
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
     _print(shown, args.format, console)
@@ -57,12 +56,12 @@ def _unreadable(group: Group) -> Iterator[FileProblem]:
             yield problem
 
 
-def _facts(group: Group, args: argparse.Namespace) -> list[dict[str, Any]]:
+def _facts(group: Group, args: argparse.Namespace, console: Console) -> list[dict[str, Any]]:
     """The facts of every document of a group that can be read."""
     from prosa.render.facts import document_facts
 
-    profile = Profile(chosen_dialect(args.dialect), strict=args.strict)
-    checked = Checking(profile).check(group, keep=True)
+    options = CheckOptions(chosen_dialect(args.dialect), args.strict)
+    checked = Checker.of(options, console.environ).check(group, keep=True)
     shown = {
         each.real: document_facts(each, checked.of(each.front.source), lent=_lent(each, checked))
         for each in checked.documents

@@ -1,4 +1,4 @@
-"""The known name that an unknown one was most likely meant to be."""
+"""Names that are unknown: the error, and the known name that was most likely meant."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ MAX_LENGTH = 64
 
 MAX_CANDIDATES = 200
 """More names than this are not compared, for the same reason."""
+
+
+class UnknownName(ValueError):
+    """Nobody knows this name; ``what`` it should be the name of, and ``hint`` says what to do."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        guess = nearest(name, known)
+        self.what, self.name = what, name
+        self.hint = f"did you mean {guess}?" if guess else "see: prosa explain"
+        super().__init__(f"unknown {what} {name!r}; {self.hint}")
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:

@@ -3,6 +3,7 @@ before a document needs it."""
 
 from __future__ import annotations
 
+from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import Dialect, DialectName
 
 DIALECTS: tuple[Dialect, ...] = (
@@ -25,6 +26,14 @@ def dialect(name: str) -> Dialect:
         if row.name == name:
             return row
     raise KeyError(name)
+
+
+def known_dialect(name: str) -> DialectName:
+    """The dialect that a user names. Raises `UnknownName`."""
+    row = next((row for row in DIALECTS if row.name == name), None)
+    if row is None:
+        raise UnknownName("dialect", name, [row.name for row in DIALECTS])
+    return row.name
 
 
 def dialect_of_file_name(name: str) -> DialectName | None:

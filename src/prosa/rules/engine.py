@@ -151,7 +151,7 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CorpusScope:
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
     ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
@@ -164,7 +164,7 @@ class Surroundings:
     metas: Callable[[], Sequence[Path]] | None = None
 
 
-def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surroundings | None = None) -> Checked:
+def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: CorpusScope | None = None) -> Checked:
     """Checks the documents at ``paths`` together."""
     seen = looker.look(paths)
     closure, findings = check_groups(seen, looker)
@@ -175,7 +175,7 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surro
             found[each.real] += each.problems
         else:
             others[each.real] = each
-    corpus = _corpus(seen, looker, around or Surroundings())
+    corpus = _corpus(seen, looker, scope or CorpusScope())
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
@@ -193,19 +193,19 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, around: Surro
     return Checked(documents, closure, ordered(diagnostics), corpus)
 
 
-def _corpus(seen: Mapping[Path, Analysis], looker: Looker, around: Surroundings) -> Corpus:
+def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope) -> Corpus:
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
     metas: dict[Path, Facts] = {}
-    if around.beside is not None and any(map(_names_others, entries.values())):
-        paths, complete = around.beside()
+    if scope.beside is not None and any(map(_names_others, entries.values())):
+        paths, complete = scope.beside()
         entries |= _facts_of(paths, entries, looker)
-    elif around.metas is not None:
-        found = _facts_of(around.metas(), entries, looker)
+    elif scope.metas is not None:
+        found = _facts_of(scope.metas(), entries, looker)
         metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
-    rooted = around.rooted
-    return Corpus(entries, looker.files, around.root, complete, looker.facts, rooted, metas, looker.now)
+    rooted = scope.rooted
+    return Corpus(entries, looker.files, scope.root, complete, looker.facts, rooted, metas, looker.now)
 
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker) -> dict[Path, Facts]:

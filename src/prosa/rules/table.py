@@ -6,10 +6,11 @@ YMJ, `MH` MDH, `PR` Prapti, `SK` skills.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 
+from prosa.diagnostics.nearest import UnknownName
 from prosa.rules.rule import Rule
 
 FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "skill_md", "ymj")
@@ -42,3 +43,12 @@ def selects(selector: str, rule: Rule) -> bool:
 def is_selector(selector: str) -> bool:
     """Whether a selector names any rule at all."""
     return any(selects(selector, rule) for rule in RULES)
+
+
+def known_rules(values: Iterable[str]) -> tuple[str, ...]:
+    """Rule names and beginnings of codes, each value one or several with commas. Raises `UnknownName`."""
+    names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+    for name in names:
+        if not is_selector(name):
+            raise UnknownName("rule", name, (*(rule.name for rule in RULES), *(rule.code for rule in RULES)))
+    return names

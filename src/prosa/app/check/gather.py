@@ -63,7 +63,7 @@ class Group:
         return "known" if self.whole or self.marked else "guessed"
 
     def beside(self) -> tuple[Sequence[Path], bool]:
-        """All documents below the root, and whether these are all (`rules.engine.Surroundings`)."""
+        """All documents below the root, and whether these are all (`rules.engine.CorpusScope`)."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
         walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most)
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
@@ -98,10 +98,10 @@ class _Grouping:
 
 
 def gather(
-    paths: Sequence[str],
+    paths: Sequence[str | Path],
     *,
-    root: str | None,
-    max_size: int,
+    root: str | Path | None = None,
+    max_size: int = MAX_DOCUMENT_BYTES,
     stdin: SourceText | None = None,
     gitignore: bool = True,
 ) -> tuple[Group, ...]:
@@ -143,7 +143,7 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     return SourceText(decode(Path(path), data), path)
 
 
-def _named(paths: Sequence[str]) -> tuple[Path, ...]:
+def _named(paths: Sequence[str | Path]) -> tuple[Path, ...]:
     """The documents that the user named one by one: they are opened wherever they lie (X5)."""
     return tuple(path for name in paths if name != STDIN and not (path := Path(name)).is_dir())
 
@@ -159,7 +159,7 @@ def _shown(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
-def _folder(root: str | None) -> Path | None:
+def _folder(root: str | Path | None) -> Path | None:
     if root is None:
         return None
     path = Path(root)

@@ -1,0 +1,114 @@
+"""Checks documents as every door does it: with the settings of their projects and what lies beside them, in several
+processes and with a cache where that is wanted.
+
+In: groups of documents, options, the environment. Out: what was found in each. It prints nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prosa.adapters.files import cache_dir
+from prosa.adapters.processes import Pool, worker_count
+from prosa.app.check.gather import Group
+from prosa.diagnostics import Diagnostic
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.table import known_dialect
+from prosa.rules.engine import Checked, CorpusScope, check
+from prosa.rules.keeping import Store
+from prosa.rules.looking import Looker, Workers
+from prosa.rules.overlay import Overlay
+from prosa.rules.policy import Profile
+from prosa.rules.rank import ordered
+from prosa.rules.table import known_rules
+from prosa.source import Files
+
+_DAY = 24 * 60 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """How documents are checked. None leaves the choice to the project and the documents.
+
+    ``select`` and ``ignore`` are rule names and beginnings of codes. ``jobs`` is the number of processes, None one for
+    each processor; ``cache`` keeps analyses for the next check. Neither of the two changes what is found.
+    """
+
+    dialect: DialectName | None = None
+    strict: bool | None = None
+    select: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    jobs: int | None = 1
+    cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """How groups of documents are checked. ``progress`` hears how many documents more are done."""
+
+    profile: Profile
+    store: Store | None = None
+    workers: Workers | None = None
+    progress: Callable[[int], None] | None = None
+
+    @classmethod
+    def of(
+        cls, options: CheckOptions, environ: Mapping[str, str], progress: Callable[[int], None] | None = None
+    ) -> Checker:
+        """The checker that these options ask for. Raises `UnknownName`."""
+        profile = Profile(
+            known_dialect(options.dialect) if options.dialect is not None else None,
+            strict=options.strict,
+            select=known_rules(options.select),
+            ignore=known_rules(options.ignore),
+        )
+        count = worker_count() if options.jobs is None else options.jobs
+        workers = Pool(count) if count > 1 else None
+        return cls(profile, _store(environ) if options.cache else None, workers, progress)
+
+    def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:
+        """What is found in all groups, in reading order; what is wrong with their settings first."""
+        settings = [each for group in groups for each in group.project.diagnostics]
+        return (*settings, *ordered(each for group in groups for each in self.check(group).diagnostics))
+
+    def check(
+        self,
+        group: Group,
+        *,
+        keep: bool = False,
+        texts: Mapping[Path, str] | None = None,
+        only: Collection[Path] | None = None,
+    ) -> Checked:
+        """Checks the documents of a group, with ``texts`` in place of files, or ``only`` some of them. Only with
+        ``keep`` the answer holds readings."""
+        profile = replace(self.profile, settings=group.project.settings, root=group.root)
+        files: Files = Overlay(texts, group.files) if texts else group.files
+        looker = Looker(
+            files,
+            profile.hints,
+            keep,
+            datetime.now(UTC),
+            store=self.store,
+            workers=self.workers,
+            progress=self.progress,
+        )
+        beside = None if group.whole and only is None else group.beside
+        metas = None if group.whole and only is None else group.metas
+        scope = CorpusScope(group.root, beside, group.rooted, metas)
+        paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
+        return check(paths, looker, profile, scope)
+
+
+def _store(environ: Mapping[str, str]) -> Store | None:
+    """The cache; None where there is no private place for one."""
+    from prosa.adapters.files.code_mark import code_mark
+    from prosa.adapters.files.result_store import ResultStore
+
+    try:
+        return ResultStore(cache_dir(environ), code_mark(), int(time.time()) // _DAY)
+    except OSError:
+        return None
