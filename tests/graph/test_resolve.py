@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
+from itertools import product
+from pathlib import PurePosixPath
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +52,54 @@ def test_y21_in_a_record_double_brackets_name_a_stem_and_nothing_else():
     assert found(record, wikilink("desk"), ROOM, DESK).state == "resolved"
     assert found(record, wikilink("Front desk"), ROOM, DESK).state == "unresolved"
     assert found(record, wikilink("2024"), ROOM, DESK).state == "unresolved"
+
+
+@pytest.mark.parametrize(
+    ("source", "nearest"),
+    [
+        ("en/Plugins/x.md", ["part.md"]),
+        ("de/Grundlagen/x.md", ["de/Grundlagen/part.md"]),
+        ("de/x.md", ["part.md"]),
+        ("three/x/y/z/x.md", ["three/x/part.md"]),
+        ("three/x/y/x.md", ["three/x/part.md"]),
+        ("fr/x.md", ["part.md"]),
+        ("fr/deep/er/x.md", ["part.md"]),
+        ("en/Basics/in/x.md", ["en/Basics/part.md"]),
+        ("x.md", ["part.md"]),
+        ("two/x.md", ["part.md"]),
+        ("three/w/x.md", ["part.md"]),
+        ("two/deep/c/x.md", ["two/deep/a/part.md", "two/deep/b/part.md"]),
+    ],
+)
+def test_ya21_of_several_the_nearest_is_meant(source: str, nearest: list[str]):
+    """YA21. The same folder, then the fewest folders up and down, then the shortest path; equal ones are ambiguous."""
+    paths = ["part.md", "en/Basics/part.md", "de/Grundlagen/part.md", "three/x/part.md"]
+    paths += ["two/deep/a/part.md", "two/deep/b/part.md"]
+    made = found(bare(source), wikilink("part"), *map(bare, paths))
+    assert [each.path for each in made.targets] == nearest
+
+
+FOLDERS = st.sampled_from(["/".join(parts) for depth in range(4) for parts in product("ab", repeat=depth)])
+
+
+@given(FOLDERS, st.sets(FOLDERS, min_size=1, max_size=6))
+def test_ya21_nothing_is_nearer_than_what_a_wikilink_means(here: str, folders: set[str]):
+    """YA21. Held against the words of the decision: steps are counted by walking up from both sides."""
+
+    def steps(there: str) -> tuple[int, int]:
+        one, two = (PurePosixPath("/", each) for each in (here, there))
+        shared = len({one, *one.parents} & {two, *two.parents})
+        return len(one.parts) + len(two.parts) - 2 * shared, len(two.parts)
+
+    made = found(
+        bare(posixpath.join(here, "x.md")),
+        wikilink("part"),
+        *(bare(posixpath.join(each, "part.md")) for each in folders),
+    )
+    least = min(map(steps, folders))
+    assert [posixpath.dirname(each.path) for each in made.targets] == sorted(
+        (each for each in folders if steps(each) == least), key=lambda each: posixpath.join(each, "part.md")
+    )
 
 
 def test_ya21_several_stems_are_ambiguous_and_all_named():

@@ -17,7 +17,8 @@ FILE_SUFFIXES = frozenset(
         *DOCUMENT_SUFFIXES,
         *(".mdx", ".rst", ".txt", ".adoc", ".ipynb", ".pdf", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml"),
         *(".toml", ".ini", ".cfg", ".xml", ".sql", ".log", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
-        *(".ico", ".mp3", ".mp4", ".mov", ".webm", ".zip", ".gz", ".py", ".pyi", ".js", ".ts", ".tsx", ".jsx", ".mjs"),
+        *(".avif", ".ico", ".mp3", ".ogg", ".opus", ".wav", ".flac", ".m4a", ".aac", ".mp4", ".mov", ".mkv", ".ogv"),
+        *(".webm", ".canvas", ".base", ".zip", ".gz", ".py", ".pyi", ".js", ".ts", ".tsx", ".jsx", ".mjs"),
         *(".css", ".scss", ".c", ".h", ".cpp", ".hpp", ".cc", ".cs", ".go", ".java", ".kt", ".lua", ".php", ".pl"),
         *(".r", ".rb", ".rs", ".scala", ".sh", ".bash", ".ps1", ".bat", ".swift", ".docx", ".xlsx", ".pptx", ".odt"),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Generic
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -45,7 +46,7 @@ def settle(
     """Where a reference leads. ``places`` come the best first; of ``record`` only path and dialect count.
 
     The first tier that finds anything decides. A wikilink that names folders leads only to documents in them, and one
-    that fits several documents means the one beside the source, where exactly one is (Y21).
+    that fits several documents means the nearest one, where exactly one is (YA21).
     """
     for tier in places:
         found = _found(tier, names)
@@ -60,7 +61,7 @@ def settle(
 
 
 def _meant(found: Sequence[Document], source: str, target: str, names: Names[Document]) -> Sequence[Document]:
-    """Those of ``found`` that lie in the folders of a target, and of several the one beside the source."""
+    """Those of ``found`` that lie in the folders of a target, and of several the nearest to the source."""
     if len(found) == 1 and "/" not in target:
         return found
     folder, stem = stem_of(target)
@@ -71,8 +72,22 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
     if folder:
         ending = f"/{folder.strip('/')}".casefold()
         found = [each for each in found if f"/{posixpath.dirname(each.path)}".casefold().endswith(ending)]
-    beside = [each for each in found if each.path.rpartition("/")[0] == here] if len(found) > 1 else found
-    return beside if len(beside) == 1 else found
+    return nearest_to(here, found) if len(found) > 1 else found
+
+
+def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
+    """Those of several documents that are nearest to a folder (YA21): in it, else the fewest folders up and down away,
+    of these the ones with the shortest path. Several that are equally near are all given."""
+    here = folder.split("/") if folder else []
+    ways = [_way(here, each.path.split("/")[:-1]) for each in found]
+    least = min(ways)
+    return [each for each, way in zip(found, ways, strict=True) if way == least]
+
+
+def _way(here: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
+    """How many folders one goes up and down, and how deep one is then."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, there, strict=False)))
+    return len(here) + len(there) - 2 * shared, len(there)
 
 
 def _at(folder: str, stem: str, names: Names[Document]) -> Iterator[Document]:

@@ -42,6 +42,12 @@ def is_name(target: str) -> bool:
     return bool(_NAME.match(target)) and (suffix in DOCUMENT_SUFFIXES or suffix not in FILE_SUFFIXES)
 
 
+def is_attachment(target: str) -> bool:
+    """Whether double brackets name a file that is no document: a picture, a recording, a table."""
+    suffix = suffix_of(target)
+    return suffix in FILE_SUFFIXES and suffix not in DOCUMENT_SUFFIXES and bool(_NAME.match(target))
+
+
 def stem_of(target: str) -> tuple[str, str]:
     """The folders and the stem that a wikilink names (Y21); a suffix of documents may stand behind it."""
     folder, name = posixpath.split(target)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from prosa.graph.names import Key
-from prosa.graph.stems import folded
+from prosa.graph.stems import folded, stem_of
 from prosa.rules.subject import Corpus, Facts
 
 
@@ -51,6 +51,23 @@ class CorpusNames:
 def corpus_names(corpus: Corpus) -> CorpusNames:
     """The names of a corpus, the same for all rules that ask."""
     return CorpusNames(corpus)
+
+
+@lru_cache(maxsize=1)
+def file_names(corpus: Corpus) -> Mapping[str, str]:
+    """The files below the root by name but for case, each with a path; empty where nobody knows them."""
+    return corpus.file_names() if corpus.file_names is not None else {}
+
+
+@lru_cache(maxsize=1)
+def is_vault(corpus: Corpus) -> bool:
+    """Whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that leads
+    somewhere."""
+    if corpus.root is not None and corpus.files.exists(corpus.root / ".obsidian"):
+        return True
+    names = corpus_names(corpus)
+    targets = (stem_of(link.target)[1] for facts in corpus.entries.values() for link in facts.wikilinks)
+    return any(names.find(Key("stem", stem)) for stem in targets if stem)
 
 
 def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:

@@ -155,13 +155,14 @@ class CorpusScope:
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
     ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
-    ``rooted`` says how the root is known (`Corpus`).
+    ``rooted`` says how the root is known, ``file_names`` which files of any kind are below it (`Corpus`).
     """
 
     root: Path | None = None
     beside: Callable[[], tuple[Sequence[Path], bool]] | None = None
     rooted: Rooted = "known"
     metas: Callable[[], Sequence[Path]] | None = None
+    file_names: Callable[[], Mapping[str, str]] | None = None
 
 
 def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: CorpusScope | None = None) -> Checked:
@@ -198,14 +199,24 @@ def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope) -
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
     metas: dict[Path, Facts] = {}
-    if scope.beside is not None and any(map(_names_others, entries.values())):
+    files = looker.files
+    if scope.beside is not None and any(_names_others(real, facts, files) for real, facts in entries.items()):
         paths, complete = scope.beside()
         entries |= _facts_of(paths, entries, looker)
     elif scope.metas is not None:
         found = _facts_of(scope.metas(), entries, looker)
         metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
-    rooted = scope.rooted
-    return Corpus(entries, looker.files, scope.root, complete, looker.facts, rooted, metas, looker.now)
+    return Corpus(
+        entries,
+        files,
+        scope.root,
+        complete,
+        looker.facts,
+        scope.rooted,
+        metas,
+        looker.now,
+        scope.file_names,
+    )
 
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker) -> dict[Path, Facts]:
@@ -215,11 +226,15 @@ def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker
     return {real: each.facts for real, each in found.items() if each.readable}
 
 
-def _names_others(facts: Facts) -> bool:
-    """Whether a document names others by id or stem, or has an id that others may have too."""
+def _names_others(real: Path, facts: Facts, files: Files) -> bool:
+    """Whether a document names others by id or stem, or has an id that others may have too, or an image whose name
+    alone has to lead to it: whether it does depends on how others are linked (YA21)."""
     named = any(ref.kind in ("id", "stem") for ref in facts.refs)
     has_id = facts.dialect != "markdownlang" and any(each.kind == "id" for each in facts.defs)
-    return named or has_id or bool(facts.wikilinks)
+    if named or has_id or facts.wikilinks:
+        return True
+    images = (each.target for each in facts.links if each.embedded and each.target and "/" not in each.target)
+    return any(not files.exists(real.parent / name) for name in images)
 
 
 def _diagnostics(

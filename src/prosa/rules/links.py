@@ -61,23 +61,24 @@ def anchors(document: Document) -> frozenset[str]:
 def _links(document: Document) -> Iterator[LocalLink]:
     written = [each for each in document.links if each.form == "inline" and len(each.text_span) > 0]
     written += [each for each in document.images if each.form == "inline"]
-    places = [(each.destination, each.destination_span or each.span) for each in written]
-    places += [(each.destination, each.destination_span or each.span) for each in document.definitions]
+    images = {each.span.start for each in document.images}
+    places = [(each.destination, each.destination_span or each.span, each.span.start in images) for each in written]
+    places += [(each.destination, each.destination_span or each.span, False) for each in document.definitions]
     commented = _commented(document.source.text)
-    for destination, span in places:
-        found = _local(destination, span, document)
+    for destination, span, embedded in places:
+        found = _local(destination, span, document, embedded=embedded)
         if found is not None and span.start not in commented:
             yield found
 
 
-def _local(destination: str, span: Span, document: Document) -> LocalLink | None:
+def _local(destination: str, span: Span, document: Document, *, embedded: bool) -> LocalLink | None:
     if not destination or _ELSEWHERE.match(destination) or MADE_LATER.search(destination):
         return None
     if "{{" in document.source.slice(span):
         return None  # a template action, which the parser saw masked
     path, _, fragment = destination.partition("#")
     path = path.partition("?")[0]
-    return LocalLink(_decoded(path), _decoded(fragment), span.start, span.end)
+    return LocalLink(_decoded(path), _decoded(fragment), span.start, span.end, embedded)
 
 
 def _without_emoji(heading: str) -> str:

@@ -72,13 +72,15 @@ class LocalLink(NamedTuple):
     """A link, image or wikilink whose target is a file. A tuple: a large corpus has very many.
 
     ``target`` is percent-decoded and without fragment (empty: this document), ``fragment`` what followed `#`;
-    ``start`` and ``end`` are the offsets of the destination where there is one, else of the link.
+    ``start`` and ``end`` are the offsets of the destination where there is one, else of the link. ``embedded`` says
+    that it is shown in the document: an image.
     """
 
     target: str
     fragment: str
     start: int
     end: int
+    embedded: bool = False
 
     @property
     def span(self) -> Span:
@@ -123,7 +125,8 @@ class Corpus:
     that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is
     known: ``given`` as `--root`, ``known`` because it was named or is marked as a project, or ``guessed``: the folder
     that a document happens to lie in. ``metas`` are the meta files below the root that are no entries; ``now`` is None
-    where nobody knows the time.
+    where nobody knows the time. ``file_names`` are the files of any kind below the root, by their name but for case,
+    each with the path of the first one; it is asked only where a name alone has to lead somewhere (YA21).
     """
 
     entries: Mapping[Path, Facts]
@@ -134,6 +137,7 @@ class Corpus:
     rooted: Rooted = "known"
     metas: Mapping[Path, Facts] = field(default_factory=dict)
     now: datetime | None = None
+    file_names: Callable[[], Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class Checker:
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
-        scope = CorpusScope(group.root, beside, group.rooted, metas)
+        scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         return check(paths, looker, profile, scope)
 

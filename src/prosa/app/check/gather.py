@@ -30,6 +30,9 @@ META_SUFFIX = ".mda"
 MAX_BESIDE = 50_000
 """Documents beside the ones named that are considered; ids beyond them are unknown."""
 
+MAX_FILES = 500_000
+"""Files of any kind that are looked for by name."""
+
 MAX_FOLDERS_BESIDE = 20_000
 """Folders that are searched for them."""
 
@@ -69,6 +72,18 @@ class Group:
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
         paths = [each for each in found if isinstance(each, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
+
+    def file_names(self) -> dict[str, str]:
+        """The files of any kind below the root by their name but for case, each with the path below the root of the
+        first one."""
+        most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
+        walk = Walk(("",), self.files, self.gitignore, most)
+        shown = _shown(self.root)
+        found: dict[str, str] = {}
+        for each in islice(walk.documents(shown), MAX_FILES):
+            if isinstance(each, Path):
+                found.setdefault(each.name.casefold(), each.relative_to(shown).as_posix())
+        return found
 
     def metas(self) -> list[Path]:
         """The documents below the root that may lend metadata to others (M20): below a root that is only guessed those

@@ -52,7 +52,7 @@ RULES: tuple[Rule, ...] = (
     _corpus("MD023", "duplicate-id"),
     _corpus("MD024", "unresolved-wikilink", _W),
     _corpus("MD025", "ambiguous-wikilink", _W),
-    _corpus("MD026", "wikilink-case", _W),
+    _corpus("MD026", "wikilink-case", _H),
     _read("MD030", "unused-suppression", _W),
     _read("MD031", "unknown-rule", _W),
     _read("MD040", "bad-settings-file"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import nearest
+from prosa.graph.stems import is_attachment
 from prosa.rules.document.wikilinks import followed_wikilinks
 from prosa.rules.subject import Corpus
 
@@ -17,9 +18,10 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
         return
     stems: tuple[str, ...] = ()
     for each in followed_wikilinks(corpus):
-        if not each.candidates:
+        if not each.candidates and not each.is_file:
             stems = stems or tuple(path.stem for path in corpus.entries)
             guess = nearest(each.link.target, stems)
             notes = (f"did you mean `[[{guess}]]`?",) if guess else ()
-            message = f"no document is called `{each.link.target}`"
+            what = "file" if is_attachment(each.link.target) else "document"
+            message = f"no {what} is called `{each.link.target}`"
             yield each.source, Problem("unresolved-wikilink", message, each.link.span, notes)

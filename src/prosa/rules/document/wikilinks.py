@@ -13,18 +13,20 @@ from typing import NamedTuple
 
 from prosa.graph.record import Record, Reference
 from prosa.graph.settle import settle
-from prosa.graph.stems import is_name, stem_tiers
-from prosa.rules.corpus_names import CorpusNames, corpus_names
+from prosa.graph.stems import is_attachment, is_name, stem_tiers
+from prosa.rules.corpus_names import CorpusNames, corpus_names, file_names
 from prosa.rules.subject import Corpus, Facts, LocalLink
 
 
 class Followed(NamedTuple):
-    """A wikilink of the document at ``source``, and what it may mean; ``exact`` when the case is as written."""
+    """A wikilink of the document at ``source``, and what it may mean; ``exact`` when the case is as written.
+    ``is_file`` says that it names a file that is no document, wherever below the root that lies."""
 
     source: Path
     link: LocalLink
     candidates: tuple[Path, ...]
     exact: bool
+    is_file: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -42,11 +44,22 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
     found = [_follow(source, path, link, names) for link in facts.wikilinks if link.target]
     if facts.dialect == "ymj":
         yield from found
-    elif any(each.candidates for each in found):
-        yield from (each for each in found if each.candidates or is_name(each.link.target))
+    elif any(each.candidates or each.is_file for each in found):
+        yield from (each for each in found if each.candidates or each.is_file or _may_be_meant(each.link.target, names))
 
 
 def _follow(source: Record, path: Path, link: LocalLink, names: CorpusNames) -> Followed:
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
     found = settle(source, reference, stem_tiers(source, reference), names)
-    return Followed(path, link, tuple(each.real for each in found.targets), found.exact)
+    is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names.corpus)
+    return Followed(path, link, tuple(each.real for each in found.targets), found.exact, is_file)
+
+
+def _lies_somewhere(target: str, corpus: Corpus) -> bool:
+    return target.rpartition("/")[2].casefold() in file_names(corpus)
+
+
+def _may_be_meant(target: str, names: CorpusNames) -> bool:
+    """Whether brackets that lead nowhere were meant to: as the name of a document, or, where all files are known, as
+    that of another file."""
+    return is_name(target) or (is_attachment(target) and bool(file_names(names.corpus)))
