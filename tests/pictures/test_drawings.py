@@ -16,9 +16,10 @@ from prosa.dialects.table import DIALECTS
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Selection, Wish, select
 from prosa.render.graph.html import MAX_STILL, html, relative_href
+from prosa.render.graph.overview import drawn_line
 from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import scene
-from prosa.render.graph.style import DARK_GROUND, EDGE_STYLES, LIGHT_GROUND, NODE_STYLES, edge_style
+from prosa.render.graph.style import DARK_GROUND, EDGE_STYLES, LIGHT_GROUND, NODE_STYLES, edge_looks, edge_style
 from prosa.render.graph.svg import Caption, svg
 from tests.pictures.corpora import corpus
 from tests.pictures.hostile import NASTY, graphs
@@ -206,3 +207,49 @@ def _luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_x21_types_of_connections_are_told_apart_and_named():
+    """X21."""
+    nodes = tuple(Node(name, f"{name}.md", "plain") for name in "abcd")
+    rels = ["in_section", "in_section", "next <b>", "wikilink", "type-1", "parent"]
+    edges = [Edge("a", "bcd"[at % 3], rel, "front-matter", at, "resolved") for at, rel in enumerate(rels)]
+    edges += [Edge("a", "b", None, origin, 9, "resolved") for origin in ("inline", "wikilink", "import")]
+    drawn = scene(select(nodes, edges, Wish()))
+    looks = {line.kind: (line.style.light, line.style.dash) for line in drawn.lines}
+    assert set(looks) == {"in_section", "next <b>", "wikilink", "type-1", "parent", "link", "import"}
+    assert len(set(looks.values())) == len(looks)
+    root = ET.fromstring(svg(drawn, CAPTION))
+    texts = ["".join(each.itertext()) for each in root.iter(f"{SVG}text")]
+    assert {"in_section 2", "next <b> 1", "link 1", "wikilink 1", "import 1"} <= set(texts)
+    for looks_of in (edge_looks(edges), edge_looks(reversed(edges))):
+        assert {kind: style.light for kind, style in looks_of.items()} == {k: v[0] for k, v in looks.items()}
+
+
+def test_x21_more_types_than_looks_share_one():
+    """X21."""
+    edges = [Edge("a", "b", f"t{at}", "footnote", 1, "resolved") for at in range(40) for _ in range(at + 1)]
+    looks = edge_looks(edges)
+    assert [kind for kind, style in looks.items() if style.name != "other"] == [
+        "t39",
+        "t38",
+        "t37",
+        "t36",
+        "t35",
+        "t34",
+    ]
+    assert len({style.name for style in looks.values()}) == 7
+
+
+def test_every_type_of_connection_has_a_colour_of_its_own():
+    for part in ("light", "dark"):
+        values = [getattr(style, part) for style in EDGE_STYLES if style.name != "other"]
+        assert len(set(values)) == len(values)
+
+
+def test_the_head_of_a_drawing_says_how_it_counts():
+    nodes = (Node("a", "a.md", "plain"), Node("b", "b.md", "plain"))
+    twice = select(nodes, [Edge("a", "b", None, "inline", line, "resolved") for line in (1, 2, 3)], Wish())
+    assert drawn_line(twice, len(scene(twice).lines)) == "2 documents · 3 connections · drawn as 1 line"
+    once = select(nodes, [Edge("a", "b", None, "inline", 1, "resolved")], Wish())
+    assert drawn_line(once, len(scene(once).lines)) == "2 documents · 1 connection"

@@ -163,18 +163,19 @@ def _for_people(selection: Selection, middle: Node | None, args: argparse.Namesp
 
 
 def _picture(corpus: OpenCorpus, selection: Selection, middle: Node | None, args: argparse.Namespace) -> str:
-    from prosa.render.graph.overview import counts_line
+    from prosa.render.graph.overview import drawn_line
     from prosa.render.graph.plain_text import name_of
     from prosa.render.graph.scene import scene
     from prosa.render.graph.svg import Caption, svg
 
     title = f"Around {name_of(middle)}" if middle else corpus.root.name or str(corpus.root)
-    caption = Caption(title, counts_line(selection))
+    drawn = scene(selection)
+    caption = Caption(title, drawn_line(selection, len(drawn.lines)))
     if args.format == "svg":
-        return svg(scene(selection), caption)
+        return svg(drawn, caption)
     from prosa.render.graph.html import html, relative_href
 
-    return html(scene(selection), caption, relative_href(_way_to(corpus.root, args.output)))
+    return html(drawn, caption, relative_href(_way_to(corpus.root, args.output)))
 
 
 def _way_to(root: Path, output: str | None) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from prosa.app.site import picture
 from prosa.graph.selection import Selection
-from prosa.render.graph.svg import Caption
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer
 from prosa.web.context import Web
 from prosa.web.locate import document_at
@@ -58,27 +57,26 @@ class Graphs:
             return answer(graph_json(shown.nodes, shown.edges) + "\n", "application/json; charset=utf-8", cache=cache)
         prefix = self.web.prefix
         home = f"{prefix}{site.catalogue.by_path[path].url}" if path in site.catalogue.by_path else f"{prefix}/"
-        return _picture(kind, shown, Caption(title, _counts(shown, left)), prefix, home, cache)
+        return _picture(kind, shown, (title, left), prefix, home, cache)
 
 
-def _counts(shown: Selection, left: int) -> str:
-    from prosa.render.graph.overview import counts_line
-
-    return counts_line(shown) + (f", {left:,} less linked documents left out" if left else "")
-
-
-def _picture(kind: str, shown: Selection, caption: Caption, prefix: str, home: str, cache: str) -> Answer:
+def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, home: str, cache: str) -> Answer:
+    """The drawing under its title; the number beside it says how many documents were left out."""
     from prosa.render.graph.html import html, page_policy
+    from prosa.render.graph.overview import drawn_line
     from prosa.render.graph.scene import scene
-    from prosa.render.graph.svg import small_svg, svg
+    from prosa.render.graph.svg import Caption, small_svg, svg
     from prosa.web.assets import INERT
 
+    (title, left), drawn = named, scene(shown)
+    counts = drawn_line(shown, len(drawn.lines)) + (f", {left:,} less linked documents left out" if left else "")
+    caption = Caption(title, counts)
     if kind != "html":
-        drawing = (small_svg if kind == "small" else svg)(scene(shown), caption)
+        drawing = (small_svg if kind == "small" else svg)(drawn, caption)
         headers = [("content-security-policy", INERT)]
         return answer(drawing, "image/svg+xml", cache=cache, headers=headers)
     urls = {node.path: f"{prefix}{node.url}" for node in shown.nodes}
-    page = html(scene(shown), caption, lambda path: urls.get(path, ""), home=home)
+    page = html(drawn, caption, lambda path: urls.get(path, ""), home=home)
     headers = [("content-security-policy", page_policy())]
     return answer(page, "text/html; charset=utf-8", cache=cache, headers=headers)
 

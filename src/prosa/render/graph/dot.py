@@ -6,12 +6,12 @@ Backslashes are doubled because Graphviz reads escapes in labels, `&` becomes `&
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prosa.graph.node import Edge
 from prosa.graph.selection import Selection
 from prosa.render.graph.plain_text import name_of, one_line
-from prosa.render.graph.style import GHOST, Shape, edge_style, node_style
+from prosa.render.graph.style import GHOST, EdgeStyle, Shape, edge_looks, kind_of, node_style
 
 _SHAPES: dict[Shape, str] = {
     "circle": "ellipse",
@@ -58,14 +58,16 @@ def _nodes(selection: Selection) -> Iterator[str]:
 
 def _edges(selection: Selection) -> Iterator[str]:
     place = {node.id: at for at, node in enumerate(selection.nodes)}
+    ghosts = selection.ghost_edges()
+    looks = edge_looks((*selection.drawn, *(edge for edge, _ in ghosts)))
     for edge in selection.drawn:
-        yield f"  n{place[edge.source]} -> n{place[edge.target]} [{_look(edge)}];"
-    for edge, ghost in selection.ghost_edges():
-        yield f"  n{place[edge.source]} -> g{ghost} [{_look(edge)}];"
+        yield f"  n{place[edge.source]} -> n{place[edge.target]} [{_look(edge, looks)}];"
+    for edge, ghost in ghosts:
+        yield f"  n{place[edge.source]} -> g{ghost} [{_look(edge, looks)}];"
 
 
-def _look(edge: Edge) -> str:
-    style = edge_style(edge)
+def _look(edge: Edge, looks: Mapping[str, EdgeStyle]) -> str:
+    style = looks[kind_of(edge)]
     label = f"label={quoted(edge.rel)}, " if edge.rel else ""
     line = "dashed" if style.dash else "solid"
     return f'{label}class="{edge.origin}", color="{style.light}", style="{line}", penwidth="{style.width}"'

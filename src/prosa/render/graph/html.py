@@ -16,12 +16,12 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
-from prosa.graph.node import Edge, Node
+from prosa.graph.node import Node
 from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import Mark, Scene
 from prosa.render.graph.shapes import shape_path
 from prosa.render.graph.sheet import drawing_css
-from prosa.render.graph.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, edge_style
+from prosa.render.graph.style import NODE_STYLES, EdgeStyle, order_of
 from prosa.render.graph.svg import Caption, escape, svg
 from prosa.render.json import dump
 
@@ -32,7 +32,6 @@ readers without JavaScript are better served by the list."""
 Href = Callable[[str], str]
 """From a document's path to what a link in the page says."""
 
-PLAIN_REL = "link"
 _SAFE = "/-._~!$'()*+,;=@"
 _SCRIPTS = ("model.js", "view.js", "draw.js", "side.js", "page.js")
 
@@ -124,7 +123,8 @@ def _filters(drawn: Scene) -> Iterator[str]:
             yield _filter("dialect", at, shape, style.title, counts[style.name])
     yield "</fieldset>"
     yield "<fieldset><legend>Connections</legend>"
-    uses = Counter(_rel(line.edge) for line in drawn.lines)
+    yield "<p>One line for a type between two documents.</p>"
+    uses = Counter(line.kind for line in drawn.lines)
     for at, (rel, look) in enumerate(_rels(drawn)):
         line = f'<path class="edge r-{look.name}" d="M0 9H28"/>'
         yield _filter("rel", at, line, escape(rel), uses[rel])
@@ -165,7 +165,7 @@ def _data(drawn: Scene, href: Href) -> str:
         "dialects": [[style.title, style.shape, style.light, style.dark] for style in NODE_STYLES],
         "rels": [[rel, style.light, style.dark, style.width, list(style.dash)] for rel, style in rels],
         "nodes": [_node(mark, href) for mark in drawn.marks],
-        "edges": [[line.source, line.target, place[_rel(line.edge)], line.edge.line] for line in drawn.lines],
+        "edges": [[line.source, line.target, place[line.kind], line.edge.line] for line in drawn.lines],
     }
     text = dump(value)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
@@ -182,16 +182,9 @@ def _node(mark: Mark, href: Href) -> list[Any]:
 
 
 def _rels(drawn: Scene) -> list[tuple[str, EdgeStyle]]:
-    """The rels that occur with their looks: those of the table in its order, then the others by name."""
-    styles = {_rel(line.edge): edge_style(line.edge) for line in drawn.lines}
-    return sorted(styles.items(), key=lambda item: (EDGE_STYLES.index(item[1]), item[0]))
-
-
-def _rel(edge: Edge) -> str:
-    """What the connection of an edge is called."""
-    if edge.rel is None:
-        return "include" if edge.origin == "include" else PLAIN_REL
-    return one_line(edge.rel)
+    """The types that occur with their looks: those of the table in its order, then the others by name."""
+    styles = {line.kind: line.style for line in drawn.lines}
+    return sorted(styles.items(), key=lambda item: (order_of(item[1]), item[0]))
 
 
 @cache

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from prosa.render.graph.lettering import text_width
 from prosa.render.graph.scene import LETTER, Scene
 from prosa.render.graph.shapes import shape_path
-from prosa.render.graph.style import EDGE_STYLES, NODE_STYLES, EdgeStyle, NodeStyle, edge_style
+from prosa.render.graph.style import NODE_STYLES, EdgeStyle, NodeStyle, order_of
 
 ROW, HEAD, GUTTER = 20.0, 24.0, 26.0
 """Height of a row, height of a group's heading, room between columns."""
@@ -35,16 +36,16 @@ class Counted:
 def counted(drawn: Scene) -> Counted:
     """How often each style occurs."""
     nodes = Counter(mark.style.name for mark in drawn.marks)
-    edges = Counter(edge_style(line.edge).name for line in drawn.lines)
+    edges = Counter(line.style for line in drawn.lines)
     return Counted(
         tuple((style, nodes[style.name]) for style in NODE_STYLES if nodes[style.name]),
-        tuple((style, edges[style.name]) for style in EDGE_STYLES if edges[style.name]),
+        tuple(sorted(edges.items(), key=lambda item: order_of(item[0]))),
     )
 
 
 def legend(what: Counted, width: float) -> tuple[list[str], float]:
     """The elements, beginning at the origin, and their height."""
-    groups = (("DOCUMENTS", _nodes(what)), ("CONNECTIONS", _edges(what)))
+    groups = (("DOCUMENTS", _nodes(what)), ("CONNECTIONS, ONE LINE FOR A TYPE BETWEEN TWO DOCUMENTS", _edges(what)))
     column = max((_width(entry) for _, entries in groups for entry in entries), default=1.0)
     columns = max(1, int(width // column))
     lines: list[str] = []
@@ -82,5 +83,5 @@ def _grid(entries: Sequence[tuple[str, str, int]], top: float, columns: int, wid
         row, column = divmod(at, columns)
         yield (
             f'<g transform="translate({column * width:.0f} {top + row * ROW + 7:g})">{sample}'
-            f'<text x="{SAMPLE + 10:g}" y="4">{title} <tspan class="count">{count:,}</tspan></text></g>'
+            f'<text x="{SAMPLE + 10:g}" y="4">{escape(title)} <tspan class="count">{count:,}</tspan></text></g>'
         )

@@ -36,6 +36,12 @@ def counts_line(selection: Selection) -> str:
     return " · ".join(parts)
 
 
+def drawn_line(selection: Selection, lines: int) -> str:
+    """The same above a drawing of so many ``lines``, which says why they are fewer, or more, than the connections."""
+    written = sum(not edge.derived for edge in selection.resolved)
+    return counts_line(selection) + (f" · drawn as {plural(lines, 'line')}" if lines != written else "")
+
+
 def plural(count: int, word: str) -> str:
     """`1 document`, `2 documents`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -18,7 +18,7 @@ from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Ghost, Selection
 from prosa.render.graph.lettering import text_width, wrap
 from prosa.render.graph.plain_text import name_of, one_line
-from prosa.render.graph.style import GHOST, NodeStyle, node_style
+from prosa.render.graph.style import GHOST, EdgeStyle, NodeStyle, edge_looks, kind_of, node_style
 
 ALL_LABELS = 250
 """Nodes up to which every one is labelled. In a larger drawing so many of the best linked ones are for certain."""
@@ -72,11 +72,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge on the sheet, between two places in ``marks``."""
+    """An edge on the sheet, between two places in ``marks``: its type, and how that looks here."""
 
     edge: Edge
     source: int
     target: int
+    kind: str
+    style: EdgeStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +102,16 @@ def scene(selection: Selection) -> Scene:
 
 
 def _lines(selection: Selection) -> tuple[Line, ...]:
-    """The lines, one for all edges of a rel from one node to another."""
+    """The lines, one for all edges of a type from one node to another."""
+    ghosts = selection.ghost_edges()
+    looks = edge_looks((*selection.drawn, *(edge for edge, _ in ghosts)))
     place = {node.id: at for at, node in enumerate(selection.nodes)}
-    found: dict[tuple[int, int, str | None], Line] = {}
-    for edge in selection.drawn:
-        source, target = place[edge.source], place[edge.target]
-        found.setdefault((source, target, edge.rel), Line(edge, source, target))
-    for edge, ghost in selection.ghost_edges():
-        source, target = place[edge.source], len(selection.nodes) + ghost
-        found.setdefault((source, target, edge.rel), Line(edge, source, target))
+    ends = [(edge, place[edge.source], place[edge.target]) for edge in selection.drawn]
+    ends += [(edge, place[edge.source], len(selection.nodes) + ghost) for edge, ghost in ghosts]
+    found: dict[tuple[int, int, str], Line] = {}
+    for edge, source, target in ends:
+        kind = kind_of(edge)
+        found.setdefault((source, target, kind), Line(edge, source, target, kind, looks[kind]))
     return tuple(found.values())
 
 

@@ -1,4 +1,5 @@
-"""How dialects and rels are told apart: a shape and a colour each, a line each; the same in every drawing.
+"""How dialects and types of connections are told apart: a shape and a colour each, a dash and a colour each. They are
+the same in every drawing, but for types that no table can know, which take the spare looks in turn.
 
 Colours are calm, told apart with the common kinds of colour blindness, and stand out from the ground with a contrast of
 at least 3 to 1 in light and in dark (WCAG 2.2, 1.4.11). Nobody needs them: shapes and dashes say the same.
@@ -6,10 +7,13 @@ at least 3 to 1 in light and in dark (WCAG 2.2, 1.4.11). Nobody needs them: shap
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from prosa.graph.node import Edge
+from prosa.render.graph.plain_text import one_line
 
 Shape: TypeAlias = Literal["circle", "square", "diamond", "triangle", "wedge", "cross", "star", "ring"]
 
@@ -55,27 +59,51 @@ NODE_STYLES: tuple[NodeStyle, ...] = (
 )
 
 _LINK = EdgeStyle("link", "link", "#878e9a", "#737a87", 1.0)
+_WIKILINK = EdgeStyle("wikilink", "wikilink", "#2f7f86", "#558d93", 1.1, (16, 2))
 _OTHER = EdgeStyle("other", "other", "#6a7280", "#959daa", 1.2, (10, 3, 2, 3, 2, 3))
+
+_SPARE = (
+    EdgeStyle("type-1", "", "#8a4f7d", "#e3a3d2", 1.4, (9, 4)),
+    EdgeStyle("type-2", "", "#5c6f00", "#b9cf4e", 1.4, (18, 4)),
+    EdgeStyle("type-3", "", "#3a4fc4", "#93a4ff", 1.4, (3, 2, 3, 6)),
+    EdgeStyle("type-4", "", "#8c5a3c", "#dba884", 1.4, (5, 5)),
+    EdgeStyle("type-5", "", "#0b7285", "#5ccfe6", 1.4, (10, 2, 1.5, 2)),
+    EdgeStyle("type-6", "", "#a0526b", "#f0a0b6", 1.4, (1.5, 2, 6, 2)),
+)
+"""For types that authors made up, the most frequent first; what is left over is `other`."""
 
 EDGE_STYLES: tuple[EdgeStyle, ...] = (
     _LINK,
+    _WIKILINK,
     EdgeStyle("parent", "parent", "#4b5361", "#b4bbc7", 1.9),
     EdgeStyle("citation", "citation", "#1f67ad", "#6fb0f2", 1.3, (6, 3)),
     EdgeStyle("supports", "supports", "#23753a", "#66c680", 1.5, (12, 3)),
     EdgeStyle("contradicts", "contradicts", "#c0362c", "#ff8a7d", 1.9, (8, 3, 2, 3)),
-    EdgeStyle("related", "related", "#6a7280", "#959daa", 1.3, (1.5, 3.5)),
+    EdgeStyle("related", "related", "#7d6400", "#dcc04f", 1.3, (1.5, 3.5)),
     EdgeStyle("extends", "extends", "#7446b3", "#b796f2", 1.3, (3.5, 2.5)),
     EdgeStyle("import", "import", "#b02a63", "#f284b2", 1.4, (14, 2, 4, 2)),
     EdgeStyle("include", "include", "#a9520f", "#f0a25c", 1.4, (2, 2)),
+    *_SPARE,
     _OTHER,
 )
 
-_EDGE_OF = {style.name: style for style in EDGE_STYLES} | {
-    "child": EDGE_STYLES[1],
-    "cited-by": EDGE_STYLES[2],
-    "supported-by": EDGE_STYLES[3],
-    "extended-by": EDGE_STYLES[6],
+
+def _look(name: str) -> EdgeStyle:
+    return next(style for style in EDGE_STYLES if style.name == name)
+
+
+_EDGE_OF = {style.name: style for style in EDGE_STYLES if style not in (*_SPARE, _OTHER)} | {
+    "child": _look("parent"),
+    "cited-by": _look("citation"),
+    "supported-by": _look("supports"),
+    "extended-by": _look("extends"),
 }
+_BY_NOTATION = frozenset({"wikilink", "import", "include"})
+_PLACE_OF = {style.name: at for at, style in enumerate(EDGE_STYLES)}
+
+MAX_NAME = 60
+"""Characters of the name of a type in a legend."""
+
 _NODE_OF = {style.name: style for style in NODE_STYLES}
 
 
@@ -86,6 +114,26 @@ def node_style(dialect: str) -> NodeStyle:
 
 def edge_style(edge: Edge) -> EdgeStyle:
     """The look of an edge. A rel and its inverse look the same; what the table does not know is `other`."""
+    return _EDGE_OF.get(kind_of(edge), _OTHER)
+
+
+def kind_of(edge: Edge) -> str:
+    """What the type of a connection is called: its rel; without one the notation, where that says something."""
     if edge.rel is None:
-        return _EDGE_OF["include"] if edge.origin == "include" else _LINK
-    return _EDGE_OF.get(edge.rel, _OTHER)
+        return edge.origin if edge.origin in _BY_NOTATION else _LINK.name
+    name = one_line(edge.rel)
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+
+
+def edge_looks(edges: Iterable[Edge]) -> Mapping[str, EdgeStyle]:
+    """The look of every type that occurs in a drawing. A spare one has the type as its title."""
+    uses = Counter(map(kind_of, edges))
+    known = {kind: _EDGE_OF[kind] for kind in uses if kind in _EDGE_OF}
+    others = sorted((kind for kind in uses if kind not in _EDGE_OF), key=lambda kind: (-uses[kind], kind))
+    spare = {kind: replace(style, title=kind) for kind, style in zip(others, _SPARE, strict=False)}
+    return {**dict.fromkeys(others, _OTHER), **spare, **known}
+
+
+def order_of(style: EdgeStyle) -> int:
+    """The place of a look in legends."""
+    return _PLACE_OF[style.name]

@@ -16,7 +16,7 @@ from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import LETTER, LINE, Line, Mark, Scene
 from prosa.render.graph.shapes import line_path, shape_path
 from prosa.render.graph.sheet import drawing_css
-from prosa.render.graph.style import EDGE_STYLES, edge_style
+from prosa.render.graph.style import EDGE_STYLES
 
 MARGIN, NARROWEST = 28.0, 640.0
 """Around the drawing; and the least width of a sheet, so that caption and legend have room."""
@@ -109,7 +109,7 @@ def _words(drawn: Scene, caption: Caption) -> str:
 
 
 def _markers(drawn: Scene) -> Iterator[str]:
-    used = {edge_style(line.edge).name for line in drawn.lines}
+    used = {line.style.name for line in drawn.lines}
     if len(drawn.marks) > ARROWS or not used:
         return
     yield "<defs>"
@@ -131,7 +131,7 @@ def _edges(drawn: Scene) -> Iterator[str]:
         source, target = drawn.marks[line.source], drawn.marks[line.target]
         gaps = (source.radius + 1.5, target.radius + (3.0 if arrows else 1.5))
         d = line_path((source.x, source.y), (target.x, target.y), bend, gaps)
-        paths[edge_style(line.edge).name].append(f'<path d="{d}"/>')
+        paths[line.style.name].append(f'<path d="{d}"/>')
     for style in EDGE_STYLES:
         if paths[style.name]:
             marker = f' marker-end="url(#to-{style.name})"' if arrows else ""
