@@ -44,6 +44,14 @@ def test_the_development_lock_has_the_versions_of_the_run_lock():
     assert pins("run").items() <= pins("dev").items()
 
 
+def test_every_dependency_has_an_upper_bound():
+    """A new major version is read before it is installed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    asked = [Requirement(line) for line in lines]
+    assert [str(need) for need in asked if not any(each.operator in ("<", "==", "~=") for each in need.specifier)] == []
+
+
 def test_the_run_lock_satisfies_what_the_package_and_its_build_ask_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     asked = [Requirement(line) for line in project["project"]["dependencies"] + project["build-system"]["requires"]]

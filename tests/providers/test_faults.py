@@ -19,8 +19,6 @@ from prosa.runtime.errors import ProviderError
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, TOOL, Way, request
 
-pytestmark = pytest.mark.usefixtures("each_transport")
-
 
 @pytest.mark.parametrize(
     ("fault", "kind", "retryable", "says"),

@@ -13,8 +13,6 @@ from prosa.runtime.usage import Usage
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, OUTPUT, SCHEMA, TOOL, Way, request
 
-pytestmark = pytest.mark.usefixtures("each_transport")
-
 
 def test_la3_text_usage_and_reported_model(way: Way) -> None:
     """LA3, L45: text, tokens with the cached ones, and the model name that the service reports."""

@@ -61,7 +61,7 @@ def _local() -> Embedder:
 def _service(name: str, choice: EmbeddingChoice, around: Surroundings) -> Embedder:
     from prosa.adapters.providers.embeddings import OpenAIEmbedder
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-    from prosa.adapters.providers.key import URL_VARIABLE, choose_key
+    from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
     from prosa.app.keys import WithStoredKeys
 
     settings, environ = around.settings, around.environ
@@ -69,10 +69,12 @@ def _service(name: str, choice: EmbeddingChoice, around: Surroundings) -> Embedd
         choice.base_url or settings.embedding_base_url or environ.get(URL_VARIABLE, "").strip() or settings.base_url
     )
     named = choice.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    key = choose_key(WithStoredKeys(environ), base_url, named=named, notice=around.notice)
+    stored = WithStoredKeys(environ)
+    key = choose_key(stored, base_url, named=named, notice=around.notice)
     if key is None and base_url is None:
         raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
-    return OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url)
+    headers = account_headers(stored, base_url, named=named)
+    return OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url, headers=headers)
 
 
 async def vectors_of(

@@ -6,7 +6,8 @@ the ways on. Beyond that name no document has a say in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from prosa.app.choices import LOCAL, Choices, Surroundings, say_nothing
@@ -37,10 +38,11 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Service:
-    """A base URL (None: the service's own address) and the key for it."""
+    """A base URL (None: the service's own address), the key for it, and the headers that belong to the key."""
 
     base_url: str | None
     key: str | None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_missing(self) -> bool:
@@ -133,13 +135,13 @@ def _openai(service: _Service, choices: Choices, around: Surroundings) -> Provid
     from prosa.adapters.providers.openai import OpenAIProvider
 
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
-    return OpenAIProvider(api_key=service.key, base_url=service.base_url, api=api)
+    return OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
 
 
 def _service(choices: Choices, around: Surroundings) -> _Service:
     """What flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is none."""
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-    from prosa.adapters.providers.key import URL_VARIABLE, choose_key
+    from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
     from prosa.app.keys import WithStoredKeys
 
     settings = around.settings
@@ -147,4 +149,6 @@ def _service(choices: Choices, around: Surroundings) -> _Service:
     if choices.api_key:
         return _Service(base_url, choices.api_key)
     named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    return _Service(base_url, choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice))
+    environ = WithStoredKeys(around.environ)
+    key = choose_key(environ, base_url, named=named, notice=around.notice)
+    return _Service(base_url, key, account_headers(environ, base_url, named=named))

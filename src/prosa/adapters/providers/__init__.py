@@ -1,6 +1,6 @@
 """Services that answer messages, the scripted one that plays fixed replies, local servers, and prices.
 
-Every name loads on first use; openai and genai-prices load at the first call that needs them.
+Every name loads on first use; httpx2 and genai-prices load at the first call that needs them.
 """
 
 from __future__ import annotations

@@ -26,8 +26,17 @@ TIMEOUT = 120.0
 class OpenAIEmbedder:
     """Meets `prosa.corpus.embedding.Embedder`: ``model_name`` at ``base_url`` (None: OpenAI's own address)."""
 
-    def __init__(self, *, model_name: str, api_key: str | None, base_url: str | None, timeout: float = TIMEOUT) -> None:
-        self._endpoint = Endpoint((base_url or DEFAULT_BASE_URL).strip().rstrip("/"), (api_key or "").strip() or None)
+    def __init__(
+        self,
+        *,
+        model_name: str,
+        api_key: str | None,
+        base_url: str | None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        base_url, key = (base_url or DEFAULT_BASE_URL).strip().rstrip("/"), (api_key or "").strip()
+        self._endpoint = Endpoint(base_url, key or None, headers or {})
         self._model_name = model_name
         self._timeout = timeout
         self._transport: Transport | None = None

@@ -22,10 +22,12 @@ THREE_WAYS = "set OPENAI_API_KEY, or name a service with --base-url (OPENAI_BASE
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A service and its key. ``shown`` is the base URL for people: without user, password and query."""
+    """A service, its key, and further headers that belong to the key. ``shown`` is the base URL for people: without
+    user, password and query."""
 
     base_url: str
     api_key: str | None = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def shown(self) -> str:

@@ -1,7 +1,8 @@
 """Which key may go to an endpoint (X7): only the one that the user configured for it.
 
-``OPENAI_API_KEY`` belongs to ``OPENAI_BASE_URL``, without that to the service's own address. Another origin gets a key
-only when the user names its variable: for one call by ``--api-key-env``, for good by ``endpoints`` in the settings.
+``OPENAI_API_KEY`` belongs to ``OPENAI_BASE_URL``, without that to the service's own address; so do ``OPENAI_ORG_ID``
+and ``OPENAI_PROJECT_ID``, which say whose account it is. Another origin gets a key only when the user names its
+variable: for one call by ``--api-key-env``, for good by ``endpoints`` in the settings.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from prosa.runtime.errors import ProviderError
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
+ACCOUNT_VARIABLES = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+"""Which account of the key is charged, and the headers that say so."""
 
 
 def choose_key(
@@ -38,6 +41,22 @@ def choose_key(
     if not (key.isascii() and key.isprintable()):
         raise ProviderError(f"{variable} holds characters no key has", kind="auth", retryable=False)
     return key
+
+
+def account_headers(environ: Mapping[str, str], base_url: str | None, *, named: str | None) -> dict[str, str]:
+    """The headers that belong to `OPENAI_API_KEY`, where that key goes to ``base_url`` of itself; else none.
+
+    Raises `ProviderError` for a value that no header can carry.
+    """
+    if named is not None or not environ.get(KEY_VARIABLE, "").strip():
+        return {}
+    if not same_origin(base_url, environ.get(URL_VARIABLE, "").strip()):
+        return {}
+    found = {variable: environ.get(variable, "").strip() for variable in ACCOUNT_VARIABLES}
+    for variable, value in found.items():
+        if not (value.isascii() and value.isprintable()):
+            raise ProviderError(f"{variable} holds characters no header can carry", kind="auth", retryable=False)
+    return {ACCOUNT_VARIABLES[variable]: value for variable, value in found.items() if value}
 
 
 def same_origin(url: str | None, other: str | None) -> bool:

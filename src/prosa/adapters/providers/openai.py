@@ -7,6 +7,7 @@ makes sense. It never retries, never waits between attempts, and reads nothing f
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -36,7 +37,8 @@ DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is c
 
 
 class OpenAIProvider:
-    """A model service at ``base_url`` (None: OpenAI's own), asked with ``api_key`` (None: no key is sent).
+    """A model service at ``base_url`` (None: OpenAI's own), asked with ``api_key`` (None: no key is sent) and with
+    ``headers`` beside it (see `key.account_headers`).
 
     ``api`` chooses the wire format; ``timeout`` is the seconds one `complete` may take in all, and no single read of a
     stream may take longer than ``silence``. A service that answers 400 to a way of asking for JSON is asked in the next
@@ -49,12 +51,13 @@ class OpenAIProvider:
         *,
         api_key: str | None,
         base_url: str | None,
+        headers: Mapping[str, str] | None = None,
         api: Literal["chat", "responses", "completions"] = "chat",
         timeout: float = 600,
         silence: float = STREAM_SILENCE,
     ) -> None:
         key = (api_key or "").strip()
-        self._endpoint = Endpoint((base_url or DEFAULT_BASE_URL).strip().rstrip("/"), key or None)
+        self._endpoint = Endpoint((base_url or DEFAULT_BASE_URL).strip().rstrip("/"), key or None, headers or {})
         self._wire = WIRES[api]
         self._timeout = timeout
         self._silence = silence

@@ -1,27 +1,25 @@
-"""One POST to a model service through the openai client: bytes out, status, type and bytes back.
+"""One POST to a model service through httpx2: bytes out, status, type and bytes back.
 
-This module loads the openai package, so only `OpenAIProvider` imports it, at its first call. The client's own retries
-are off (X9) and its typed layer is not used: a body is sent as given and an answer is read by us, in half the time.
+This module loads httpx2, so only `OpenAIProvider` and `OpenAIEmbedder` import it, at their first call. Nothing is
+retried here (X9), and a body is sent and an answer is read as it is.
 
-Nothing reaches the service but what was given here. The client would add organisation, project, admin key and further
-headers from the environment, which may belong to another service (X7), and facts about this machine (LW13); all of them
-are taken out. Redirects are not followed: the text and the key go to the address that the user named.
+Nothing reaches the service but what was given here, and no facts about this machine (X7, LW13). Redirects are not
+followed: the text and the key go to the address that the user named. The environment says which proxy is asked
+(`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`) and which certificates count (`SSL_CERT_FILE`, `SSL_CERT_DIR`,
+else those of the machine). A proxy is never asked for this machine.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
-from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream, Omit, OpenAIError
 
 from prosa import __version__
 from prosa.adapters.providers.bounded import AnswerTooLarge, bound_answer
@@ -30,19 +28,6 @@ from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusP
 CONNECT_SECONDS = 10.0  # a service that does not take a connection by then is not there
 KEEP_ALIVE_SECONDS = 30.0  # tools run between two calls of one conversation
 MAX_CONNECTIONS = 1000
-_NOT_SENT = (
-    "OpenAI-Organization",
-    "OpenAI-Project",
-    "X-Stainless-Arch",
-    "X-Stainless-Async",
-    "X-Stainless-Lang",
-    "X-Stainless-OS",
-    "X-Stainless-Package-Version",
-    "X-Stainless-Read-Timeout",
-    "X-Stainless-Retry-Count",
-    "X-Stainless-Runtime",
-    "X-Stainless-Runtime-Version",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +42,12 @@ class Transport:
     """The connections to one service, of one event loop."""
 
     def __init__(self, endpoint: Endpoint, *, timeout: float) -> None:
+        """Raises `ExchangeProblem` for a proxy or certificates in the environment that cannot be used."""
         self.loop = asyncio.get_running_loop()
         self._timeout = timeout
+        self._base_url = endpoint.base_url
         self._headers = _headers(endpoint)
-        self._client = AsyncOpenAI(
-            api_key="unused",  # the real one goes into the headers of each request, and nowhere else
-            admin_api_key="",
-            organization="",
-            project="",
-            webhook_secret="",
-            base_url=endpoint.base_url,
-            max_retries=0,
-            http_client=_http_client(endpoint, timeout),
-        )
+        self._client = _client(endpoint)
 
     @asynccontextmanager
     async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
@@ -79,27 +57,29 @@ class Transport:
         """
         limits = httpx2.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout), read=silence)
         try:
-            answer: object = await self._client.post(
-                path,
-                cast_to=httpx2.Response,
-                content=body,
-                options={"headers": self._headers, "timeout": limits},
-                stream=True,
-                stream_cls=AsyncStream[Any],
+            asked = self._client.build_request(
+                "POST", address(self._base_url, path), content=body, headers=self._headers, timeout=limits
             )
-        except APIStatusError as problem:
-            raise StatusProblem(problem.status_code, problem.response.headers, problem.response.text) from None
+            response = await self._client.send(asked, stream=True)
         except Exception as problem:
             raise _exchange_problem(problem) from None
-        response = cast("httpx2.Response", answer)
         try:
+            if not response.is_success:
+                text = b"".join([chunk async for chunk in _read(response)]).decode("utf-8", "replace")
+                raise StatusProblem(response.status_code, response.headers, text)
             yield Answer(response.headers.get("content-type", "").lower(), _read(response))
         finally:
             await response.aclose()
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        await self._client.close()
+        await self._client.aclose()
+
+
+def address(base_url: str, path: str) -> str:
+    """A path below a base URL, before its query: some services want a version there."""
+    parts = urlsplit(base_url)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, fragment=""))
 
 
 async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
@@ -110,47 +90,44 @@ async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
         raise _exchange_problem(problem) from None
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str | Omit]:
-    headers: dict[str, str | Omit] = dict.fromkeys((*_ambient_headers(), *_NOT_SENT), Omit())
-    headers["Authorization"] = f"Bearer {endpoint.api_key}" if endpoint.api_key else Omit()
+def _headers(endpoint: Endpoint) -> dict[str, str]:
     # Compression would defeat the size limit.
-    headers |= {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": f"prosa/{__version__}"}
-    return headers
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+        "User-Agent": f"prosa/{__version__}",
+        **endpoint.headers,
+    }
+    return headers | ({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
 
 
-def _ambient_headers() -> list[str]:
-    """Names of the headers that the client takes from the environment."""
-    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    return [name.strip() for name, colon, _ in (line.partition(":") for line in lines) if colon]
-
-
-def _http_client(endpoint: Endpoint, timeout: float) -> httpx2.AsyncClient:
-    """With aiohttp installed its transport is used: twice the calls per second with many at once."""
-    from openai import DefaultAioHttpClient, DefaultAsyncHttpxClient
-
-    make = DefaultAioHttpClient if _has_aiohttp() else DefaultAsyncHttpxClient
+def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
     loopback = _is_loopback(endpoint.base_url)
-    return make(
-        timeout=timeout,
-        follow_redirects=False,
-        limits=httpx2.Limits(
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=MAX_CONNECTIONS,
-            keepalive_expiry=KEEP_ALIVE_SECONDS,
-        ),
-        event_hooks={"response": [bound_answer]},
-        trust_env=not loopback,  # a proxy for the world must not be asked for this machine
-        # Loading the machine's certificates takes 15 ms; plain http to this machine needs none, and gets none.
-        verify=SSLContext(PROTOCOL_TLS_CLIENT) if loopback and endpoint.base_url.startswith("http:") else True,
-    )
-
-
-def _has_aiohttp() -> bool:
+    is_plain = loopback and endpoint.base_url.startswith("http:")
     try:
-        import aiohttp  # noqa: F401
+        return httpx2.AsyncClient(
+            follow_redirects=False,
+            limits=httpx2.Limits(
+                max_connections=MAX_CONNECTIONS,
+                max_keepalive_connections=MAX_CONNECTIONS,
+                keepalive_expiry=KEEP_ALIVE_SECONDS,
+            ),
+            event_hooks={"response": [bound_answer]},
+            trust_env=not loopback,
+            # Loading the machine's certificates takes 15 ms; plain http to this machine needs none, and gets none.
+            verify=SSLContext(PROTOCOL_TLS_CLIENT) if is_plain else httpx2.create_ssl_context(),
+        )
     except ImportError:
-        return False
-    return True
+        reason, hint = (
+            "is behind a SOCKS proxy, which cannot be asked",
+            "name an HTTP proxy in HTTPS_PROXY or ALL_PROXY",
+        )
+    except (ValueError, httpx2.InvalidURL):
+        reason, hint = "is behind a proxy whose address is none", "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY"
+    except OSError:
+        reason, hint = "cannot be trusted: the certificates cannot be read", "check SSL_CERT_FILE and SSL_CERT_DIR"
+    raise ExchangeProblem(reason, kind="bad-request", hint=hint)
 
 
 def _is_loopback(base_url: str) -> bool:
@@ -165,53 +142,57 @@ def _exchange_problem(problem: Exception) -> ExchangeProblem:
     """What a failed exchange means. The first cause decides: the layers above it translate differently."""
     if isinstance(problem, ExchangeProblem):
         return problem
-    causes = _causes(problem)
-    first = causes[-1]
-    for cause in causes:
-        if isinstance(cause, AnswerTooLarge):
-            return ExchangeProblem(f"sent {cause}")
-    if "Timeout" in type(first).__name__:
+    causes = list(_causes(problem))
+    large = next((cause for cause in causes if isinstance(cause, AnswerTooLarge)), None)
+    if large is not None:
+        return ExchangeProblem(f"sent {large}")
+    if isinstance(problem, httpx2.TimeoutException):
         return ExchangeProblem("did not answer in time", kind="timeout", retryable=True)
     if isinstance(problem, httpx2.DecodingError):
         return ExchangeProblem("sent an answer that cannot be decompressed", retryable=True)
-    if isinstance(problem, APIConnectionError | httpx2.TransportError | OSError):
-        return _connection_problem(causes)
-    if isinstance(problem, httpx2.InvalidURL | OpenAIError | TypeError | ValueError):
-        words = str(first)
-        return ExchangeProblem("could not be asked", kind="bad-request", quoted=words, hint="check the base URL")
-    return ExchangeProblem("broke off the connection", kind="network", retryable=True, quoted=_words(first))
-
-
-def _connection_problem(causes: list[BaseException]) -> ExchangeProblem:
-    names = " ".join(type(cause).__name__ for cause in causes)
-    quoted = _words(causes[-1])
-    hint = "check the base URL, and that the service runs"
-    if "SSL" in names or "Certificate" in names or "[SSL" in quoted:
-        return ExchangeProblem("cannot be trusted: TLS failed", kind="network", quoted=quoted, hint=hint)
-    if "UnsupportedProtocol" in names or "InvalidUrl" in names:
+    if isinstance(problem, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return ExchangeProblem("has a base URL that is no http address", kind="bad-request", hint="check the base URL")
-    is_absent = True
-    if "gaierror" in names or "DNS" in names:
-        reason, quoted = "cannot be found: its name does not resolve", ""
+    if isinstance(problem, httpx2.ProxyError):
+        return ExchangeProblem(
+            "is behind a proxy that refused", kind="network", retryable=True, quoted=str(problem), hint=_PROXY_HINT
+        )
+    if isinstance(problem, httpx2.TransportError | OSError):
+        return _connection_problem(problem, causes)
+    words = str(problem)
+    return ExchangeProblem("could not be asked", kind="bad-request", quoted=words, hint="check the base URL")
+
+
+_PROXY_HINT = "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; NO_PROXY names hosts without one"
+
+
+def _connection_problem(problem: Exception, causes: list[BaseException]) -> ExchangeProblem:
+    names = {type(cause).__name__ for cause in causes}
+    hint = "check the base URL, and that the service runs"
+    quoted = next((cause.strerror for cause in reversed(causes) if isinstance(cause, OSError) and cause.strerror), "")
+    if any("SSL" in name or "Certificate" in name for name in names) or "[SSL" in f"{problem}{quoted}":
+        return ExchangeProblem("cannot be trusted: TLS failed", kind="network", quoted=quoted, hint=hint)
+    if "gaierror" in names:
+        reason, quoted, is_absent = "cannot be found: its name does not resolve", "", True
     elif "ConnectionRefusedError" in names:
-        reason, quoted = "cannot be reached: connection refused", ""
-    elif "ConnectError" in names or "Connector" in names:
+        reason, quoted, is_absent = "cannot be reached: connection refused", "", True
+    elif isinstance(problem, httpx2.ConnectError):
         reason, is_absent = "cannot be reached", False
     else:
         reason, hint, is_absent = "broke off the connection", "", False
     return ExchangeProblem(reason, kind="network", retryable=True, quoted=quoted, hint=hint, is_absent=is_absent)
 
 
-def _causes(problem: BaseException) -> list[BaseException]:
-    """The problem and what it came from, outermost first. A cancelled wait is how a timeout works, not its cause."""
-    chain: list[BaseException] = []
-    current: BaseException | None = problem
-    while current is not None and current not in chain and not isinstance(current, asyncio.CancelledError):
-        chain.append(current)
-        current = current.__cause__ or current.__context__
-    return chain
-
-
-def _words(problem: BaseException) -> str:
-    """What the operating system says; the words of a library are for its own users."""
-    return (problem.strerror or "") if isinstance(problem, OSError) else ""
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    """The problem and what it came from, outermost first; of an attempt at several addresses what each gave."""
+    waiting: list[BaseException] = [problem]
+    seen: list[BaseException] = []
+    while waiting:
+        current = waiting.pop(0)
+        if current in seen:
+            continue
+        seen.append(current)
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            waiting += current.exceptions
+        elif (cause := current.__cause__ or current.__context__) is not None:
+            waiting.append(cause)

@@ -1,0 +1,141 @@
+"""The openai package as the oracle of the wire (LA3, X24): its types accept every request, its client reads what the
+fake server answers, and both read the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openai import AsyncOpenAI
+from openai.types.chat.completion_create_params import (
+    CompletionCreateParamsNonStreaming,
+    CompletionCreateParamsStreaming,
+)
+from openai.types.responses.response_create_params import (
+    ResponseCreateParamsNonStreaming,
+    ResponseCreateParamsStreaming,
+)
+from pydantic import TypeAdapter, ValidationError
+
+from prosa.adapters.providers import chat, responses
+from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.shape import shaped
+from prosa.adapters.providers.wire import decode, encode
+from prosa.runtime.messages import Message, ModelRequest, ToolCall
+from tests.model_server.server import ModelServer
+from tests.providers.asking import TOOL, Way, request
+
+TYPES: dict[tuple[str, bool], Any] = {
+    ("chat", False): TypeAdapter(CompletionCreateParamsNonStreaming),
+    ("chat", True): TypeAdapter(CompletionCreateParamsStreaming),
+    ("responses", False): TypeAdapter(ResponseCreateParamsNonStreaming),
+    ("responses", True): TypeAdapter(ResponseCreateParamsStreaming),
+}
+BODIES = {"chat": chat.body, "responses": responses.body}
+
+
+def validate(api: str, body: Any, *, stream: bool = False) -> None:
+    """Raises `ValidationError`. Lists are validated as they are read, so everything is read."""
+    waiting = [TYPES[api, stream].validate_python(body)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, Iterable) and not isinstance(value, str):
+            waiting += value
+
+
+TEXTS = st.sampled_from(["", "a text", "two\nlines", "\ud83d\ude00", "#"])
+CALLS = st.lists(st.sampled_from(["a1", "b2", "c3"]), unique=True, max_size=3).map(
+    lambda ids: tuple(ToolCall(each, "add", '{"a": 1}') for each in ids)
+)
+
+
+def conversation(steps: list[tuple[str, tuple[ToolCall, ...]]]) -> tuple[Message, ...]:
+    made = [Message("system", "Count."), Message("user", "one two", name="ada")]
+    for text, calls in steps:
+        made.append(Message("assistant", text, calls))
+        made += [Message("tool", text, tool_call_id=call.id) for call in calls] or [Message("user", text)]
+    return tuple(made)
+
+
+FORMS = st.builds(
+    Form,
+    output=st.sampled_from(["json_schema", "json_object", "prompt"]),
+    joined_users=st.booleans(),
+    system_role=st.booleans(),
+    calls=st.sampled_from(["several", "one", "apart"]),
+)
+
+
+@given(st.lists(st.tuples(TEXTS, CALLS), max_size=4), FORMS, st.booleans(), st.sampled_from(["chat", "responses"]))
+@settings(max_examples=200, deadline=None)
+def test_la3_x24_the_types_of_openai_accept_every_request(steps, form, stream, api) -> None:
+    asked = request(messages=conversation(steps), tools=(TOOL,), parameters={"temperature": 0.5})
+    body = dict(decode(encode(BODIES[api](shaped(asked, form), form, stream))))
+    validate(api, body, stream=stream)
+    assert set(body) <= _known(api, stream)
+
+
+@cache
+def _known(api: str, stream: bool) -> frozenset[str]:
+    return frozenset(TYPES[api, stream].json_schema()["properties"])
+
+
+def test_the_oracle_refuses_a_request_that_is_wrong() -> None:
+    """That the types accept everything would say nothing."""
+    for wrong in ({"messages": [{"role": "robot", "content": "x"}]}, {"messages": [{"role": "tool", "content": "x"}]}):
+        with pytest.raises(ValidationError):
+            validate("chat", {"model": "m", **wrong})
+    with pytest.raises(ValidationError):
+        validate("responses", {"model": "m", "input": [{"type": "message", "content": 3}]})
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"content": "two words"},
+        {"content": {"n": 2}, "usage": {"input_tokens": 9, "output_tokens": 4, "cached_input_tokens": 3}},
+        {"content": "", "tool_calls": [{"name": "add", "arguments": {"a": 1}}, {"name": "add", "arguments": {}}]},
+        {"refusal": "no"},
+    ],
+)
+def test_la3_what_a_service_answers_reads_the_same_as_with_its_own_client(way: Way, entry: dict[str, Any]) -> None:
+    way.server.script(entry, entry)
+    ours = way.ask(request(output=None, tools=(TOOL,)))
+    theirs = asyncio.run(_asked(way, request(output=None, tools=(TOOL,))))
+    assert (ours.content, [(each.name, each.arguments) for each in ours.tool_calls], ours.refusal) == theirs[:3]
+    assert (ours.usage.input_tokens, ours.usage.output_tokens) == theirs[3:]
+
+
+async def _asked(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
+    """Text, calls, refusal and tokens as the openai client reads them, from a whole answer."""
+    body = dict(decode(encode(BODIES[way.api](asked, Form(), False))))
+    async with AsyncOpenAI(api_key="k", base_url=way.server.base_url, max_retries=0) as client:
+        if way.api == "chat":
+            found = await client.chat.completions.create(**body)
+            message, usage = found.choices[0].message, found.usage
+            calls = [(each.function.name, each.function.arguments) for each in message.tool_calls or ()]
+            return message.content or "", calls, message.refusal, usage.prompt_tokens, usage.completion_tokens
+        answer = await client.responses.create(**body)
+        calls = [(each.name, each.arguments) for each in answer.output if each.type == "function_call"]
+        parts = [part for each in answer.output if each.type == "message" for part in each.content]
+        refusal = next((part.refusal for part in parts if part.type == "refusal"), None)
+        return answer.output_text, calls, refusal, answer.usage.input_tokens, answer.usage.output_tokens
+
+
+def test_both_clients_send_the_same_request(model_server: ModelServer) -> None:
+    """LA3: the method, the path and the body of the openai client, and the key where it puts it."""
+    model_server.script("ok", "ok")
+    way = Way(model_server, "chat", False, [])
+    way.ask(request(output=None), api_key="k")
+    asyncio.run(_asked(way, request(output=None)))
+    ours, theirs = model_server.requests
+    assert (ours.method, ours.path, ours.body) == (theirs.method, theirs.path, theirs.body)
+    for name in ("authorization", "content-type"):
+        assert ours.headers[name] == theirs.headers[name]
