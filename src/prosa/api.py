@@ -108,7 +108,7 @@ def check(
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, _words(select), _words(ignore), jobs, cache)
     checker = Checker.of(options, os.environ)
-    groups = gather(given, root=root, max_size=max_size or MAX_DOCUMENT_BYTES, gitignore=gitignore)
+    groups = gather(given, root=root, max_size=max_size or MAX_DOCUMENT_BYTES, gitignore=gitignore, agents=True)
     return list(checker.diagnostics(groups))
 
 

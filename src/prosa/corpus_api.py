@@ -70,7 +70,7 @@ class Corpus:
         for each in (place, folder):
             if each is not None and not each.exists():
                 raise FileProblem(each, "missing", "no such file or folder")
-        settings = settings_for(corpus_root(place, folder) / "prosa", environ)
+        settings = settings_for(corpus_root(place, folder), environ)
         self._stack, self._lock = ExitStack(), RLock()
         opening = open_corpus(
             place,

@@ -163,7 +163,7 @@ def test_m2_ma4_the_extension_decides():
     """M2, MA4, X3."""
     assert dialect_of_file_name("a.mda") == "magi"
     assert dialect_of_file_name("a.md") is None
-    assert dialect_of_file_name("a.mdc") is None
+    assert dialect_of_file_name("a.mdc") == dialect_of_file_name("a.mdx") == "plain"
 
 
 def test_a_slip_of_the_pen_is_mentioned_and_a_custom_field_is_not():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from prosa.adapters.files.walk import Skipped
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 
@@ -31,12 +32,15 @@ DAMAGED = "the index was damaged while it was read, and has been removed"
 
 @dataclass(slots=True)
 class OpenCorpus:
-    """A corpus while it is open. ``report`` says what the last refresh did; it is empty where there was none."""
+    """A corpus while it is open. ``report`` says what the last refresh did, ``skipped`` what it passed over; both are
+    empty where there was none. With ``agents`` the hidden folders of agents count."""
 
     root: Path
     index: Index
     files: RootedFiles
     report: Refreshed = field(default_factory=Refreshed)
+    agents: bool = True
+    skipped: Skipped = field(default_factory=Skipped)
     _reading: Reading | None = None
     _hint: Callable[[Path], str] | None = None
     _is_full: bool = False
@@ -45,7 +49,8 @@ class OpenCorpus:
         """A look at all files. Raises `FileProblem` for a root that is no folder."""
         from prosa.adapters.files.scan import scan
 
-        return scan(self.root, self.files, self._hint)
+        self.skipped = Skipped()
+        return scan(self.root, self.files, self._hint, agents=self.agents, skipped=self.skipped)
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
         """Looks at all files, unless they were ``found`` just now, and reads those that changed; with ``anew`` all.
@@ -130,14 +135,16 @@ def open_corpus(
     root: Path | None = None,
     refresh: bool = True,
     max_size: int | None = None,
+    agents: bool = True,
     workers: Workers | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[OpenCorpus]:
     """Opens the corpus at ``path``, a folder or a document; None is the current folder.
 
     ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document.
-    ``workers`` read many documents at once, ``progress`` is told how many of how many are done. Without ``refresh`` the
-    index is asked as it is. Raises `IndexProblem`, `FileProblem`.
+    Without ``agents`` the hidden folders of agents are left out. ``workers`` read many documents at once, ``progress``
+    is told how many of how many are done. Without ``refresh`` the index is asked as it is. Raises `IndexProblem`,
+    `FileProblem`.
     """
     from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, UnsafePlace, cache_dir, private_dir
     from prosa.adapters.files.code_mark import code_mark
@@ -157,6 +164,7 @@ def open_corpus(
         raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
     reading = Reading(files, workers, root is not None, code_mark(), progress)
     corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
+    corpus.agents = agents
     try:
         if refresh:
             corpus.refresh()

@@ -12,7 +12,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from prosa.adapters.files.gitignore import ignored_in
 from prosa.app.move_journal import Journal
 from prosa.app.shelf import CorpusShelf
 from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Plan, plan_move
+from prosa.corpus.moves.effects import Note
 from prosa.source import FileProblem
+from prosa.source.files import is_hidden
 
 
 class NotPutBack(OSError):
@@ -32,8 +34,26 @@ def plan_for(move: Move, shelf: CorpusShelf, journal: Journal | None = None) -> 
     """The plan of a move of files. Raises `MoveRefused` and `FileProblem`.
 
     A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
-    already, exactly as the plan would leave it, is what such a move has left.
+    already, exactly as the plan would leave it, is what such a move has left. Documents in hidden folders take part
+    only where one of them moves.
     """
+    if not is_hidden(move.path):
+        visible = shelf.visible()
+        plan = _plan_among(move, visible, journal)
+        return replace(plan, notes=(*plan.notes, *_left_alone(move, shelf, visible)))
+    return _plan_among(move, shelf, journal)
+
+
+def _left_alone(move: Move, shelf: CorpusShelf, visible: CorpusShelf) -> Iterator[Note]:
+    """The documents in hidden folders that name the one that moves: they are written only when one of them moves."""
+    name = move.old_id if move.changes_id else Path(move.path).stem
+    for path, text in shelf.texts():
+        if path not in visible.known and (at := text.find(name)) >= 0:
+            line = text.count("\n", 0, at) + 1
+            yield Note(path, line, f"mentions `{name}` and is left as it is: it lies in a hidden folder")
+
+
+def _plan_among(move: Move, shelf: CorpusShelf, journal: Journal | None) -> Plan:
     kept = journal.read() if journal else None
     if kept is not None and kept.move == move and is_under_way(kept, shelf.root):
         return kept

@@ -17,6 +17,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.reading import DialectReading, read_as
 from prosa.graph.record import Record
 from prosa.source import FileProblem, SourceText
+from prosa.source.files import is_hidden
 
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
@@ -45,6 +46,10 @@ class CorpusShelf:
     def without(self, path: str) -> CorpusShelf:
         """The same without one document."""
         return replace(self, known={name: record for name, record in self.known.items() if name != path})
+
+    def visible(self) -> CorpusShelf:
+        """The same without what lies in hidden folders."""
+        return replace(self, known={name: record for name, record in self.known.items() if not is_hidden(name)})
 
     def records(self) -> Iterable[Record]:
         """What is known of every document."""

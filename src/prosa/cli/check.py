@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.check_options import (
     add_folder_options,
+    add_hidden_options,
     add_reading_options,
     add_work_options,
     chosen_dialect,
@@ -21,8 +23,10 @@ from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
+from prosa.cli.skipped import say_skipped
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
+from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import TextFiles
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_reading_options(parser)
     add_folder_options(parser)
+    add_hidden_options(parser)
     parser.add_argument(
         "--select", action="append", default=[], metavar="RULES", help="report only these: names, codes, ML03"
     )
@@ -68,10 +73,19 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
     """The documents that a command line names. Raises `WrongUse` when there are none."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
     stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in paths else None
-    groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
+    skipped = Skipped()
+    groups = gather(
+        paths,
+        root=args.root,
+        max_size=size_in_bytes(args.max_size),
+        stdin=stdin,
+        gitignore=args.gitignore,
+        agents=not args.skip_hidden,
+        skipped=skipped,
+    )
+    say_skipped(skipped, args, console)
     if not any(group.paths for group in groups):
-        hint = "Prosa looks for .md, .markdown, .mda and .ymj that git does not ignore"
-        raise WrongUse(f"no documents in {', '.join(paths)}", hint=hint)
+        raise WrongUse(f"no documents in {', '.join(paths)}", hint=WHICH_DOCUMENTS)
     return groups
 
 

@@ -38,6 +38,15 @@ def add_folder_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_hidden_options(parser: argparse.ArgumentParser, *, shown: bool = True) -> None:
+    """`--skip-hidden`, and `--show-skipped` where it is told what was passed over."""
+    parser.add_argument(
+        "--skip-hidden", action="store_true", help="leave out the hidden folders of agents too (.claude, .github …)"
+    )
+    if shown:
+        parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
+
+
 def add_work_options(parser: argparse.ArgumentParser, *, cache: bool = True) -> None:
     """`--jobs`, `--no-cache`."""
     parser.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one for each processor)")

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
+from prosa.cli.check_options import DEFAULT_MAX_SIZE, add_hidden_options, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
+from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, refresh: bool = True)
     """`--root`, `--max-size`, and `--no-refresh` where an old answer does no harm."""
     parser.add_argument("--root", metavar="DIR", help="the folder of the corpus (default: the project)")
     parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+    add_hidden_options(parser, shown=False)
     if not refresh:
         parser.set_defaults(refresh=True, builds=True)
         return
@@ -52,7 +54,7 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
 
     root = _folder(args.root)
     base = corpus_root(place, root)
-    settings = settings_for(base / "prosa", console.environ, console.err)
+    settings = settings_for(base, console.environ, console.err)
     jobs = getattr(args, "jobs", None) or worker_count()
     with progress(console) as status:
         corpus = open_corpus(
@@ -62,6 +64,7 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
             root=root,
             refresh=args.refresh,
             max_size=size_in_bytes(args.max_size),
+            agents=not args.skip_hidden,
             workers=Pool(jobs) if jobs > 1 else None,
             progress=lambda done, total: status.show(f"read {done:,} of {total:,} documents") if total > MANY else None,
         )
@@ -98,8 +101,7 @@ def document(corpus: OpenCorpus, name: str) -> Node:
         return found
     near = corpus.index.near(name)
     if path is not None:
-        hint = "Prosa looks for .md, .markdown, .mda and .ymj that git does not ignore"
-        raise WrongUse(f"{name} is no document of the corpus at {corpus.root}", hint=hint)
+        raise WrongUse(f"{name} is no document of the corpus at {corpus.root}", hint=WHICH_DOCUMENTS)
     what = "several documents are" if len(near) > 1 else "no document is"
     hint = f"did you mean {' or '.join(near)}?" if near else "a document is named by its path, its id or its file name"
     raise WrongUse(f"{what} called {name} in {corpus.root}", hint=hint)

@@ -15,6 +15,7 @@ from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.rules.analysis import Hints
 from prosa.rules.formatting import Formatted, format_text
 from prosa.rules.policy import Profile
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if count == 0:
         raise WrongUse(
             f"no documents in {', '.join(paths)}",
-            hint="Prosa formats .md, .markdown, .mda and .ymj that git does not ignore",
+            hint=f"{WHICH_DOCUMENTS}; a hidden folder has to be named",
         )
     done = [each for group in groups for each in _formatted(group, args)]
     refused = _say_refused(done, console)

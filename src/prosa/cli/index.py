@@ -11,6 +11,7 @@ from prosa.cli.check_options import add_work_options
 from prosa.cli.console import Console
 from prosa.cli.corpus_options import add_corpus_options, opened
 from prosa.cli.parser import WrongUse
+from prosa.cli.skipped import say_skipped
 from prosa.cli.watch_corpus import add_watch_option, watched
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rebuild", action="store_true", help="read all documents again, changed or not")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
     add_corpus_options(parser, refresh=False)
+    parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
     add_work_options(parser, cache=False)
     add_watch_option(parser)
 
@@ -52,6 +54,7 @@ def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int
     args.refresh = False
     with opened(place, args, console) as corpus:
         report = corpus.refresh(anew=args.rebuild)
+        say_skipped(corpus.skipped, args, console)
     text = dump(_object(corpus, report), indent=2) if args.format == "json" else "\n".join(_lines(corpus, report))
     console.out(text)
     return 0

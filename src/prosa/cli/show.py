@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
-from prosa.cli.check_options import add_reading_options, chosen_dialect, size_in_bytes
+from prosa.cli.check_options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
+from prosa.cli.skipped import say_skipped
 from prosa.rules.engine import Checked, CheckedDocument
 from prosa.source import FileProblem
 
@@ -25,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `show`."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files and folders; - is standard input")
     add_reading_options(parser)
+    add_hidden_options(parser)
     parser.add_argument(
         "--format", choices=("text", "json", "jsonl"), default="text", help="how to print (default: text)"
     )
@@ -34,7 +37,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0, whatever is wrong in the documents; their findings are part of what is shown. 1 when one cannot be read."""
     stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in args.paths else None
-    groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin)
+    skipped = Skipped()
+    groups = gather(
+        args.paths,
+        root=args.root,
+        max_size=size_in_bytes(args.max_size),
+        stdin=stdin,
+        agents=not args.skip_hidden,
+        skipped=skipped,
+    )
+    say_skipped(skipped, args, console)
     unread = [problem for group in groups for problem in _unreadable(group)]
     if unread and len(unread) == sum(len(group.paths) for group in groups):
         raise unread[0]

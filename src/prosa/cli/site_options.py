@@ -67,7 +67,7 @@ def live_site(
         raise WrongUse(f"{folder} is no folder" if folder.exists() else f"{folder}: no such folder")
     base_of(args)
     root = folder.resolve()
-    settings = settings_for(root / "prosa", console.environ, console.err)
+    settings = settings_for(root, console.environ, console.err)
     runner = make_runner(root)
     options = SiteOptions(
         name=args.name or _name(root),

@@ -1,7 +1,7 @@
 """Which documents may be shown to others (X23). In: rows and facets of a document, its own and lent. Out: yes or no.
 
-Whatever is unclear counts as what may not be shown. Hidden and git-ignored files, and files outside the root, never
-come this far.
+Whatever is unclear counts as what may not be shown. Git-ignored files and files outside the root never come this far;
+hidden ones are told by their path.
 """
 
 from __future__ import annotations

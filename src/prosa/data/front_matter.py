@@ -17,6 +17,8 @@ _BOM = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _CLOSE = re.compile(r"(?:\r\n|\n|\r)(---)(?=[\r\n]|\Z)")
+_LOOSE_OPEN = re.compile(r"---[ \t]*")
+_LOOSE_CLOSE = re.compile(r"(?:\r\n|\n|\r)(---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
 _NEAR_OPEN = re.compile(r"[ \t]*-{3,}[ \t]*|[–—]-*")
 _NEAR_CLOSE = re.compile(r"(?:\r\n|\n|\r)([ \t]*-{3,}[ \t]*|\.\.\.[ \t]*)(?=[\r\n]|\Z)")
 
@@ -37,24 +39,27 @@ class FrontMatter:
     bom: bool = False
 
 
-def split_front_matter(text: str) -> tuple[FrontMatter | None, tuple[Problem, ...]]:
+def split_front_matter(text: str, *, loose: bool = False) -> tuple[FrontMatter | None, tuple[Problem, ...]]:
     """The parts of a text, or None when it has no front matter and all of it is body.
 
-    A fence is a line that is exactly ``---``. Problems: ``unclosed-front-matter`` (then None), ``front-matter-fence``
+    A fence is a line that is exactly ``---``; a ``loose`` one may have blanks behind it, and be ``...`` where it
+    closes, as Jekyll and pandoc have it. Problems: ``unclosed-front-matter`` (then None), ``front-matter-fence``
     (a first line that nearly is a fence; None), ``front-matter-too-large`` (the parts are given, the YAML should not
     be read).
     """
     start = 1 if text.startswith(_BOM) else 0
     first = _line_at(text, start)
-    if first.of(text) != _FENCE:
+    if first.of(text) != _FENCE and not (loose and _LOOSE_OPEN.fullmatch(text, first.start, first.end)):
         return None, _near_fence(text, first)
-    close = _CLOSE.search(text, first.end)
+    close = (_LOOSE_CLOSE if loose else _CLOSE).search(text, first.end)
     if close is None:
         return None, (_unclosed(text, first),)
     closing = Span(*close.span(1))
     yaml = Span(_after_line_end(text, first.end), closing.start)
-    body = Span(_after_line_end(text, closing.end), len(text))
-    return FrontMatter(first, yaml, closing, body, bom=start == 1), _too_large(text, yaml)
+    body = Span(_after_line_end(text, _line_at(text, closing.start).end), len(text))
+    return FrontMatter(Span(first.start, first.start + len(_FENCE)), yaml, closing, body, bom=start == 1), _too_large(
+        text, yaml
+    )
 
 
 def _line_at(text: str, start: int) -> Span:

@@ -7,12 +7,16 @@ document. Never fails.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from prosa.data import Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.loose import texts_in, with_texts
+from prosa.dialects.table import dialect_of_file_name
 from prosa.source import SourceText, Span
 
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ class FrontReading:
     ``present`` says that there is a front matter block, readable or not. ``anchor`` is where to point at something that
     is missing from it: its opening fence, or the first character of the document. ``complete`` says that the fields are
     all there are: after a syntax error the rest of the block is unread, and nobody should call a field missing.
+    ``strict`` is the reading without what only plain Markdown may do (`dialects.loose`), None where that is the same.
     """
 
     source: SourceText
@@ -46,6 +51,11 @@ class FrontReading:
     body: Span
     problems: tuple[Problem, ...]
     complete: bool = True
+    strict: FrontReading | None = None
+
+    def under(self, name: DialectName) -> FrontReading:
+        """The reading for the dialect ``name``: the strict one for every dialect but plain Markdown."""
+        return self if self.strict is None or name == "plain" else self.strict
 
     @property
     def value(self) -> dict[str, Value] | None:
@@ -61,7 +71,28 @@ class FrontReading:
 
 
 def read_front(source: SourceText) -> FrontReading:
-    """Front matter and body of ``source``."""
+    """Front matter and body of ``source``. Where only who reads loosely finds them, that is the reading for plain
+    Markdown, and ``strict`` the other."""
+    loose = _read_loosely(source) if dialect_of_file_name(PurePath(source.path).name) in (None, "plain") else None
+    return _read_strictly(source) if loose is None else replace(loose, strict=_read_strictly(source))
+
+
+def _read_loosely(source: SourceText) -> FrontReading | None:
+    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway."""
+    front, problems = split_front_matter(source.text, loose=True)
+    if front is None or problems:
+        return None
+    yaml, texts = texts_in(source.slice(front.yaml), source.path)
+    if not texts and front == split_front_matter(source.text)[0]:
+        return None
+    reading = read_yaml(yaml, offset=front.yaml.start)
+    if reading.problems or not isinstance(reading.node, Mapping):
+        return None
+    fields = with_texts(reading.node, texts, front.yaml.start)
+    return FrontReading(source, fields, True, front.open, front.body, ())
+
+
+def _read_strictly(source: SourceText) -> FrontReading:
     front, problems = split_front_matter(source.text)
     bom = 1 if source.text.startswith("\ufeff") else 0
     if front is None:

@@ -102,7 +102,7 @@ class DialectReading:
 
 def read_as(front: FrontReading, name: DialectName) -> DialectReading:
     """The document of ``front`` read under the dialect ``name``."""
-    package = _package(name)
+    package, front = _package(name), front.under(name)
     masked: tuple[Span, ...] = package.masked(front) if hasattr(package, "masked") else ()
     body: Span = package.markdown(front) if hasattr(package, "markdown") else front.body
     document = front.document if body == front.body and not masked else _parsed(front, body, masked)

@@ -13,11 +13,19 @@ DIALECTS: tuple[Dialect, ...] = (
     Dialect("mdh", "MDH node", module="prosa.dialects.mdh"),
     Dialect("prapti", "Prapti chat", module="prosa.dialects.prapti"),
     Dialect("skill_md", "Agent Skill", module="prosa.dialects.skill_md", file_names=("SKILL.md",)),
-    Dialect("plain", "Markdown document", module="prosa.dialects.plain"),
+    Dialect("plain", "Markdown document", module="prosa.dialects.plain", suffixes=(".mdx", ".mdc")),
 )
 
-DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj")
+DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")
 """The files that `check` picks up in a folder."""
+
+WHICH_DOCUMENTS = (
+    f"Prosa looks for {', '.join(DOCUMENT_SUFFIXES[:-1])} and {DOCUMENT_SUFFIXES[-1]} that git does not ignore"
+)
+"""What to say where a folder holds none."""
+
+AGENT_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini", ".github", ".windsurf"})
+"""The hidden folders that `check` looks into all the same: agents act on what lies there."""
 
 
 def dialect(name: str) -> Dialect:

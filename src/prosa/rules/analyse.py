@@ -34,6 +34,7 @@ def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: d
     front = read_front(source)
     found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
     reading = read_as(front, found.dialect)
+    front = reading.front
     recording = RecordingFiles(files) if files is not None else None
     outside = Outside(recording, now)
     subject = Subject(front, reading.document, found.dialect, reading.model, outside)

@@ -24,7 +24,7 @@ def spliced(front: FrontReading, fields: Mapping[str, Value]) -> str:
         return _above(text, lines)
     parts, _ = split_front_matter(text)
     if parts is None:
-        return _above(text, lines)
+        return _rewritten(front, fields)
     added = text[: parts.close.start] + lines + text[parts.close.start :]
     return added if _says(added, front, fields) else _rewritten(front, fields)
 

@@ -8,6 +8,18 @@ from typing import Protocol
 from prosa.source.text import SourceText
 
 
+def is_hidden(path: str) -> bool:
+    """Whether a part of a path with `/`, relative to what was named, begins with a dot."""
+    return path.startswith(".") or "/." in path
+
+
+def hidden_folder(path: str) -> str:
+    """The path of the outermost hidden folder that a file is in, with `/` behind; empty where it is in none."""
+    at = 0 if path.startswith(".") else path.find("/.") + 1
+    end = path.find("/", at)
+    return path[: end + 1] if end >= 0 and path.startswith(".", at) else ""
+
+
 class FileProblem(Exception):
     """A file that cannot be read as a document. ``reason`` stands alone in a sentence after the path.
 

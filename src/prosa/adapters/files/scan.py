@@ -1,6 +1,7 @@
 """A look at the files of a corpus without reading them: which documents there are, and what the system says of each.
 
-In: a folder. Out: `Scan`. Only regular files inside the root, none hidden and none that git ignores (X5).
+In: a folder. Out: `Scan`. Only regular files inside the root, those of agents' folders included, and none that git
+ignores (X5).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from prosa.adapters.files.read import RootedFiles
-from prosa.adapters.files.walk import Walk
+from prosa.adapters.files.walk import Skipped, Walk
 from prosa.corpus.found import Found, Scan, Stamp
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem
@@ -27,6 +28,8 @@ def scan(
     hint: Callable[[Path], str] | None = None,
     *,
     gitignore: bool = True,
+    agents: bool = True,
+    skipped: Skipped | None = None,
     suffixes: Sequence[str] = DOCUMENT_SUFFIXES,
 ) -> Scan:
     """The documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the dialect that
@@ -34,7 +37,7 @@ def scan(
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
     found: list[Found] = []
-    walk = Walk(suffixes, files, gitignore)
+    walk = Walk(suffixes, files, gitignore, None, agents, skipped)
     below = len(os.path.join(root, ""))  # noqa: PTH118 - with the slash, which a root of the system has already
     for each in islice(walk.documents(root), MAX_DOCUMENTS + 1):
         if isinstance(each, FileProblem):

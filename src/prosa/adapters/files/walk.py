@@ -1,8 +1,9 @@
 """The documents in a folder, in a fixed order (X5).
 
-In: a folder and the suffixes that count. Out: paths, sorted by name, each real file once. Hidden folders and what git
-ignores are passed over, links to folders are not followed, so a walk ends. A link to a file counts when it stays inside
-the root and the walk does not meet the file itself: links come last, so that a document has the path where it lies.
+In: a folder and the suffixes that count. Out: paths, sorted by name, each real file once. Passed over are hidden
+folders, but for those of agents where they are wanted; what git ignores; and what others wrote, in `node_modules` or a
+Python environment. Links to folders are not followed, so a walk ends. A link to a file counts when it stays inside the
+root and the walk does not meet the file itself: links come last, so that a document has the path where it lies.
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
@@ -16,20 +17,47 @@ from pathlib import Path
 
 from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import real_path
+from prosa.dialects.table import AGENT_FOLDERS
 from prosa.source import FileProblem, Files
 
 MAX_FOLDER_DEPTH = 64
 """Folders inside one another; deeper trees are made, not written."""
 
+FOREIGN_FOLDERS = frozenset({"node_modules", "third_party", "vendor"})
+"""Folders that hold what others wrote, by custom."""
+
+ENVIRONMENT_FILE = "pyvenv.cfg"
+"""The file that is in every Python environment."""
+
+UNREAD_TEXTS = (".rst", ".adoc", ".asciidoc", ".org", ".textile", ".rmd", ".qmd", ".ipynb")
+"""Text documents that Prosa does not read."""
+
+UNWRITTEN_FOLDERS = frozenset(
+    (".git", ".hg", ".svn", ".jj", ".obsidian", ".vscode", ".idea", ".vs", ".cache", ".tox", ".nox", ".devcontainer")
+) | frozenset((".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".husky", ".circleci", ".yarn", ".trash"))
+"""Hidden folders in which programs keep things; nobody asks why they are passed over."""
+
+
+@dataclass(slots=True)
+class Skipped:
+    """What walks passed over though somebody might look for it: ``folders``, and ``files`` that are texts of other
+    kinds. What git ignores is in neither."""
+
+    folders: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How folders are walked. ``gitignore`` passes over what git ignores; ``most_folders`` ends a walk early."""
+    """How folders are walked. ``gitignore`` passes over what git ignores; ``most_folders`` ends a walk early; with
+    ``agents`` the hidden folders of agents count too. ``skipped`` takes down what is passed over."""
 
     suffixes: Sequence[str]
     files: Files
     gitignore: bool = True
     most_folders: int | None = None
+    agents: bool = False
+    skipped: Skipped | None = None
 
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk with
@@ -51,16 +79,27 @@ class Walk:
                 reason = f"the folder cannot be listed ({error.strerror})"
                 yield FileProblem(Path(current.path), "unreadable", reason)
                 continue
+            if current.depth and any(entry.name == ENVIRONMENT_FILE for entry in entries):
+                walking.pass_over(current)
+                continue
             inside = [each for entry in entries if (each := walking.folder(entry, current)) is not None]
             waiting += reversed(inside)
             yield from (path for entry in entries if (path := walking.document(entry, current)) is not None)
         yield from (path for link in walking.links if (path := walking.linked(link)) is not None)
 
 
-def documents_in(paths: Sequence[Path], suffixes: Sequence[str], files: Files, *, gitignore: bool = True) -> list[Path]:
+def documents_in(
+    paths: Sequence[Path],
+    suffixes: Sequence[str],
+    files: Files,
+    *,
+    gitignore: bool = True,
+    agents: bool = False,
+    skipped: Skipped | None = None,
+) -> list[Path]:
     """The files named and the documents of the folders named, each once; a folder that cannot be listed as its path,
     so that reading it says why. A file that is named is taken whatever git ignores."""
-    walk = Walk(suffixes, files, gitignore)
+    walk = Walk(suffixes, files, gitignore, None, agents, skipped)
     found: dict[Path, None] = {}
     for path in paths:
         inside = walk.documents(path) if path.is_dir() else (path,)
@@ -89,19 +128,39 @@ class _Walking:
 
     def folder(self, entry: os.DirEntry[str], parent: _Folder) -> _Folder | None:
         """The entry as a folder to be listed, or None."""
-        if entry.name.startswith(".") or not _is_folder(entry) or parent.depth >= MAX_FOLDER_DEPTH:
+        if not _is_folder(entry) or parent.depth >= MAX_FOLDER_DEPTH:
+            return None
+        is_wanted = self._is_wanted(entry.name)
+        if not is_wanted and (self.walk.skipped is None or entry.name in UNWRITTEN_FOLDERS):
             return None
         real = os.path.join(parent.real, entry.name)
         ignored = parent.ignored
-        if ignored is not None:
-            if ignored.ignores(real, is_folder=True):
-                return None
-            ignored = ignored.inside(real)
-        return _Folder(entry.path, real, parent.depth + 1, ignored)
+        if ignored is not None and ignored.ignores(real, is_folder=True):
+            return None
+        found = _Folder(entry.path, real, parent.depth + 1, ignored.inside(real) if ignored and is_wanted else ignored)
+        if not is_wanted:
+            self.pass_over(found)
+            return None
+        return found
+
+    def _is_wanted(self, name: str) -> bool:
+        if name.startswith("."):
+            return self.walk.agents and name in AGENT_FOLDERS
+        return name not in FOREIGN_FOLDERS
+
+    def pass_over(self, folder: _Folder) -> None:
+        """Takes down a folder that is passed over."""
+        if self.walk.skipped is not None:
+            self.walk.skipped.folders.append(folder.path)
 
     def document(self, entry: os.DirEntry[str], parent: _Folder) -> Path | None:
         """The entry as a document that was not seen before, or None. A link is noted for the end."""
-        if entry.name.startswith(".") or not entry.name.lower().endswith(self.suffixes):
+        if entry.name.startswith("."):
+            return None
+        lowered = entry.name.lower()
+        if not lowered.endswith(self.suffixes):
+            if self.walk.skipped is not None and lowered.endswith(UNREAD_TEXTS):
+                self.walk.skipped.files.append(entry.path)
             return None
         real = os.path.join(parent.real, entry.name)
         if parent.ignored is not None and parent.ignored.ignores(real, is_folder=False):

@@ -67,7 +67,7 @@ def _problem(change: Change) -> str:
 
 
 def _fixed(group: Group, checker: Checker, *, unsafe: bool) -> Fixed:
-    reals = {str(path): group.files.real(path) for path in group.paths}
+    reals = {str(path): group.files.real(path) for path in group.paths if path not in group.unnamed}
 
     def recheck(texts: Mapping[Path, str], only: Collection[Path] | None) -> Sequence[Diagnostic]:
         return checker.check(group, texts=texts, only=only).diagnostics

@@ -15,11 +15,12 @@ from pathlib import Path
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
 from prosa.adapters.files.roots import is_marked
-from prosa.adapters.files.walk import Walk, documents_in
+from prosa.adapters.files.walk import Skipped, Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
+from prosa.source.files import is_hidden
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -43,7 +44,8 @@ MAX_FOLDERS_UNMARKED = 500
 @dataclass(frozen=True, slots=True)
 class Group:
     """Documents that share a root, in the order they were named. ``whole`` says that the root itself was named,
-    ``given`` that the user named it (`--root`)."""
+    ``given`` that the user named it (`--root`). ``unnamed`` are documents in hidden folders that nobody named: they are
+    read, and never written."""
 
     files: Files
     paths: tuple[Path, ...]
@@ -52,6 +54,8 @@ class Group:
     whole: bool = False
     gitignore: bool = True
     given: bool = False
+    agents: bool = False
+    unnamed: frozenset[Path] = frozenset()
 
     @property
     def marked(self) -> bool:
@@ -68,7 +72,7 @@ class Group:
     def beside(self) -> tuple[Sequence[Path], bool]:
         """All documents below the root, and whether these are all (`rules.engine.CorpusScope`)."""
         most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
-        walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most)
+        walk = Walk(DOCUMENT_SUFFIXES, self.files, self.gitignore, most, self.agents)
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
         paths = [each for each in found if isinstance(each, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
@@ -101,6 +105,8 @@ class _Grouping:
     root: Path | None
     by_root: dict[Path, list[Path]] = field(default_factory=dict)
     whole: set[Path] = field(default_factory=set)
+    unnamed: set[Path] = field(default_factory=set)
+    named: set[Path] = field(default_factory=set)
 
     def root_of(self, path: Path) -> Path:
         """`--root`, else the nearest marked ancestor, else the folder of the document."""
@@ -119,8 +125,11 @@ def gather(
     max_size: int = MAX_DOCUMENT_BYTES,
     stdin: SourceText | None = None,
     gitignore: bool = True,
+    agents: bool = False,
+    skipped: Skipped | None = None,
 ) -> tuple[Group, ...]:
-    """The groups of documents under ``paths``. Raises `FileProblem` for a path that does not exist."""
+    """The groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too. ``skipped``
+    takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
     grouping = _Grouping(_folder(root))
     for name in paths:
         if name == STDIN and stdin is not None:
@@ -133,7 +142,11 @@ def gather(
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
         files = RootedFiles(base, max_size, _named(paths))
-        grouping.add(base, documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore))
+        found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
+        grouping.add(base, found)
+        hidden = {each for each in found if _is_hidden_in(path, each)}
+        grouping.unnamed |= hidden
+        grouping.named.update(set(found) - hidden)
     return tuple(
         Group(
             _files(base, max_size, _named(paths), stdin),
@@ -143,6 +156,8 @@ def gather(
             base in grouping.whole,
             gitignore,
             root is not None,
+            agents,
+            frozenset((grouping.unnamed - grouping.named).intersection(found)),
         )
         for base, found in grouping.by_root.items()
     )
@@ -156,6 +171,13 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FileProblem(Path(path), "too-large", f"is larger than {MAX_DOCUMENT_BYTES:,} bytes")
     return SourceText(decode(Path(path), data), path)
+
+
+def _is_hidden_in(named: Path, path: Path) -> bool:
+    """Whether a document lies in a hidden folder below what was named."""
+    if path == named or "/." not in f"/{path.as_posix()}":
+        return False
+    return is_hidden(os.path.relpath(path, named).replace(os.sep, "/"))
 
 
 def _named(paths: Sequence[str | Path]) -> tuple[Path, ...]:

@@ -19,6 +19,7 @@ from prosa.dialects.mdh.url import SUFFIXES, is_reserved
 from prosa.site.identity import type_of
 from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, url_of
 from prosa.site.view import NodeRow
+from prosa.source.files import is_hidden
 
 _ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text
   FROM document d
@@ -109,7 +110,9 @@ def read_catalogue(
     hidden = 0
     everything = connection.execute(_ROWS).fetchall()
     open_ = {
-        row[3]: is_published(Facets(classification=row[6], visibility=row[7]), private=private) for row in everything
+        row[3]: not is_hidden(row[3])
+        and is_published(Facets(classification=row[6], visibility=row[7]), private=private)
+        for row in everything
     }
     for node, kind, title, path, dialect, updated, _classification, _visibility, *own in everything:
         end = links.get(path, path)
@@ -135,7 +138,7 @@ def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, pri
     question = "SELECT classification, visibility FROM document WHERE path = ?"
     found = ((path, connection.execute(question, (path,)).fetchone()) for path in paths)
     facets = ((path, Facets(classification=row[0], visibility=row[1])) for path, row in found if row is not None)
-    return frozenset(path for path, each in facets if is_published(each, private=private))
+    return frozenset(path for path, each in facets if not is_hidden(path) and is_published(each, private=private))
 
 
 def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:

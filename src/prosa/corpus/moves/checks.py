@@ -15,7 +15,7 @@ from prosa.corpus.moves.world import World
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.magi.rel_types import normal_rel
 from prosa.dialects.reading import DialectReading
-from prosa.dialects.table import DOCUMENT_SUFFIXES, dialect
+from prosa.dialects.table import AGENT_FOLDERS, DOCUMENT_SUFFIXES, dialect
 from prosa.graph.names import Key
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
@@ -87,7 +87,7 @@ def _check_path(move: Move, world: World) -> None:
             f"{new} is no name of a document: one ends in {', '.join(DOCUMENT_SUFFIXES)}",
             f"did you mean {new.rstrip('/')}{suffix}?",
         )
-    if any(part.startswith(".") for part in new.split("/")):
+    if any(part.startswith(".") and part not in AGENT_FOLDERS for part in new.split("/")):
         raise NameRefused(
             f"{new} is hidden, and what is hidden is no part of a corpus", "choose a name without a dot in front"
         )

@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from prosa.dialects.magi.globs import applies
 from prosa.dialects.reading import DialectReading
+from prosa.source.files import hidden_folder
 
 V = TypeVar("V")
 """A field as whoever asks has it: plain data, or rows of the index."""
@@ -37,8 +38,9 @@ class MetaFile(Generic[V]):
     fields: Mapping[str, V | None]
 
     def covers(self, path: PurePosixPath, url: str | None = None) -> bool:
-        """Whether its metadata applies to a document; a meta file does not cover itself."""
-        if path == self.path:
+        """Whether its metadata applies to a document; a meta file does not cover itself. One in a hidden folder covers
+        nothing outside of that."""
+        if path == self.path or not path.as_posix().startswith(hidden_folder(self.path.as_posix())):
             return False
         below = path.relative_to(self.path.parent) if path.is_relative_to(self.path.parent) else None
         return applies(self.globs, path=below, root_path=path, url=url)

@@ -3,8 +3,8 @@
 from prosa.dialects.plain.facts import facts
 from prosa.dialects.plain.format import format_edits
 from prosa.dialects.plain.model import PlainModel
-from prosa.dialects.plain.read import read
+from prosa.dialects.plain.read import masked, read
 from prosa.dialects.plain.references import definitions, references
 from prosa.dialects.plain.write import write
 
-__all__ = ["PlainModel", "definitions", "facts", "format_edits", "read", "references", "write"]
+__all__ = ["PlainModel", "definitions", "facts", "format_edits", "masked", "read", "references", "write"]

@@ -8,6 +8,8 @@ from prosa.diagnostics import Problem
 from prosa.dialects.front import FrontReading
 from prosa.dialects.plain.model import PlainModel
 from prosa.document import Def, Document
+from prosa.document.foreign import mdx_spans, shortcode_spans
+from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Problem, ...]]:
@@ -15,6 +17,16 @@ def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Pro
     title = front.fields.get("title") if front.fields else None
     aliases = front.fields.get("aliases") if front.fields else None
     return PlainModel(document, _title(title, document), _aliases(aliases)), ()
+
+
+def masked(front: FrontReading) -> tuple[Span, ...]:
+    """What is no Markdown in the body: the JavaScript of an MDX file, TOML in shortcodes."""
+    text = front.source.slice(front.body)
+    if front.source.path.lower().endswith(".mdx"):
+        found = mdx_spans(text)
+    else:
+        found = shortcode_spans(text) if "{{<" in text and "[[" in text else iter(())
+    return tuple(each.shift(front.body.start) for each in found)
 
 
 def _title(node: Node | None, document: Document) -> Def | None:

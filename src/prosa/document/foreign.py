@@ -1,0 +1,56 @@
+"""What stands in Markdown and is none: the JavaScript of MDX files, and TOML in the shortcodes of Hugo (X3).
+
+In: the text of a body. Out: ordered spans that no Markdown parser should see. Nothing is understood of what is in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prosa.source import Span
+
+_FENCE = r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*\n)*?[ \t]*(?P=fence)"
+_TICKS = r"(?<!`)(?P<tick>`+)(?!`)[^\n]*?(?<!`)(?P=tick)(?!`)"
+_MODULE = r"^(?P<module>(?:import|export)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*)"
+_MDX = re.compile(rf"{_FENCE}|{_TICKS}|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
+_BRACES = re.compile(r"[{}]")
+_SHORTCODE = re.compile(r"\{\{<\s*([\w/-]+)(?:\s[^>\n]*)?>\}\}")
+_TABLE = re.compile(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
+
+
+def mdx_spans(text: str) -> Iterator[Span]:
+    """`import` and `export` with what follows up to a blank line, and expressions in braces, outside of code."""
+    at, ends = 0, _pairs(text)
+    while found := _MDX.search(text, at):
+        at = found.end()
+        if found["module"] is not None:
+            yield Span(*found.span("module"))
+        elif found["brace"] is not None and (end := ends.get(found.start())):
+            yield Span(found.start(), end)
+            at = end
+
+
+def shortcode_spans(text: str) -> Iterator[Span]:
+    """The headings of TOML tables, `[[menus.main]]` say, between a shortcode and its end: they are no wikilinks."""
+    opened: dict[str, int] = {}
+    done = 0
+    for found in _SHORTCODE.finditer(text):
+        name = found[1]
+        if not name.startswith("/"):
+            opened[name] = found.end()
+        elif (start := opened.pop(name[1:], None)) is not None and start >= done:
+            yield from (Span(*each.span(1)) for each in _TABLE.finditer(text, start, found.start()))
+            done = found.end()
+
+
+def _pairs(text: str) -> dict[int, int]:
+    """Where each brace that is closed is closed, those inside counted."""
+    opened: list[int] = []
+    found: dict[int, int] = {}
+    for each in _BRACES.finditer(text):
+        if each[0] == "{":
+            opened.append(each.start())
+        elif opened:
+            found[opened.pop()] = each.end()
+    return found
