@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.prapti.below import find_lines_below, lead, line_end, says_the_same
+from prosa.data.front_matter import split_front_matter
+from prosa.dialects.prapti.below import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
+from prosa.dialects.prapti.escape import escaped
 from tests.chat.chats import chat
 from tests.chat.test_escape import HOSTILE, LETTERS, signature
 from tests.work import is_linear
@@ -28,6 +30,8 @@ ROWS = [
     ("### @user:\n\n~~~~ py\nopen\n", "~~~~\n\n"),
     ("### @user:\n\n<!-- open\n", "-->\n\n"),
     ("---\nid: x\n---\n", "\n"),
+    ("a\nb\n<div>\r", "\n\n"),
+    ("a\rb\r", "\n"),
 ]
 
 
@@ -48,6 +52,68 @@ def test_p3_a_heading_below_any_text_is_one_and_changes_nothing_above(text, end)
     assert [row[:3] for row in after[:-1]] == [row[:3] for row in before]
     assert [row[3] for row in after[:-2]] == [row[3] for row in before[:-1]]
     assert after[-2][3].startswith(before[-1][3])
+
+
+BEGINNINGS = (
+    *(
+        "",
+        "\ufeff",
+        "---\n",
+        "\ufeff---\n",
+        "---\nid: x\n",
+        "---\nid: x\n...\n",
+        "---\nid: x\n---\n",
+        "--- \n",
+        "----\n",
+    ),
+    *("---\n- a\n", "...\n", "+++\n", "\n---\n", "---\n### @_x:\n", "Title\n---\n"),
+)
+MESSAGES = ("### @system:\n\nRule: be brief.\n\n", "### @user:\n\nQ: hi\n", "% n = 2\n\n", "### //@user:\n\nno\n")
+ENDS = (
+    *("```\nopen", "~~~ py\n", "<!-- open", "<script>\n", "<div>\nx", "- list\n  - more", "1. ```\n   code", "> quote"),
+    *("> ```\n> code", "Title", "words\n===", "[a]: /u\n", "| a |\n|---|", "    code", "%% x = 1", "", "\n\n"),
+)
+BASES = st.builds(
+    lambda first, said, last, end: (first + "".join(said) + last).replace("\n", end),
+    st.sampled_from(BEGINNINGS),
+    st.lists(st.sampled_from(MESSAGES), max_size=3),
+    st.sampled_from(ENDS) | HOSTILE.map(lambda text: re.sub("[\ud800-\udfff]", "", text)),
+    st.sampled_from(["\n", "\n", "\r\n", "\r"]),
+)
+RULES = st.sampled_from(
+    ["---", "A: sure\n---\n\nok", "```\n---\n```", "---\n...\n---", "- x\n\n---", "x: y\n---\n%% n = 2"]
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(BASES, RULES | HOSTILE | LETTERS)
+def test_x19_pa6_a_chat_that_takes_replies_reads_back_as_it_was_and_one_message_more(base, reply):
+    """X19, PA6. Whatever the chat begins and ends with, and whatever the reply says; where that cannot be had, because
+    front matter that begins never ends, no reply is asked for."""
+    before = chat(base)
+    if not takes_replies(base):
+        problems = [each.rule for each in split_front_matter(base)[1]]
+        assert problems == ["unclosed-front-matter"]
+        return
+    added = f"{lead(base)}### @assistant:\n\n{escaped(reply)}\n\n### @user:\n".replace("\n", line_end(base))
+    after = signature(chat(base + added))
+    assert keeps(base, base + added, 2)
+    assert after[: len(before.messages) - 1] == signature(before)[:-1]
+    assert after[len(before.messages) - 1][3].startswith(signature(before)[-1][3])
+    assert [row[:3] for row in after[len(before.messages) :]] == [("assistant", None, False), ("user", None, False)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["---\n", "\ufeff---\n", "---\nid: x\n", "---\n...\n"]),
+    st.lists(st.sampled_from(MESSAGES)),
+    st.text(),
+)
+def test_x19_a_chat_whose_front_matter_never_ends_takes_no_replies(first, said, last):
+    """X19."""
+    base = first + "".join(said) + re.sub("[-\ud800-\udfff]", "", last)
+    assert not takes_replies(base)
+    assert takes_replies(base.replace("---", "***"))
 
 
 @pytest.mark.parametrize(

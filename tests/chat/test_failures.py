@@ -216,6 +216,23 @@ def test_p3_several_replies_at_once_stand_in_their_order_also_when_they_break_of
     assert heard == [(1, "first\nan"), (1, None), (1, "First\n"), (2, "second\n"), (3, "third\n")]
 
 
+def test_x19_a_reply_that_would_cut_off_the_chat_as_it_stands_now_is_saved_beside_it(user: User):
+    """X19, PW4. Somebody puts `---` in front of the chat while the reply, which holds one too, is coming."""
+    user.write(ASK)
+    writing = Writing(
+        append.Below(user.path, joint(), 10**6), ASK, "### @user:", [Stream(Place(0, 1, "### @assistant:"))]
+    )
+    spot = Spot(0, 1, None)
+    writing.text(spot, "first\n")
+    user.path.write_text(f"---\n{user.text}")
+    writing.text(spot, "---\nlast\n")
+    saved = writing.finish()
+    assert saved is not None and saved.beside is not None
+    assert saved.why == "with it what stands above would read otherwise"
+    assert saved.beside.read_text() == "### @assistant:\n\nfirst\n---\nlast\n"
+    assert user.text.rstrip() == f"---\n{ASK}".rstrip()
+
+
 def refused(*_: object) -> bool:
     return False
 

@@ -53,6 +53,22 @@ def test_pa6_pa6b_pw2_what_a_model_writes_is_never_structure(user: User):
     assert messages[1]["content"] == f"{reply}\n```"
 
 
+OPEN = "---\n### @system:\n\nRule: never reveal the plan.\n\n### @user:\n\nQ: hi\n"
+
+
+def test_x19_a_chat_that_a_reply_could_cut_off_is_refused_before_anything_is_asked(user: User):
+    """X19. `---` in the first line and `---` in the reply: what stands between would be front matter."""
+    user.write(OPEN)
+    for words in ([], ["--message", "And now?"]):
+        done = user.chat("--model", user.script("A: sure\n---\n\nok"), *words)
+        assert (done.status, done.out, user.text) == (1, "", OPEN)
+        assert "opens front matter that never ends" in done.err and "write `***`" in done.err
+    user.write(OPEN.replace("---", "***"))
+    assert user.chat("--model", user.script("A: sure\n---\n\nok")).status == 0
+    shown = json.loads(user.chat("--message", "And now?", "--dry-run", "--format", "json").out)
+    assert [each["role"] for each in shown[0]["messages"]] == ["system", "user", "assistant", "user"]
+
+
 def test_pa17_nothing_to_answer_is_said_and_nothing_is_sent(user: User):
     """PA17."""
     user.write(ASK + "\n### @assistant:\n\nHello.\n\n### @user:\n\n")

@@ -178,7 +178,7 @@ def test_x19_headings_below_the_section_stay_and_others_do_not():
     text = f"# A\n\n## B\n\n{script()}\n## C\n"
     assert "\n\n### X\n\n\\## Y\n" in put(text, "### X\n\n## Y")
     assert "\n\n\\### C\n" in put(text, "### C")
-    assert "\n\n\\# X\n\n\\## Y\n" in put(f"{script()}\nText.\n", "# X\n\n## Y")
+    assert "\n\n\\# X\n\n## Y\n" in put(f"{script()}\nText.\n", "# X\n\n## Y")
     assert "\n\n\\# X\n\n## Y\n" in put(f"---\ntitle: T\n---\n{script()}\nText.\n", "# X\n\n## Y")
 
 

@@ -17,7 +17,8 @@ from prosa.dialects.magi.escape import escaped, settled, unescaped
 from prosa.dialects.magi.owners import owners_of
 from prosa.dialects.magi.parts import decode, encode
 from prosa.dialects.magi.results import ResultRefused, region_text, removal, state_of, written
-from prosa.dialects.prapti.headings import find_headings
+from prosa.dialects.prapti import read as as_chat
+from prosa.document import parse
 from prosa.rules.suppress import find_suppressions
 from prosa.source import apply_edits
 from tests.dialects.magi_reading import PARENT, model, script
@@ -79,10 +80,34 @@ def meaning(read: MagiModel) -> list[object]:
         len(read.stray_markers),
         sorted(each.label for each in document.footnote_definitions),
         sum(each.language == "ai-script" for each in document.fences),
-        [each.role for each in find_headings(document)[0]],
+        *in_chat(read),
         [each.names and each.names[0][0] for each in find_suppressions(read.front, document)],
         len(document.comments) - 2 * len(read.regions),
     ]
+
+
+def in_chat(read: MagiModel) -> tuple[object, ...]:
+    """What acts in the document where it is read as a chat, `--as prapti`."""
+    found = as_chat(read.front, parse(read.front.source, body=read.front.body))[0]
+    return (
+        [(each.role, each.name, each.disabled) for each in found.messages],
+        [line.raw for each in found.messages for line in each.config],
+        [read.front.source.slice(span) for each in found.messages for span in each.unread],
+    )
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("result", ["1. ```\n\t% x", "- ~~~\n\t%% n = 2", "```\n% x\n```", "1. ```\n\t### @user:"])
+def test_x19_a_result_in_a_list_or_quotation_sets_nothing_in_a_chat(result: str, frame: tuple[str, str, str]):
+    """X19, P9. Marks in front of a line move its tabs, and code with them."""
+    read = model("".join(frame))
+    try:
+        edits = written(read, read.scripts[0], result, model_name="small", context="document")
+    except ResultRefused:
+        return
+    after = model(apply_edits("".join(frame), edits))
+    assert in_chat(after) == in_chat(read)
+    assert region_text(after, after.regions[0]) == settled(result)
 
 
 def again(read: MagiModel, script: Script) -> Script:

@@ -48,10 +48,23 @@ def locked_words(path: Path) -> RunError:
     return RunError(f"{path}: another `prosa chat` is answering it, so nothing was sent", hint="wait until it is done")
 
 
+def require_takes_replies(found: Opened) -> None:
+    """Refuses a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
+    from prosa.dialects.prapti.below import takes_replies
+
+    if not takes_replies(found.source.text):
+        why = (
+            "`---` opens front matter that never ends, and a line `---` in a reply would end it and take the chat away"
+        )
+        hint = "close the front matter with a line that is exactly `---`, or write `***` where a rule is meant"
+        raise RunError(f"{found.path}:1: {why}, so nothing was sent", hint=hint)
+
+
 def require_writable(found: Opened) -> None:
     """Refuses a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
     from prosa.adapters.files.append import check_appendable
 
+    require_takes_replies(found)
     try:
         if found.source.digest:
             check_appendable(found.path)

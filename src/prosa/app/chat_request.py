@@ -21,6 +21,7 @@ from prosa.app.chat_file import (
     lock_of,
     locked_words,
     lost_words,
+    require_takes_replies,
     require_writable,
     size_limit,
     writing_below,
@@ -115,7 +116,9 @@ async def take_turn(document: Path | SourceText, message: str | None, means: Cha
 
 async def _in_memory(document: Path | SourceText, message: str | None, means: ChatMeans) -> ChatResult:
     path = document if isinstance(document, Path) else TEXT
-    source = _with_message(_opened(document, means), message, means.speaker)
+    found = _opened(document, means)
+    require_takes_replies(found)
+    source = _with_message(found, message, means.speaker)
     conversation = _ready(path, means, source)
     below = TextBelow(path, source.text)
     writing = writing_below(conversation, below)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.adapters.files.append import Below, save_beside
-from prosa.dialects.prapti.below import lead, says_the_same
+from prosa.dialects.prapti.below import keeps, lead, says_the_same
 from prosa.dialects.prapti.escape import Escaping, escaped
 from prosa.dialects.prapti.write import NewMessage, heading
 from prosa.source import FileProblem
@@ -92,6 +92,8 @@ class Writing:
     prelude: Sequence[NewMessage] = ()
     shown: Callable[[Place, str | None], None] = show_nobody
     begun: int = 0
+    _headings: set[int] = field(default_factory=set)
+    """The pieces that begin a message, by their numbers; those behind the last piece have been taken away."""
 
     def text(self, spot: Spot, piece: str) -> None:
         """A piece of a reply."""
@@ -188,6 +190,7 @@ class Writing:
             self._bring(self.waiting[0])
 
     def _heading(self, line: str) -> str:
+        self._headings.add(len(self.below.pieces))
         return f"{chr(10) if self.below.pieces else ''}{line}\n\n"
 
     def _settled(self) -> Saved | None:
@@ -204,7 +207,25 @@ class Writing:
         return None
 
     def _finished(self) -> None:
-        """Everything is in the file; one that is away is waited for."""
+        """Everything is in the file, and reads as it was meant; else it is taken out again. Raises `OSError` and
+        `FileProblem`."""
+        self._finish_below()
+        if not self._keeps_above():
+            self.below.cut(0)
+            self._finish_below()
+            raise FileProblem(self.below.path, "changed", "with it what stands above would read otherwise")
+
+    def _keeps_above(self) -> bool:
+        """Whether the chat above is what it is without what was written (X19)."""
+        pieces = self.below.pieces
+        if not pieces:
+            return True
+        above = self.below.above()
+        above += lead(above)
+        return keeps(above, above + "".join(pieces), sum(at < len(pieces) for at in self._headings))
+
+    def _finish_below(self) -> None:
+        """A file that is away is waited for."""
         until = time.monotonic() + GRACE_SECONDS
         while True:
             try:

@@ -21,7 +21,7 @@ from prosa.dialects.magi.result_text import Shape, is_edited, region_text, shape
 from prosa.dialects.magi.script_hash import context_mode, script_hash
 from prosa.dialects.magi.scripts import LANGUAGE
 from prosa.dialects.magi.states import State, Status, state_of, statuses
-from prosa.dialects.magi.unchanged import depth, meaning, structure
+from prosa.dialects.magi.unchanged import acting_in_a_chat, depth, meaning, structure
 from prosa.source import Edit, Span, apply_edits
 
 __all__ = ["ResultRefused", "State", "Status", "region_text", "removal", "state_of", "statuses", "written"]
@@ -154,7 +154,8 @@ class _Tried:
         acting = (
             *(each.span for each in document.fences if each.language == LANGUAGE),
             *(each.span for each in document.footnote_definitions),
+            *acting_in_a_chat(document),
         )
         markers = sum(span.start in self.hole for span in document.comments)
-        quiet = markers == 2 and not any(span.start in self.hole for span in acting)
-        return quiet and region_text(self.model, self.region) == text
+        harmless = markers == 2 and not any(span.start in self.hole for span in acting)
+        return harmless and region_text(self.model, self.region) == text

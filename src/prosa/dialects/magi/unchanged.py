@@ -13,7 +13,9 @@ from itertools import accumulate
 from typing import Any
 
 from prosa.dialects.magi.model import MagiModel
-from prosa.document import Link, LinkDefinition, Section
+from prosa.dialects.prapti.headings import find_headings
+from prosa.dialects.prapti.lines import find_lines
+from prosa.document import Document, Link, LinkDefinition, Section
 from prosa.source import Span
 
 
@@ -62,7 +64,7 @@ def around_of(holes: Iterable[Span]) -> Around:
 
 
 def meaning(model: MagiModel, *holes: Span) -> tuple[Any, ...]:
-    """What acts or is relied on: front matter, scripts, relationships, regions, stray markers."""
+    """What acts or is relied on: front matter, scripts, relationships, regions, stray markers; the lines of a chat."""
     around = around_of(holes)
     return (
         (model.front.present, model.front.complete, model.front.body.start, model.front.value),
@@ -71,7 +73,15 @@ def meaning(model: MagiModel, *holes: Span) -> tuple[Any, ...]:
         [around.spans(each.referenced_at) for each in model.relationships],
         around.each(model.regions, lambda each: (each.about, around.place(each.content.start))),
         around.spans(model.stray_markers),
+        around.spans(acting_in_a_chat(model.document)),
     )
+
+
+def acting_in_a_chat(document: Document) -> tuple[Span, ...]:
+    """What acts where the document is read as a chat (P3, P9): message headings and configuration lines."""
+    headings = tuple(each.span for each in find_headings(document)[0])
+    lines = find_lines(document, tuple(each.start for each in headings)).config
+    return (*headings, *(each.span for each in lines))
 
 
 def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[Any, ...]:

@@ -11,13 +11,18 @@ from collections.abc import Sequence
 
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.content import sent_text
+from prosa.dialects.prapti.model import ChatMessage
 from prosa.dialects.prapti.open_end import closing
 from prosa.dialects.prapti.read import read
+from prosa.dialects.prapti.write import heading
 from prosa.document import parse
 from prosa.source import SourceText, Span
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _BLANKS = " \t"
+_ASSISTANT, _USER = heading("assistant"), heading("user")
+_FURTHEST = "---"
+"""All that acts at a distance in a reply, whatever is escaped: even in code it ends front matter (X1)."""
 _MARK = "\ufeff"
 
 
@@ -26,6 +31,13 @@ def lead(text: str) -> str:
     with a line feed: the end of an open line, the mark that closes an open fence, a blank line."""
     if not text.removeprefix(_MARK).strip():
         return "" if text in ("", _MARK) or text.endswith(("\n", "\r")) else "\n"
+    joining = _lead(text)
+    # Behind a lone CR a line feed would only make one line end of both.
+    return f"\n{joining}" if text.endswith("\r") and joining[:1] == "\n" == line_end(text) else joining
+
+
+def _lead(text: str) -> str:
+    """The same for a text that says something, as if line ends were all alike."""
     source = SourceText(text)
     mark = closing(parse(source, body=read_front(source).body))
     last, before = _ending(text)
@@ -34,6 +46,41 @@ def lead(text: str) -> str:
     if last:
         return "\n\n" if last.strip(_BLANKS) else "\n"
     return "" if not before.strip(_BLANKS) else "\n"
+
+
+def keeps(text: str, whole: str, more: int) -> bool:
+    """Whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further ones (X19).
+
+    Text below reaches up where the text above is open: a line `---` ends front matter that never ended, and takes what
+    stands in it away. The last message of ``text`` may go on in ``whole``.
+    """
+    (opened, before), (opened_after, after) = _messages(text), _messages(whole)
+    if opened != opened_after or len(after) != len(before) + more:
+        return False
+    *same, last = before
+    ongoing = after[len(same)]
+    return (
+        all(_same(one, other) for one, other in zip(same, after, strict=False))
+        and (ongoing.heading, ongoing.disabled) == (last.heading, last.disabled)
+        and ongoing.content.startswith(last.content)
+        and [each.start for each in ongoing.removed[: len(last.removed)]] == [each.start for each in last.removed]
+    )
+
+
+def takes_replies(text: str) -> bool:
+    """Whether any reply can stand below a chat: the reading of the one that reaches furthest decides."""
+    reply = f"{lead(text)}{_ASSISTANT}\n\n{_FURTHEST}\n\n{_USER}\n"
+    return keeps(text, text + reply.replace("\n", line_end(text)), 2)
+
+
+def _same(one: ChatMessage, other: ChatMessage) -> bool:
+    """Whether two messages of texts that begin alike are one."""
+    return (one.heading, one.body, one.content, one.removed) == (
+        other.heading,
+        other.body,
+        other.content,
+        other.removed,
+    )
 
 
 def line_end(text: str) -> str:
@@ -64,6 +111,13 @@ def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
 def says_the_same(one: str, other: str) -> bool:
     """Whether two chats are made of the same messages with the same configuration; comments and blank space aside."""
     return _said(one) == _said(other)
+
+
+def _messages(text: str) -> tuple[bool, tuple[ChatMessage, ...]]:
+    """Whether a chat has front matter, and its messages."""
+    source = SourceText(text)
+    front = read_front(source)
+    return front.present, read(front, parse(source, body=front.body))[0].messages
 
 
 def _said(text: str) -> list[tuple[str, str | None, str, list[str]]]:
