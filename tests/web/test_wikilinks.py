@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from prosa.render.page.excerpts import MAX_QUOTES
 from prosa.render.page.obsidian import UNRESOLVED
 from tests.pages.elements import Tree, tree
@@ -100,21 +98,31 @@ def test_ya21_an_embedded_note_is_quoted(serve: Serve) -> None:
     assert not shown.unbalanced
 
 
-@pytest.mark.parametrize("target", ["there", "not-there"])
-def test_x23_what_is_not_published_cannot_be_told_from_what_is_not_there(serve: Serve, target: str) -> None:
-    text = "# A\n\n[[N]] ![[N]] [[N#x|l]] ![[N#^b]] ![[N.png]] [[N.pdf]]\n".replace("N", "Hidden")
-    seen = {}
-    for name, files in (
-        ("there", {"Hidden.md": "---\nvisibility: private\n---\n# Secret word\n\ntext ^b\n", ".x/Hidden.png": PNG}),
-        ("not-there", {}),
-    ):
-        if name == target:
-            site = serve({**VAULT, "A.md": text, **files})
-            body = site.get("/A", "text/html").text
-            seen[name] = re.search(r"<article.*?</article>", body, re.DOTALL)
-            assert body.count('class="missing"') == 6
-            assert "Secret" not in body
-            assert markdown(site, "/A") == "# A\n\nHidden Hidden l Hidden > ^b Hidden.png Hidden.pdf\n"
+def test_x23_what_is_not_published_cannot_be_told_from_what_is_not_there(serve: Serve) -> None:
+    text = "# A\n\n[[N]] ![[N]] [[N#x|l]] ![[N#^b]] ![[N.png]] [[N.pdf]] ![[notes/N|300]]\n"
+    site = serve(
+        {
+            **VAULT,
+            "A.md": text.replace("N", "Hidden"),
+            "B.md": text.replace("N", "Absent").replace("# A", "# B"),
+            "notes/Hidden.md": "---\nvisibility: private\n---\n# Secret word\n\ntext ^b\n",
+            ".x/Hidden.png": PNG,
+            "Hidden.pdf": PNG,
+            ".gitignore": "*.pdf\n",
+        }
+    )
+    hidden, absent = (site.get(url, "text/html").text for url in ("/A", "/B"))
+    assert hidden.count('class="missing"') == 7
+    assert "Secret" not in hidden
+    assert _article(hidden).replace("Hidden", "Absent").replace("A", "B") == _article(absent).replace("A", "B")
+    assert markdown(site, "/A").replace("Hidden", "Absent").replace("# A", "# B") == markdown(site, "/B")
+    assert markdown(site, "/B").startswith("# B\n\nAbsent Absent l Absent > ^b Absent.png Absent.pdf notes/Absent")
+
+
+def _article(page_html: str) -> str:
+    found = re.search(r'<div class="text">.*?</article>', page_html, re.DOTALL)
+    assert found is not None
+    return found[0]
 
 
 def test_x23_a_quoted_document_that_is_hidden_later_is_gone_at_once(serve: Serve) -> None:
@@ -139,3 +147,24 @@ def test_notes_that_embed_one_another_many_times_make_no_large_page(serve: Serve
     tree_of = {f"n{at}.md": f"![[n{at + 1}]]\n\n" * 20 for at in range(6)}
     site = serve({**tree_of, "n6.md": "word " * 20_000})
     assert len(site.get("/n0", "text/html").body) < 2_000_000
+
+
+def test_embeds_that_cannot_be_quoted_are_not_looked_for_without_end(serve: Serve) -> None:
+    """10,000 embeds of parts that are not there, of a large document, are links."""
+    headings = "".join(f"## Part {at}\n\nx\n\n" for at in range(5_000))
+    site = serve({"A.md": "".join(f"![[big#none {at}]]\n\n" for at in range(10_000)), "big.md": headings})
+    shown = page(site, "/A")
+    assert len([each for each in shown.all("a") if "article" in each.inside]) == 10_000
+    assert shown.all("blockquote") == []
+
+
+def test_h8_static_files_lead_to_files_of_their_form(serve: Serve) -> None:
+    from prosa.web.static import built_files
+
+    site = serve({**VAULT, "Alpha.md": ALPHA, "notes/Beta.md": BETA, "files/pic.png": PNG})
+    files = {each.path: each.content.decode("utf-8", "replace") for each in built_files(site.app.web)}
+    assert "notes/Beta.html#the-way" in files["Alpha.html"]
+    assert "notes/Beta.md#the-way" in files["Alpha.md"]
+    assert "notes/Beta.md#the-way" in json.loads(files["Alpha.json"])["body"]
+    assert "files/pic.png" in files["Alpha.html"]
+    assert files["Alpha.md"].count("[[") == ALPHA.count("`[[") + ALPHA.count("\n[[") == 2

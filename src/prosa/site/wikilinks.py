@@ -79,7 +79,7 @@ def part_of(document: Document, part: str) -> Span | None:
     if name.startswith("^"):
         return _block(document, name[1:])
     anchor = slug(" ".join(name.split()))
-    found = (each.span for each in document.sections if not each.heading.nested and slug(each.heading.plain) == anchor)
+    found = (each.span for each in document.sections if each.anchor == anchor and not each.heading.nested)
     return next(found, None) if anchor else None
 
 

@@ -17,7 +17,8 @@ _FORMS: tuple[Form, ...] = ("markdown", "json", "html")
 
 
 def markdown_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool = False) -> Answer:
-    """The Markdown of a node: an MDH node to the byte, another dialect with derived front matter."""
+    """The Markdown of a node: an MDH node to the byte, another dialect with derived front matter; links are as
+    `resolving.for_agents` made them."""
     return _answer(view.markdown, "markdown", view, prefix, negotiated=negotiated, private=private)
 
 

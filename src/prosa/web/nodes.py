@@ -152,7 +152,7 @@ class Nodes:
         made = _raw(view, private=private) if key.raw else self._in_form(view, found.form, key, reader, shown)
         alone = key.raw or (view.dialect == "mdh" and form != "html" and not has_wikilinks(view))
         until = time.monotonic() + CHECK_SECONDS
-        quoted = tuple(shown.items())
+        quoted = tuple(shown.stamps.items())
         generation = -1 if alone else generation
         return Kept(made, found.path, os.fspath(place.path), place.stamp, generation, rules, until, quoted)
 

@@ -36,14 +36,39 @@ Place = Callable[[str], str]
 """From a URL path of the site, perhaps with a query or a fragment, to what a document says."""
 
 
-Shown = dict[str, Stamp | None]
+MAX_QUOTED_BYTES = 4 * 1024 * 1024
+"""Bytes of the documents that one page reads to quote from them."""
+
+MAX_FILE_NAMES = 2_000
+"""Different names of files that one document's wikilinks are looked up under."""
+
+
+@dataclass(slots=True)
+class Shown:
+    """The documents that a page quotes: their stamps from before they were read, and their nodes, each read once;
+    ``left`` bytes may still be."""
+
+    stamps: dict[str, Stamp | None] = field(default_factory=dict)
+    views: dict[str, NodeView | None] = field(default_factory=dict)
+    left: int = MAX_QUOTED_BYTES
+
+    def view(self, site: LiveSite, path: str) -> NodeView | None:
+        """The published node at a path; None where there is none, and where it is too large to be read for this."""
+        if path not in self.views:
+            stamp = self.stamps[path] = stamp_at(os.fspath(site.root / path))
+            self.left -= stamp.size if stamp is not None else 0
+            try:
+                self.views[path] = site.view(path) if self.left >= 0 else None
+            except FileProblem:
+                self.views[path] = None
+        return self.views[path]
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
     """Resolves the destinations of one document. ``place`` makes every URL; ``known`` are the published documents that
-    its wikilinks lead to, by target. ``quoted`` says that another document shows this one; ``shown`` gathers the paths
-    of what is quoted, with the stamps from before it was read."""
+    its wikilinks lead to, by target. ``quoted`` says that another document shows this one; ``shown`` gathers
+    what is quoted; ``files`` are names that were looked up."""
 
     site: LiveSite
     view: NodeView
@@ -51,7 +76,8 @@ class Resolver:
     place: Place
     known: Mapping[str, NodeRow] = field(default_factory=dict)
     quoted: bool = False
-    shown: Shown = field(default_factory=dict)
+    shown: Shown = field(default_factory=Shown)
+    files: dict[str, Wiki] = field(default_factory=dict)
 
     def link(self, href: str) -> str:
         """The URL of a link; empty for one that leads nowhere a page may lead."""
@@ -72,7 +98,7 @@ class Resolver:
         if found.origin or suffix_of(path) not in PICTURES:
             return ""
         if self.site.place(path) is None:
-            return self._file(unquote(src.partition("#")[0])).url if self.in_vault() else ""
+            return self._file(unquote(src.partition("#")[0])).url if self.known or self.in_vault() else ""
         return self.place(quote(inside, safe=_SAFE))
 
     def wiki(self, written: str) -> Wiki:
@@ -94,12 +120,7 @@ class Resolver:
         """What an embed shows of another document; None for what is only linked to."""
         target, part = wikilink_target(written)
         row = self.known.get(target)
-        if row is not None:
-            self.shown.setdefault(row.path, stamp_at(os.fspath(self.site.root / row.path)))
-        try:
-            view = self.site.view(row.path) if row is not None else None
-        except FileProblem:
-            return None
+        view = self.shown.view(self.site, row.path) if row is not None else None
         if row is None or view is None or view.reading is None or view.dialect not in _QUOTABLE:
             return None
         document = view.reading.document
@@ -122,6 +143,12 @@ class Resolver:
         return self.view.path != "" and self.site.is_in_vault(self.view.path)
 
     def _file(self, target: str) -> Wiki:
+        """A file that is no document, looked up once."""
+        if target not in self.files:
+            self.files[target] = self._found(target) if len(self.files) < MAX_FILE_NAMES else MISSING
+        return self.files[target]
+
+    def _found(self, target: str) -> Wiki:
         """A file that is no document. Data is served only where a link names it."""
         path = self.site.attachments.find(self.view.path, target)
         if path is None or (suffix_of(path) in NAMED and path not in self.site.catalogue.linked):
@@ -154,7 +181,7 @@ def resolver_of(
     """The resolver of a node. ``place`` is the prefix in front of the URL where nothing else is said."""
     known = {} if not site.is_ready or not has_wikilinks(view) else dict(_known(site, view))
     made = place or (lambda url: f"{prefix}{url}")
-    return Resolver(site, view, prefix, made, known, quoted, {} if shown is None else shown)
+    return Resolver(site, view, prefix, made, known, quoted, Shown() if shown is None else shown)
 
 
 def has_wikilinks(view: NodeView) -> bool:

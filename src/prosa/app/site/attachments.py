@@ -10,12 +10,20 @@ import posixpath
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from prosa.app.site.files import SiteFiles
+from prosa.graph.settle import nearest_to
 from prosa.site.assets import asset_type
 
 LOOK_SECONDS = 5.0
 """How long the names of all files are trusted."""
+
+
+class Named(NamedTuple):
+    """A file, as whatever is nearest is chosen among."""
+
+    path: str
 
 
 @dataclass(slots=True)
@@ -39,7 +47,9 @@ class Attachments:
                 return path
         ending = f"/{posixpath.normpath(target).lstrip('./')}".casefold()
         named = self._named(posixpath.basename(target).casefold())
-        return _nearest(here, [each for each in named if f"/{each}".casefold().endswith(ending)])
+        fitting = [Named(each) for each in named if f"/{each}".casefold().endswith(ending)]
+        near = nearest_to(here, fitting) if fitting else ()
+        return near[0].path if len(near) == 1 else None
 
     def _named(self, name: str) -> Sequence[str]:
         if self.clock() >= self._until:
@@ -48,18 +58,3 @@ class Attachments:
                 found.setdefault(posixpath.basename(path).casefold(), []).append(path)
             self._by_name, self._until = found, self.clock() + LOOK_SECONDS
         return [each for each in self._by_name.get(name, ()) if self.files.place(each) is not None]
-
-
-def _nearest(here: str, paths: Sequence[str]) -> str | None:
-    """The path with the fewest steps from a folder, then the shortest; None where two are equal."""
-    ranked = sorted((_steps(here, each), each.count("/"), each) for each in paths)
-    if len(ranked) > 1 and ranked[0][:2] == ranked[1][:2]:
-        return None
-    return ranked[0][2] if ranked else None
-
-
-def _steps(here: str, path: str) -> int:
-    """Folders up and down from one folder to that of a file."""
-    start, end = [each for each in here.split("/") if each], path.split("/")[:-1]
-    common = next((at for at, (a, b) in enumerate(zip(start, end, strict=False)) if a != b), min(len(start), len(end)))
-    return len(start) + len(end) - 2 * common

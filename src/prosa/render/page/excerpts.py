@@ -27,6 +27,9 @@ MAX_DEPTH = 4
 MAX_QUOTES = 100
 """Documents that one page quotes, inner ones counted."""
 
+MAX_LOOKS = 200
+"""Embeds of one page that are looked at, whether or not they can be quoted."""
+
 MAX_QUOTED = 512 * 1024
 """Characters that one page quotes."""
 
@@ -38,6 +41,7 @@ class Budget:
     """What a page may still quote."""
 
     quotes: int = MAX_QUOTES
+    looks: int = MAX_LOOKS
     characters: int = MAX_QUOTED
 
 
@@ -53,8 +57,9 @@ class Quoting:
     def html_of(self, page: Page, written: str) -> str:
         """The quotation of what an embed names; empty where a link must do."""
         budget = self.budget
-        if len(self.above) >= MAX_DEPTH or budget.quotes <= 0:
+        if len(self.above) >= MAX_DEPTH or budget.quotes <= 0 or budget.looks <= 0:
             return ""
+        budget.looks -= 1
         found = page.excerpt(written)
         if found is None or found.path in (*self.above, self.path) or len(found.span) > budget.characters:
             return ""
