@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prosa.data.front_matter import split_front_matter
@@ -87,6 +87,8 @@ RULES = st.sampled_from(
 
 @settings(max_examples=250, deadline=None)
 @given(BASES, RULES | HOSTILE | LETTERS)
+@example("--- \n", "A: sure\n---\n\nok")
+@example("---\nid: x\n---\n", "ok")
 def test_x19_pa6_a_chat_that_takes_replies_reads_back_as_it_was_and_one_message_more(base, reply):
     """X19, PA6. Whatever the chat begins and ends with, and whatever the reply says; where that cannot be had, because
     front matter that begins never ends, no reply is asked for."""

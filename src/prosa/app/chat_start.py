@@ -130,7 +130,7 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
     from prosa.document import parse
 
     source = SourceText(text)
-    front = read_front(source)
+    front = read_front(source).under("prapti")
     return read(front, parse(source, body=front.body))[0].messages
 
 
