@@ -135,6 +135,7 @@ async def arun(
     timeout: float | None = None,
     root: str | Path | None = None,
     sites: SiteRights = NO_RIGHTS,
+    allow_cut: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
@@ -142,6 +143,7 @@ async def arun(
 
     ``input`` is plain JSON data, ``{}`` when left out. ``provider`` replaces the model service, as with
     `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds, ``root`` keeps imports inside a folder.
+    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
     ``listener`` hears the events. What a person should know is logged to the logger ``prosa``. ``sites`` is a
     `prosa.SiteRights`: sites beside those that the program declares, and what the run may do there; by default it
     changes nothing.
@@ -161,6 +163,7 @@ async def arun(
         wall_clock=timeout,
         root=Path(root) if root is not None else None,
         site_rights=sites,
+        allow_cut=allow_cut,
     )
     if isinstance(path_or_program, Program):
         around = Surroundings(environ, app.settings_for(None, environ, _log), _log)
@@ -204,6 +207,7 @@ async def arun_scripts(
     timeout: float | None = None,
     retries: int | None = None,
     root: str | Path | None = None,
+    allow_cut: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ScriptResult, ...]:
@@ -214,7 +218,7 @@ async def arun_scripts(
     trusts; of these with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts
     by id. ``context`` is sent beside the prompt: the document, unless a stale result was made otherwise. ``write`` puts
     results into the document. ``provider`` is a name, or replaces the model service. ``timeout``,
-    ``retries``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
+    ``retries``, ``allow_cut``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
 
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
     keeps all from running, `prosa.source.FileProblem`, and ValueError for options that contradict each other.
@@ -225,7 +229,7 @@ async def arun_scripts(
     path, environ = _path_of(path_or_text), os.environ if environ is None else environ
     name, own = (provider, None) if isinstance(provider, str) else (None, provider)
     place = Path(root) if root is not None else None
-    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api)
+    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
     choices = replace(service, retries=retries, wall_clock=timeout, root=place)
     around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
@@ -263,6 +267,7 @@ async def achat(
     retries: int | None = None,
     timeout: float | None = None,
     root: str | Path | None = None,
+    allow_cut: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> ChatResult:
@@ -271,7 +276,8 @@ async def achat(
     ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
     the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
     ``plugins``, ``config_files``, ``trusted`` and ``legacy`` are as the flags of `prosa chat`. ``provider`` is a name,
-    or replaces the model service; ``timeout``, ``retries``, ``listener`` are as in `arun`, for each reply.
+    or replaces the model service; ``timeout``, ``retries``, ``allow_cut``, ``listener`` are as in `arun`, for each
+    reply.
 
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` among them for errors in
     the chat; `prosa.source.FileProblem`; and ValueError for options that contradict each other.
@@ -282,7 +288,7 @@ async def achat(
     path, environ = _path_of(path_or_text), os.environ if environ is None else environ
     name, own = (provider, None) if isinstance(provider, str) else (None, provider)
     place = Path(root) if root is not None else None
-    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api)
+    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
     choices = replace(service, iterations=max_iterations, retries=retries, wall_clock=timeout, root=place)
     around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
     tools = tuple(tools)

@@ -159,11 +159,27 @@ def test_la29_a_flag_or_the_environment_accepts_without_a_terminal(command, home
 
 @pytest.mark.parametrize("command", [main, markdownlang])
 def test_la29_without_a_terminal_a_flag_or_the_variable_it_explains_and_exits_2(command, home: dict[str, str]):
-    at = desk(PHRASES[0] + "\n", home)
+    at = desk("", home)
     assert command(["agree"], at.console) == 2
     assert at.out == ""
-    assert "there is none here" in at.err and "prosa agree --phrase" in at.err and "MARKDOWNLANG_AGREE" in at.err
+    name = "prosa agree" if command is main else "markdownlang agree"
+    assert "there is none here" in at.err and f"{name} --phrase" in at.err and "MARKDOWNLANG_AGREE" in at.err
     assert all(phrase in at.err for phrase in PHRASES)
+    assert stored(home) == ""
+
+
+@pytest.mark.parametrize("command", [main, markdownlang])
+def test_la29_a_phrase_from_a_pipe_counts_as_the_flag(command, home: dict[str, str]):
+    at = desk(PHRASES[7] + "\n", home)
+    assert command(["agree"], at.console) == 0
+    assert json.loads(stored(home))["phrase_index"] == 7
+
+
+@pytest.mark.parametrize("text", ["yes\n", f" {PHRASES[7]}\n", f"{PHRASES[7]}\nmore\n", "\ufffd" * 9000])
+def test_la29_anything_else_from_a_pipe_is_wrong_use(text: str, home: dict[str, str]):
+    at = desk(text, home)
+    assert main(["agree"], at.console) == 2
+    assert at.err.startswith("error: standard input holds none of the 16 phrases of the agreement\n")
     assert stored(home) == ""
 
 
@@ -190,7 +206,7 @@ def test_accepting_twice_says_so_and_changes_nothing(home: dict[str, str]):
 def test_l41_the_gate_stops_a_run_with_the_words_of_the_specification(home: dict[str, str]):
     with pytest.raises(AgreementRequired) as caught:
         check_agreement(home)
-    assert caught.value.hint == "To accept the agreement, run: markdownlang agree"
+    assert caught.value.hint == "To accept the agreement, run: prosa agree"
 
 
 def test_l41_the_gate_opens_for_a_record_and_for_a_phrase_in_the_environment(home: dict[str, str]):

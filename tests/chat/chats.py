@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,9 @@ def scripted(folder: Path, replies: list[Any]) -> Choices:
     return Choices(model=f"scripted:{path}")
 
 
-def answered(folder: Path, conversation: Conversation, replies: list[Any], **heard: Any) -> list[Reply]:
+def answered(
+    folder: Path, conversation: Conversation, replies: list[Any], *, choices: Choices | None = None, **heard: Any
+) -> list[Reply]:
     """The replies of a conversation whose model is a script."""
-    return asyncio.run(answer(conversation, scripted(folder, replies), around(folder), **heard))
+    chosen = replace(choices or Choices(), model=scripted(folder, replies).model)
+    return asyncio.run(answer(conversation, chosen, around(folder), **heard))

@@ -12,7 +12,7 @@ from prosa.app import Choices
 from prosa.app.chat_answer import answer
 from prosa.app.chat_tools import chosen, granted
 from prosa.dialects.prapti.escape import escaped
-from prosa.runtime.errors import AgreementRequired, ProviderError, RunError
+from prosa.runtime.errors import AgreementRequired, AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
 from prosa.runtime.messages import Message, ToolCall
 from prosa.runtime.tool_record import MAX_SHOWN, tool_record
@@ -151,11 +151,20 @@ def test_pw7_no_model_and_no_token_limit_is_known_beforehand(tmp_path):
         assert (server.bodies[0]["model"], server.bodies[0]["max_tokens"]) == ("made-up-yesterday", 90000000)
 
 
-def test_a_reply_that_was_cut_off_is_kept_with_a_notice(tmp_path):
+def test_la28_a_reply_that_was_cut_off_is_a_failure(tmp_path):
+    row = {"content": "Half of", "finish": "length"}
+    whole = []
+    with pytest.raises(AnswerCut) as caught:
+        answered(tmp_path, ready(tmp_path, ASK), [row], on_cut=lambda spot, text: whole.append((spot.number, text)))
+    assert (caught.value.content, whole) == ("Half of", [(1, "Half of")])
+
+
+def test_la28_a_reply_that_was_cut_off_is_kept_with_a_notice_where_the_user_allows_it(tmp_path):
     events = []
     row = {"content": "Half of", "finish": "length"}
-    (reply,) = answered(tmp_path, ready(tmp_path, ASK), [row], listener=events.append)
-    assert reply.text == "Half of"
+    allowed = Choices(allow_cut=True)
+    (reply,) = answered(tmp_path, ready(tmp_path, ASK), [row], choices=allowed, listener=events.append)
+    assert (reply.text, reply.summary.cut) == ("Half of", True)
     assert any("cut off" in event.message for event in events if isinstance(event, Noticed))
 
 

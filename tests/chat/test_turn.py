@@ -69,6 +69,36 @@ def test_x19_a_chat_that_a_reply_could_cut_off_is_refused_before_anything_is_ask
     assert [each["role"] for each in shown[0]["messages"]] == ["system", "user", "assistant", "user"]
 
 
+HALF = {"content": "Half of\n\n```\nx", "finish": "length", "model": "tiny--x.gguf"}
+
+
+def test_la28_a_reply_that_was_cut_off_is_a_failure_that_stays_in_the_chat_and_says_so(user: User):
+    user.write(ASK)
+    done = user.chat("--model", user.script(HALF))
+    assert (done.status, done.out) == (1, "")
+    assert "cut off at the length limit" in done.err and "--allow-cut" in done.err
+    assert user.text == (
+        "### @user:\n\nHi.\n\n### @assistant:\n\n"
+        'Half of\n\n```\nx\n```\n\n<!-- reply {"cut": true} -->\n\n### @user:\n\n'
+    )
+
+
+def test_la28_a_chat_says_when_another_model_answered_and_never_sends_that(user: User):
+    user.write(ASK)
+    done = user.chat("--model", user.script(HALF), "--allow-cut", "--format", "json")
+    (reply,) = json.loads(done.out)["replies"]
+    assert (reply["model"], reply["answered_by"], reply["cut"]) == ("gpt-4o", "tiny--x.gguf", True)
+    assert '\n<!-- reply {"answered_by": "tiny-\\u002dx.gguf", "cut": true} -->\n\n### @user:' in user.text
+    shown = user.chat("--message", "And?", "--dry-run", "--format", "json")
+    assert json.loads(shown.out)[0]["messages"][1]["content"] == "Half of\n\n```\nx\n```"
+
+
+def test_la28_a_dated_name_of_the_model_is_no_other_model(user: User):
+    user.write(ASK)
+    assert user.chat("--model", user.script({"content": "Yes.", "model": "gpt-4o-2024-08-06"})).status == 0
+    assert "<!--" not in user.text
+
+
 def test_pa17_nothing_to_answer_is_said_and_nothing_is_sent(user: User):
     """PA17."""
     user.write(ASK + "\n### @assistant:\n\nHello.\n\n### @user:\n\n")

@@ -95,7 +95,7 @@ def test_l41_without_the_agreement_nothing_runs(count: Path, tmp_path: Path):
     assert status == 1
     paragraphs = at.err[at.err.index("\nThe markdownlang agreement") :].split("\n\n")
     assert paragraphs[0].strip().startswith("The markdownlang agreement has not been accepted yet.")
-    assert paragraphs[1] == "To accept the agreement, run: markdownlang agree\n"
+    assert paragraphs[1] == "To accept the agreement, run: prosa agree\n"
     assert summary_in(at.err)["error"].startswith("The markdownlang agreement")
 
 
@@ -319,3 +319,11 @@ def test_stdout_is_utf_8_whatever_the_locale_says(tmp_path: Path):
     done = started("run", path, "--model", model, environ=user(tmp_path, LC_ALL="C", PYTHONIOENCODING="ascii"))
     out, _ = done.communicate(timeout=20)
     assert out.decode("utf-8") == '"ümlaut 漢字"\n'
+
+
+@pytest.mark.parametrize("name", ["scripted", "scripted:"])
+def test_x16_scripted_replies_need_a_file(name: str, count: Path, tmp_path: Path):
+    status, at = prosa("run", count, "--model", name, environ=user(tmp_path, MARKDOWNLANG_AGREE=PHRASES[0]))
+    assert status == 2
+    assert f"--model {name}: the model `scripted` plays replies from a file, and none is named" in at.err
+    assert "scripted:FILE" in at.err

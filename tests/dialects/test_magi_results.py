@@ -68,8 +68,30 @@ def test_x19_the_marker_says_how_the_result_was_made():
     assert about["sha256"] == script_hash(read, read.scripts[0], "section", "small")
     assert (about["script-id"], about["model"], about["context"]) == ("sum", "small", "section")
     assert facts(read)["regions"] == [
-        {"script-id": "sum", "line": 12, "end_line": 16, "state": "fresh", "model": "small", "context": "section"}
+        {
+            "script-id": "sum",
+            "line": 12,
+            "end_line": 16,
+            "state": "fresh",
+            "model": "small",
+            "answered_by": None,
+            "cut": False,
+            "context": "section",
+        }
     ]
+
+
+def test_la28_the_marker_says_who_answered_and_that_the_answer_was_cut_off():
+    """LA28. No text of a service ends the marker."""
+    odd = "-->\u2028<!-- x --"
+    source = model(DOC)
+    text = apply_edits(
+        source.source.text,
+        written(source, source.scripts[0], "Nine", model_name="small", context="section", answered_by=odd, cut=True),
+    )
+    (region,) = model(text).regions
+    assert (region.about.model_name, region.about.answered_by, region.about.cut) == ("small", odd, True)
+    assert state(text) == "fresh"
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

@@ -11,6 +11,24 @@ from prosa.runtime.usage import Usage
 from prosa.settings import Price
 
 
+@pytest.mark.parametrize(
+    ("service", "known"),
+    [
+        (None, True),
+        ("https://api.openai.com/v1", True),
+        ("http://127.0.0.1:8080/v1", False),
+        ("https://gateway.example/v1", False),
+        ("https://api.mistral.ai/v1", False),
+    ],
+)
+def test_la27_a_price_holds_only_for_the_service_that_charges_it(service: str | None, known: bool):
+    """LA27. The user's own price holds everywhere."""
+    usage = Usage(1000, 100)
+    assert (KnownPrices().cost("gpt-4o", usage, service) is not None) is known
+    own = KnownPrices({"gpt-4o": (Decimal(1), Decimal(2))})
+    assert own.cost("gpt-4o", usage, service) == Decimal("0.0012")
+
+
 def test_l45_the_example_of_the_specification() -> None:
     """L45, LA27: 150 tokens in and 75 out of gpt-4o cost 0.001125; the sample's 0.0001125 is a slip."""
     assert KnownPrices().cost("gpt-4o", Usage(150, 75)) == Decimal("0.001125")

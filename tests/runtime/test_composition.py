@@ -91,6 +91,9 @@ def test_l32_l33_lw9_calls_of_agents_are_counted_with_their_tokens(tmp_path):
     answer = {"program": "helper", "content": {"n": 1}, "usage": {"input_tokens": 100, "output_tokens": 25}}
     last = {"program": "number", "content": {"n": 2}, "usage": {"input_tokens": 150, "output_tokens": 75}}
     summary = run(program, {}, [twice, answer, answer, last], prices=FixedPrices()).summary.as_dict()
+    whole = summary["tokens"]["total"] + summary["agent_calls"]["tokens_used"]
+    assert summary["total"]["tokens"] == whole  # LA28: the whole run, called programs included
+    assert summary["total"]["cost"] > summary["tokens"]["cost"]
     calls = summary["agent_calls"]
     assert calls["total_calls"] == 2
     assert calls["calls_by_agent"] == {"helper": 2}

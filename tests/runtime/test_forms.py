@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from prosa.runtime.contract import is_image_url
-from prosa.runtime.errors import OutputRefused, RunError
+from prosa.runtime.errors import AnswerCut, OutputRefused, RunError
 from prosa.runtime.events import Noticed
 from prosa.runtime.messages import Message
 from prosa.runtime.parameters import refused_parameters
@@ -31,11 +31,41 @@ def test_m34_text_and_markdown_are_the_reply_as_it_is(form: Any, reply: str):
     assert (request.output, request.tools, request.parameters) == (None, (), {})
 
 
-def test_text_that_was_cut_off_is_accepted_with_a_notice():
-    ran = run(TEXT, {}, [{"content": "half a sen", "finish": "length"}])
-    assert ran.output == "half a sen"
+HALF = {"content": "half a sen", "finish": "length"}
+
+
+def test_la28_text_that_was_cut_off_is_a_failure():
+    ran = run(TEXT, {}, [HALF])
+    assert isinstance(ran.error, AnswerCut)
+    assert (ran.error.content, ran.error.message) == (
+        "half a sen",
+        "the answer was cut off at the length limit of the model",
+    )
+    assert "--allow-cut" in ran.error.hint
+    assert (ran.summary.success, ran.summary.cut) == (False, False)
+
+
+def test_la28_text_that_was_cut_off_is_taken_where_the_user_allows_it_and_says_so():
+    ran = run(TEXT, {}, [HALF], allow_cut=True)
+    assert (ran.output, ran.summary.cut, ran.summary.as_dict()["cut"]) == ("half a sen", True, True)
     (notice,) = (event for event in ran.events if isinstance(event, Noticed))
-    assert notice.message == "talk: the answer was cut off at the length limit of the model"
+    assert notice.message == "talk: the answer was cut off at the length limit of the model, and is taken as it is"
+    assert ran.events[-1].cut
+
+
+def test_la28_a_url_that_was_cut_off_is_asked_for_again():
+    cut, whole = {"content": "https://example.org/a.p", "finish": "length"}, {"content": "https://example.org/a.png"}
+    ran = run(replace(TEXT, form="image-url"), {}, [cut, whole])
+    assert (ran.output, len(ran.requests)) == ("https://example.org/a.png", 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "asked"), [("1", 2), ("true", 2), ('{"a": 1}', 1), ("[1, 2]", 1), ('{"a": 1', 2), ('"x"', 1)]
+)
+def test_la28_json_that_was_cut_off_counts_only_where_its_end_is_there(content: str, asked: int):
+    program = replace(TEXT, form="json", output_schema=True)
+    ran = run(program, {}, [{"content": content, "finish": "length"}, {"content": "[]"}])
+    assert (ran.error, len(ran.requests)) == (None, asked)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ def test_l42_l43_l45_la27_la28_the_keys_of_the_sample_then_three_more(tmp_path):
         "tools_called",
         "duration",
         "model",
+        "answered_by",
+        "total",
         "errors",
         "start_time",
         "end_time",
@@ -29,6 +31,7 @@ def test_l42_l43_l45_la27_la28_the_keys_of_the_sample_then_three_more(tmp_path):
     assert summary["program"] == "main.md"
     assert summary["success"] is True
     assert summary["tokens"] == {"input": 150, "output": 75, "total": 225, "cost": 0.001125}
+    assert summary["total"] == {"tokens": 225, "cost": 0.001125}
     assert summary["model"] == "gpt-4o"
     assert summary["start_time"].endswith("Z")
 
@@ -68,3 +71,18 @@ def test_la28_tools_called_leaves_agents_out_and_counts_python(tmp_path):
 )
 def test_l33_la28_durations_are_strings_in_seconds(seconds, text):
     assert duration(seconds) == text
+
+
+def test_la28_the_summary_says_who_was_asked_and_who_answered(tmp_path):
+    reply = {"content": {"n": 1}, "usage": USAGE, "model": "tiny.gguf"}
+    summary = run(load(tmp_path), {}, [{"content": "no", "model": "first"}, reply]).summary
+    assert (summary.model_name, summary.answered_by) == ("gpt-4o", "tiny.gguf")
+    assert (summary.as_dict()["model"], summary.as_dict()["answered_by"]) == ("gpt-4o", "tiny.gguf")
+    assert run(load(tmp_path), {}, [{"content": {"n": 1}}]).summary.as_dict()["answered_by"] is None
+
+
+def test_b11_a_script_without_a_reply_says_why_the_last_answer_was_refused(tmp_path):
+    """L13, X16."""
+    ran = run(load(tmp_path), {}, [{"content": {"n": "one"}}])
+    assert "no reply left" in str(ran.error)
+    assert "the last answer was refused: /n: expected integer" in str(ran.error)

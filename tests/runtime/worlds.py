@@ -97,7 +97,7 @@ class FixedPrices:
 
     model_name: str = "gpt-4o"
 
-    def cost(self, model_name: str, usage: Any) -> Decimal | None:
+    def cost(self, model_name: str, usage: Any, service: str | None = None) -> Decimal | None:
         if model_name != self.model_name:
             return None
         return (Decimal("2.5") * usage.input_tokens + 10 * usage.output_tokens) / 1_000_000
@@ -127,6 +127,7 @@ def run(
     servers: FakeServers | None = None,
     clock: FakeClock | None = None,
     prices: FixedPrices | None = None,
+    allow_cut: bool = False,
 ) -> Ran:
     """Runs a program against scripted replies; an error is recorded, not raised."""
     provider, events, clock = ScriptedProvider(replies), [], clock or FakeClock()
@@ -142,6 +143,7 @@ def run(
         servers=servers or FakeServers(),
         sandbox=sandbox,
         listener=listener,
+        allow_cut=allow_cut,
     )
     try:
         output, error = asyncio.run(execute(program, given, world)), None

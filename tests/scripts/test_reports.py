@@ -120,11 +120,26 @@ def test_l16_a_server_that_stays_dead_changes_nothing(tmp_path: Path, model_serv
     assert "broke off" in at.err
 
 
-def test_text_that_was_cut_off_is_a_result_with_a_notice(page: Path):
-    cut = {"program": "a", "content": "half a sen", "finish": "length"}
-    status, at = run(page, "--script", "a", replies=(cut,))
-    assert (status, at.out) == (0, "half a sen\n")
-    assert "a: the answer was cut off at the length limit" in at.err
+CUT = {"program": "a", "content": "half a sen", "finish": "length", "model": "tiny.gguf"}
+
+
+def test_la28_text_that_was_cut_off_is_no_result(page: Path):
+    before = page.read_text()
+    status, at = run(page, "--script", "a", "--write", replies=(CUT,))
+    assert (status, at.out, page.read_text()) == (1, "", before)
+    assert "a: the answer was cut off at the length limit of the model" in at.err
+    assert "--allow-cut" in at.err
+
+
+def test_la28_a_cut_result_is_marked_where_it_is_written_and_says_who_answered(page: Path):
+    status, at = run(page, "--script", "a", "--write", "--allow-cut", "--summary", replies=(CUT,))
+    assert status == 0
+    assert "half a sen" in page.read_text()
+    (marker,) = (line for line in page.read_text().splitlines() if line.startswith("<!-- ai-result"))
+    about = json.loads(marker.removeprefix("<!-- ai-result ").removesuffix(" -->"))
+    assert (about["answered_by"], about["cut"]) == ("tiny.gguf", True)
+    assert about["model"] != "tiny.gguf"
+    assert '"answered_by": "tiny.gguf"' in at.err
 
 
 def test_output_goes_into_a_file(page: Path, tmp_path: Path):

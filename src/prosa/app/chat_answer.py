@@ -19,7 +19,7 @@ from prosa.app.choices import DEFAULT_MODEL, Choices, Surroundings
 from prosa.app.program import limits_in
 from prosa.app.service import Chosen, choose_provider
 from prosa.app.world import new_tally, run_program
-from prosa.runtime.errors import RunError, first_error
+from prosa.runtime.errors import AnswerCut, RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore, tell
 
 if TYPE_CHECKING:
@@ -68,11 +68,13 @@ async def answer(
     on_text: OnPiece | None = None,
     on_again: OnAgain | None = None,
     on_reply: Callable[[Reply], None] | None = None,
+    on_cut: OnPiece | None = None,
     listener: Listener = ignore,
     course: list[Callable[[str | None], Summary]] | None = None,
     provider: Provider | None = None,
 ) -> list[Reply]:
-    """The replies of all turns in order. ``on_reply`` hears of each as soon as it is whole.
+    """The replies of all turns in order. ``on_reply`` hears of each as soon as it is whole, ``on_cut`` the whole text
+    of one that was cut off at the length limit of the model, which then ends the turn (`AnswerCut`).
 
     ``provider`` takes the place of the model service, whatever flags and chat name, and is not closed.
 
@@ -85,7 +87,7 @@ async def answer(
 
         check_agreement(around.environ)
     async with AsyncExitStack() as stack:
-        hears = _Hears(on_text, on_again, on_reply or _nobody, listener, course if course is not None else [])
+        hears = _Hears(on_text, on_again, on_reply or _nobody, on_cut, listener, course if course is not None else [])
         services = _Services(choices, around, stack, provider)
         answering = _Answering(conversation, choices, around, hears, services)
         replies: list[Reply] = []
@@ -115,6 +117,7 @@ class _Hears:
     text: OnPiece | None
     again: OnAgain | None
     reply: Callable[[Reply], None]
+    cut: OnPiece | None
     listener: Listener
     course: list[Callable[[str | None], Summary]]
 
@@ -153,16 +156,21 @@ class _Answering:
         course, place = self.hears.course, len(self.hears.course)
         course.append(tally.summary)
         heard = _Heard(chosen.provider, program.name)
-        ran = await run_program(
-            program,
-            {},
-            replace(self.choices, stream=turn.stream and self.hears.text is not None),
-            self.around,
-            listener=tell(_Streaming(self.hears, spot), self.hears.listener),
-            provider=heard,
-            tally=tally,
-            numbers=self.numbers,
-        )
+        try:
+            ran = await run_program(
+                program,
+                {},
+                replace(self.choices, stream=turn.stream and self.hears.text is not None),
+                self.around,
+                listener=tell(_Streaming(self.hears, spot), self.hears.listener),
+                provider=heard,
+                tally=tally,
+                numbers=self.numbers,
+            )
+        except AnswerCut as error:
+            if self.hears.cut is not None:
+                self.hears.cut(spot, error.content)
+            raise
         number = spot.number if turn.n > 1 else None
         reply = Reply(ran.output, turn.name, number, ran.summary, _record(heard.messages))
         course[place] = lambda why: ran.summary  # noqa: ARG005 - it went well, whatever becomes of the others

@@ -159,6 +159,7 @@ async def _answered(conversation: Conversation, writing: Writing, means: ChatMea
         on_text=writing.text,
         on_again=writing.again,
         on_reply=lambda reply: writing.reply(names.index(reply.name), reply),
+        on_cut=writing.cut,
         listener=means.listener,
         provider=means.provider,
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.append import Below, save_beside
 from prosa.dialects.prapti.below import keeps, lead, says_the_same
 from prosa.dialects.prapti.escape import Escaping, escaped
-from prosa.dialects.prapti.write import NewMessage, heading
+from prosa.dialects.prapti.write import NewMessage, heading, is_another, reply_note
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -56,13 +56,14 @@ def _name(turn: Turn, number: int) -> str | None:
 @dataclass(slots=True)
 class Stream:
     """A reply that comes. ``text`` is what has come, ``taken`` how much of it is written or on its way; ``at`` is the
-    number of pieces above it, None as long as nothing of it is written."""
+    number of pieces above it, None as long as nothing of it is written; ``cut`` says that it was cut off."""
 
     place: Place
     text: str = ""
     taken: int = 0
     at: int | None = None
     reply: Reply | None = None
+    cut: bool = False
     escaping: Escaping = field(default_factory=Escaping)
 
 
@@ -115,6 +116,14 @@ class Writing:
         stream.text, stream.reply = reply.text, reply
         while self.waiting and self.waiting[0].reply is not None:
             self._close(self.waiting[0])
+
+    def cut(self, spot: Spot, text: str) -> None:
+        """A reply was cut off and is no answer; ``text`` is what came of it, which stays and says so."""
+        stream = self._stream(spot.turn, spot.number)
+        if not text.startswith(stream.text):
+            self._restart(stream)
+        stream.text, stream.cut = text, True
+        self._bring(stream)
 
     def finish(self) -> Saved | None:
         """Brings to its end what has come. Gives what could not be written into the chat."""
@@ -183,6 +192,8 @@ class Writing:
         """Ends the reply whose turn it is, and writes what has come of the next one."""
         self._bring(stream)
         self._put(stream, stream.escaping.finish())
+        if stream.at is not None and (note := _note(stream)):
+            self.below.add(f"\n{note}\n")
         if stream.reply is not None and stream.reply.tools:
             self.below.add(self._heading(heading("_tools")), f"{escaped(stream.reply.tools)}\n")
         self.waiting.pop(0)
@@ -236,6 +247,15 @@ class Writing:
                 time.sleep(_STEP_SECONDS)
             else:
                 return
+
+
+def _note(stream: Stream) -> str:
+    """What the chat says of a reply below it, in a comment that is never sent (LA28)."""
+    if stream.reply is None:
+        return reply_note(cut=stream.cut)
+    summary = stream.reply.summary
+    another = summary.answered_by if is_another(summary.model_name, summary.answered_by) else None
+    return reply_note(another, cut=summary.cut)
 
 
 def _saved(path: Path, text: str, why: str) -> Saved:

@@ -17,6 +17,8 @@ DEFAULT_MODEL = "gpt-4o"
 
 LOCAL = "local"
 SCRIPTED = "scripted:"
+NO_SCRIPT = "the model `scripted` plays replies from a file, and none is named"
+NO_SCRIPT_HINT = 'write scripted:FILE, a file with one JSON object per line: {"content": …}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Choices:
     ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
     ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
-    ``site_rights`` is what a run may do at sites.
+    ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
+    the model, which is a failure otherwise.
     """
 
     model: str | None = None
@@ -47,18 +50,24 @@ class Choices:
     root: Path | None = None
     max_size: int | None = None
     stream: bool = False
+    allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
 
     @property
     def model_name(self) -> str | None:
         """The model name that overrides every program's, where there is one."""
-        return None if self.script is not None or self.is_local else self.model
+        return None if self.script is not None or self.is_local or self.lacks_script else self.model
 
     @property
     def script(self) -> Path | None:
         """The file of scripted replies, where they replace the model."""
         model = self.model or ""
-        return Path(model.removeprefix(SCRIPTED)) if model.startswith(SCRIPTED) else None
+        return Path(model.removeprefix(SCRIPTED)) if model.startswith(SCRIPTED) and model != SCRIPTED else None
+
+    @property
+    def lacks_script(self) -> bool:
+        """Whether replies are to be scripted and no file with them is named."""
+        return self.model in (SCRIPTED, SCRIPTED.removesuffix(":"))
 
     @property
     def is_local(self) -> bool:

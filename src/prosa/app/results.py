@@ -72,8 +72,18 @@ class Writer:
                 script, job = self._script_in(model, outcome), outcome.job
                 if script is None:
                     return False
-                name = outcome.summary.model_name
-                given.append(Given(script, text_of(outcome.output), name, job.mode, job.form, self._sent(outcome)))
+                given.append(
+                    Given(
+                        script,
+                        text_of(outcome.output),
+                        outcome.summary.model_name,
+                        job.mode,
+                        job.form,
+                        self._sent(outcome),
+                        outcome.summary.answered_by or "",
+                        outcome.summary.cut,
+                    )
+                )
             edits = written_together(model, given, force=self.force)
             return edits is not None and self._replaced(source, apply_edits(source.text, edits))
         except (FileProblem, OSError):
@@ -128,16 +138,18 @@ class Writer:
     def _edits(self, model: MagiModel, script: Script, outcome: Outcome) -> Any:
         from prosa.dialects.magi.results import written
 
-        job, model_name = outcome.job, outcome.summary.model_name
+        job, summary = outcome.job, outcome.summary
         return written(
             model,
             script,
             text_of(outcome.output),
-            model_name=model_name,
+            model_name=summary.model_name,
             context=job.mode,
             form=job.form,
             force=self.force,
             sent=self._sent(outcome),
+            answered_by=summary.answered_by or "",
+            cut=summary.cut,
         )
 
     def _keep_trust(self, before: SourceText, after: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from prosa.app.choices import LOCAL, Choices, Surroundings, say_nothing
+from prosa.app.choices import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Choices, Surroundings, say_nothing
 from prosa.runtime.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def settle(choices: Choices, around: Surroundings) -> Choices:
 
     It is asked before a run begins, so that Ctrl-C works at the question.
     """
-    if around.ask is None or choices.script is not None or choices.is_local:
+    if around.ask is None or choices.script is not None or choices.is_local or choices.lacks_script:
         return choices
     if not _service(choices, replace(around, notice=say_nothing)).is_missing or not around.ask(QUESTION):
         return choices
@@ -63,6 +63,8 @@ def settle(choices: Choices, around: Surroundings) -> Choices:
 
 async def choose_provider(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> Chosen:
     """The provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without one."""
+    if choices.lacks_script:
+        raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
     if choices.script is not None:
         from prosa.adapters.providers.scripted import ScriptedProvider
 
@@ -80,6 +82,8 @@ async def choose_provider(choices: Choices, around: Surroundings, row: ProviderR
 
 def service_words(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> str:
     """Where model calls go, for a plan. Looks nowhere and never names a key."""
+    if choices.lacks_script:
+        return f"{NO_SCRIPT}: a run would fail"
     if choices.script is not None:
         return f"replies scripted in {choices.script}"
     if choices.is_local:

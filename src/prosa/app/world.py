@@ -123,6 +123,7 @@ async def open_world(
             listener=listener,
             jitter=random,
             stream=choices.stream,
+            allow_cut=choices.allow_cut,
         )
 
 

@@ -1,6 +1,6 @@
 """`prosa agree` and `markdownlang agree`: shows a phrase, takes it back exactly as typed, stores that (L38–L40, LA29).
 
-In: a person at a terminal, or one of the phrases by flag or environment. Out: the record in the user's home. It
+In: a person at a terminal, or one of the phrases by flag, environment or pipe. Out: the record in the user's home. It
 accepts no phrase but the one it shows, and asks nobody where there is no terminal.
 """
 
@@ -16,6 +16,7 @@ from prosa.cli.errors import FAILED, OK
 from prosa.cli.parser import WrongUse
 from prosa.dialects.markdownlang.agreement import (
     ACCEPTED,
+    COMMAND,
     INTRODUCTION,
     PHRASES,
     PROMPT,
@@ -28,6 +29,9 @@ from prosa.dialects.markdownlang.agreement import (
 # A typing mistake should not cost a new start; a third one is no mistake.
 MAX_ATTEMPTS = 3
 
+MAX_PHRASE_BYTES = 4096
+"""Bytes of standard input; no phrase is longer."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the way that needs no terminal."""
@@ -39,10 +43,16 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return agree(console, phrase=args.phrase)
 
 
-def agree(console: Console, *, phrase: str | None = None, choose: Callable[[int], int] = secrets.randbelow) -> int:
+def agree(
+    console: Console,
+    *,
+    phrase: str | None = None,
+    command: str = COMMAND,
+    choose: Callable[[int], int] = secrets.randbelow,
+) -> int:
     """Accepts the agreement and gives the exit status: 0 accepted (also earlier), 1 not accepted, `WrongUse` for 2.
 
-    ``choose`` picks the index of the phrase to show from the number of phrases.
+    ``choose`` picks the index of the phrase to show from the number of phrases; ``command`` is how hints call this.
     """
     found = load_agreement(console.environ)
     if isinstance(found, AgreementRecord):
@@ -51,8 +61,8 @@ def agree(console: Console, *, phrase: str | None = None, choose: Callable[[int]
         return OK
     if found:
         console.err(f"note: {found}")
-    given = phrase if phrase is not None else console.environ.get(VARIABLE)
-    index = _given(given, by_flag=phrase is not None) if given else _typed(console, choose)
+    source, given = _found(console, phrase)
+    index = _given(given, source, command) if given else _typed(console, command, choose)
     if index is None:
         console.err("error: the agreement was not accepted; nothing was stored")
         return FAILED
@@ -61,24 +71,35 @@ def agree(console: Console, *, phrase: str | None = None, choose: Callable[[int]
     return OK
 
 
-def _given(phrase: str, *, by_flag: bool) -> int:
-    """The index of a phrase that came by flag or environment; anything else is wrong use."""
+def _found(console: Console, phrase: str | None) -> tuple[str, str | None]:
+    """A phrase that nobody has to type, and where it came from: the flag, the variable, a pipe or a file (LA29)."""
+    if phrase is not None:
+        return "--phrase", phrase
+    if console.environ.get(VARIABLE):
+        return VARIABLE, console.environ[VARIABLE]
+    if not console.interactive and console.is_fed:
+        text = console.read_bytes(MAX_PHRASE_BYTES).decode("utf-8", "replace")
+        return "standard input", text.rstrip("\r\n")
+    return "", None
+
+
+def _given(phrase: str, source: str, command: str) -> int:
+    """The index of a phrase that nobody typed; anything else is wrong use."""
     index = index_of(phrase)
     if index is None:
-        source = "--phrase" if by_flag else VARIABLE
         raise WrongUse(
             f"{source} holds none of the {len(PHRASES)} phrases of the agreement",
-            hint=f'Write one exactly, for example: prosa agree --phrase "{PHRASES[0]}"',
+            hint=f'Write one exactly, for example: {command} --phrase "{PHRASES[0]}"',
         )
     return index
 
 
-def _typed(console: Console, choose: Callable[[int], int]) -> int | None:
+def _typed(console: Console, command: str, choose: Callable[[int], int]) -> int | None:
     """Shows one phrase and asks for it; None when it was not typed. Without a terminal this is wrong use."""
     if not console.interactive:
         raise WrongUse(
             "the agreement is accepted by typing a phrase at a terminal, and there is none here",
-            hint=f'Without a terminal: prosa agree --phrase "{PHRASES[0]}", or {VARIABLE} with a phrase in it.\n'
+            hint=f'Without a terminal: {command} --phrase "{PHRASES[0]}", a pipe, or {VARIABLE} with a phrase.\n'
             f"The {len(PHRASES)} phrases:\n" + "\n".join(f"  {each}" for each in PHRASES),
         )
     index = choose(len(PHRASES))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,7 +119,7 @@ def message_from(args: argparse.Namespace, console: Console) -> str | None:
         if not args.message.strip():
             raise WrongUse("--message: the message is empty")
         return str(args.message)
-    if not args.stdin and not _is_fed(console):
+    if not args.stdin and not console.is_fed:
         return None
     from prosa.cli.run_input import content_of
 
@@ -129,12 +127,3 @@ def message_from(args: argparse.Namespace, console: Console) -> str | None:
     if args.stdin and not text.strip():
         raise WrongUse("standard input is empty, so there is no message to add")
     return text if text.strip() else None
-
-
-def _is_fed(console: Console) -> bool:
-    """Whether standard input is a pipe or a file. A terminal or the null device has no message."""
-    try:
-        mode = os.fstat(console.stdin.fileno()).st_mode
-    except (OSError, ValueError):
-        return not console.stdin.isatty()
-    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)

@@ -48,4 +48,5 @@ def _ended(text: str) -> str:
 
 def _data(reply: Reply) -> dict[str, Any]:
     data = {"name": reply.name, "number": reply.number, "text": reply.text}
-    return {**data, "model": reply.summary.model_name}
+    told = {"model": reply.summary.model_name, "answered_by": reply.summary.answered_by}
+    return {**data, **told, **({"cut": True} if reply.summary.cut else {})}

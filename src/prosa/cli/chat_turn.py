@@ -162,6 +162,7 @@ class _Turn:
             on_text=writing.text,
             on_again=writing.again,
             on_reply=done,
+            on_cut=writing.cut,
             listener=self.at,
             course=self.course.runs,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import stat
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -73,6 +74,15 @@ class Console:
         self.out(prompt, end="")
         line = self.stdin.readline()
         return line.removesuffix("\n").removesuffix("\r") if line else None
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether standard input is a pipe or a file. A terminal or the null device has nothing to say."""
+        try:
+            mode = os.fstat(self.stdin.fileno()).st_mode
+        except (OSError, ValueError):
+            return not self.stdin.isatty()
+        return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
     def read_bytes(self, limit: int = MAX_STDIN_BYTES) -> bytes:
         """All of standard input, at most ``limit`` + 1 bytes: one more than allowed says that it is too large."""

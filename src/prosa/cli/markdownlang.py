@@ -18,6 +18,7 @@ from prosa.cli.console import Console
 from prosa.cli.errors import OK, guarded
 from prosa.cli.goflags import Flag, Given
 from prosa.cli.parser import WrongUse, nearest
+from prosa.dialects.markdownlang.agreement import COMMAND_OF_THE_SPECIFICATION, HOW_TO_ACCEPT
 
 DEFAULT_MODEL = "gpt-4o"
 
@@ -62,7 +63,18 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     """Runs the command and gives its exit status: 0 well, 1 a failed run or no agreement, 2 wrong use."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     console = console or Console.from_process()
-    return guarded(console, arguments, lambda: _dispatch(arguments, console))
+    return guarded(console, arguments, lambda: _in_its_words(arguments, console))
+
+
+def _in_its_words(argv: list[str], console: Console) -> int:
+    """The same with the gate naming this command, as the specification has it (L41)."""
+    from prosa.runtime.errors import AgreementRequired
+
+    try:
+        return _dispatch(argv, console)
+    except AgreementRequired as required:
+        hint = HOW_TO_ACCEPT.format(command=COMMAND_OF_THE_SPECIFICATION)
+        raise AgreementRequired(required.message, hint=hint) from None
 
 
 def _dispatch(argv: list[str], console: Console) -> int:
@@ -88,7 +100,7 @@ def _agree(argv: list[str], console: Console) -> int:
         return OK
     from prosa.cli.agree import agree
 
-    return agree(console, phrase=given.texts.get("phrase"))
+    return agree(console, phrase=given.texts.get("phrase"), command=COMMAND_OF_THE_SPECIFICATION)
 
 
 def _run(argv: list[str], console: Console) -> int:

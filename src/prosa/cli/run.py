@@ -216,10 +216,15 @@ def _report(console: Console, job: Job, course: Course, failure: str | None) -> 
         return
     summary = course.tally.summary(failure) if course.tally else _never_began(job, failure or "")
     if summary.cost is None and _is_watched(console, job.debug):
-        console.err(
-            f"note: no price of {summary.model_name} is known, so the cost is null; `prices` in your settings sets it"
-        )
+        unknown = f"no price of {_priced(summary)} is known, so the cost is null"
+        console.err(f"note: {unknown}; `prices` in your settings sets it")
     console.err(as_json(summary.as_dict()))
+
+
+def _priced(summary: Summary) -> str:
+    """The model whose price would be needed, and where it answered."""
+    service = next((each.service for each in summary.answered if each.service), None)
+    return f"{summary.model_name}{f' at {service}' if service else ''}"
 
 
 def _is_watched(console: Console, debug: bool) -> bool:

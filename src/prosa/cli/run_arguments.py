@@ -41,6 +41,9 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
     group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
+    group.add_argument(
+        "--allow-cut", action="store_true", help="take a text that ends at the model's length limit, marked as cut"
+    )
     add_reading(parser)
 
 
@@ -54,15 +57,19 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def choices_from(args: argparse.Namespace) -> Choices:
-    """The user's choices."""
+    """The user's choices. Raises `WrongUse` for scripted replies without a file."""
     from dataclasses import fields
 
-    from prosa.app import Choices
+    from prosa.app.choices import NO_SCRIPT, NO_SCRIPT_HINT, Choices
+    from prosa.cli.parser import WrongUse
     from prosa.cli.site_arguments import rights_from
 
     known = {field.name for field in fields(Choices)}
     chosen = {name: value for name, value in vars(args).items() if name in known}
-    return Choices(**chosen, site_rights=rights_from(args))
+    choices = Choices(**chosen, site_rights=rights_from(args))
+    if choices.lacks_script:
+        raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
+    return choices
 
 
 def count(text: str) -> int:

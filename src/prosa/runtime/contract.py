@@ -21,7 +21,7 @@ MAX_URL = 8192
 MAX_DATA_URL = 10 * 1024 * 1024
 """Characters of an image inside its URL: the size of a document (X9)."""
 
-CUT_OFF = "the answer was cut off at the length limit of the model"
+CUT_OFF = "the answer was cut off at the length limit of the model before the URL ended"
 NOT_A_URL = "the answer is not one absolute http, https or data:image URL; answer with the URL and nothing else"
 
 _PLAIN = re.compile(r"[^\s\x00-\x1f\x7f<>\"`\\]+")
@@ -53,7 +53,7 @@ class Contract(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextContract:
-    """Text and Markdown: the reply is the output, as it is. What was cut off is accepted with a notice."""
+    """Text and Markdown: the reply is the output, as it is. Whether it may be cut off is the user's choice."""
 
     format: None = None
     rule: str = ""
@@ -61,7 +61,7 @@ class TextContract:
 
     def judge(self, reply: ModelReply) -> Verdict:
         """Accepts."""
-        return Accepted(reply.content, CUT_OFF if reply.finish == "length" else "")
+        return Accepted(reply.content, cut=reply.finish == "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ class ImageUrlContract:
 
     def judge(self, reply: ModelReply) -> Verdict:
         """Accepts the URL without the space around it."""
+        if reply.finish == "length":
+            return Rejected((CUT_OFF,), reply.content)
         url = reply.content.strip()
         return Accepted(url) if is_image_url(url) else Rejected((NOT_A_URL,), reply.content)
 

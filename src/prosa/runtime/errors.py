@@ -6,6 +6,7 @@ RunError
 ├── InputRefused       the input does not satisfy the input schema (L12)
 ├── TemplateRefused    the body cannot be rendered with this input
 ├── OutputRefused      no valid output within the iterations (L13)
+│   └── AnswerCut      a text that was cut off at the length limit of the model; carries what came
 ├── LimitExceeded      wall clock, depth, size (X9)
 ├── ProviderError      the model service; `retryable` says whether another attempt makes sense
 ├── ToolServerError    an MCP server that does not start (LA11)
@@ -63,6 +64,17 @@ class TemplateRefused(RunError):
 
 class OutputRefused(RunError):
     """No valid output came within the allowed iterations."""
+
+
+class AnswerCut(OutputRefused):
+    """The answer ended at the length limit of the model, and nobody allowed that. ``content`` is what came of it."""
+
+    def __init__(self, content: str) -> None:
+        super().__init__(
+            "the answer was cut off at the length limit of the model",
+            hint="ask for less, raise the model's limit (`max_tokens`), or take it as it is with --allow-cut",
+        )
+        self.content = content
 
 
 class LimitExceeded(RunError):

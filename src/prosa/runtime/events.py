@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from prosa.runtime.messages import Finish
 from prosa.runtime.usage import Usage
 
 ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "unknown"]
@@ -71,7 +72,11 @@ class TextArrived:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswered:
-    """A model call is answered; ``model_name`` is what the service reports, else what was asked for."""
+    """A model call is answered; ``model_name`` is what the service reports, else what was asked for.
+
+    ``answered_by`` is what the service reports, None where it says nothing; ``service`` is its base URL, None for a
+    provider without one; ``finish`` is why the answer ended there.
+    """
 
     scope: Scope
     iteration: int
@@ -79,6 +84,9 @@ class ModelAnswered:
     model_name: str
     content: str
     tool_calls: int
+    answered_by: str | None = None
+    service: str | None = None
+    finish: Finish = "stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +132,12 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """A program ended with a validated output."""
+    """A program ended with a validated output; ``cut`` says that its last answer was cut off and allowed to be."""
 
     scope: Scope
     output: Any
     seconds: float
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
-from prosa.runtime.loop import Task, run_loop
+from prosa.runtime.loop import Done, Task, run_loop
 from prosa.runtime.parameters import require_allowed
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
@@ -54,12 +54,12 @@ class Run:
         listener(RunStarted(scope, program.model_name))
         try:
             async with _deadline(program):
-                output = await self._output(program, given, scope)
+                done = await self._output(program, given, scope)
         except BaseException as error:
             listener(RunFailed(scope, _words(error), clock.monotonic() - started))
             raise
-        listener(RunFinished(scope, output, clock.monotonic() - started))
-        return output
+        listener(RunFinished(scope, done.value, clock.monotonic() - started, done.cut))
+        return done.value
 
     def _scope(self, program: Program, caller: Scope | None) -> Scope:
         number = next(self.numbers)
@@ -67,7 +67,7 @@ class Run:
             return Scope(program.name, 0, number)
         return Scope(program.name, caller.depth + 1, number, caller.number)
 
-    async def _output(self, program: Program, given: Any, scope: Scope) -> Any:
+    async def _output(self, program: Program, given: Any, scope: Scope) -> Done:
         require_allowed(program.parameters)
         data = accept_input(program, given)
         body = "" if program.conversation else render_body(program, data)

@@ -13,7 +13,7 @@ from typing import Any
 
 from prosa.runtime import prompt
 from prosa.runtime.contract import Contract
-from prosa.runtime.errors import OutputRefused
+from prosa.runtime.errors import AnswerCut, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.output import Accepted, Rejected
@@ -23,6 +23,7 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 
+CUT_NOTICE = "the answer was cut off at the length limit of the model, and is taken as it is"
 NO_TOOLS = "no tools are available any more; answer with {wanted}"
 
 
@@ -49,19 +50,23 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The loop has its output."""
+    """The loop has its output; ``cut`` says that the answer was cut off and the user allows that."""
 
     value: Any
+    cut: bool = False
 
 
-async def run_loop(task: Task, world: World) -> Any:
-    """Steps until an answer is accepted. Raises `OutputRefused` after the last iteration (L13)."""
+async def run_loop(task: Task, world: World) -> Done:
+    """Steps until an answer is accepted.
+
+    Raises `AnswerCut` for a text that was cut off, and `OutputRefused` after the last iteration (L13).
+    """
     state: State | Done = State()
     while isinstance(state, State):
         if _is_exhausted(task.program, state):
             raise _exhausted(task.program, state)
         state = await step(task, world, state)
-    return state.value
+    return state
 
 
 async def step(task: Task, world: World, state: State) -> State | Done:
@@ -99,17 +104,41 @@ async def _ask(task: Task, world: World, state: State, *, final: bool) -> ModelR
         def on_text(text: str) -> None:
             listener(TextArrived(scope, text))
 
-    reply = await with_retries(
-        partial(world.provider.complete, request, on_text),
-        retries=task.program.limits.retries,
-        clock=world.clock,
-        jitter=world.jitter,
-        listener=listener,
-        scope=scope,
-    )
-    model_name = reply.model_name or request.model_name
-    listener(ModelAnswered(scope, iteration, reply.usage, model_name, reply.content, len(reply.tool_calls)))
+    try:
+        reply = await with_retries(
+            partial(world.provider.complete, request, on_text),
+            retries=task.program.limits.retries,
+            clock=world.clock,
+            jitter=world.jitter,
+            listener=listener,
+            scope=scope,
+        )
+    except ProviderError as error:
+        raise _with_reason(error, state.rejected) from error
+    listener(_answered(scope, iteration, request, reply))
     return reply
+
+
+def _answered(scope: Scope, iteration: int, request: ModelRequest, reply: ModelReply) -> ModelAnswered:
+    return ModelAnswered(
+        scope,
+        iteration,
+        reply.usage,
+        reply.model_name or request.model_name,
+        reply.content,
+        len(reply.tool_calls),
+        answered_by=reply.model_name,
+        service=reply.service,
+        finish=reply.finish,
+    )
+
+
+def _with_reason(error: ProviderError, rejected: tuple[str, ...]) -> ProviderError:
+    """The error of a provider that has nothing to say any more, with why it was asked again."""
+    if error.kind != "missing" or not rejected:
+        return error
+    message = f"{error.message}; it was asked again because the last answer was refused: {'; '.join(rejected)}"
+    return ProviderError(message, kind=error.kind, retryable=error.retryable, status=error.status, hint=error.hint)
 
 
 def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State | Done:
@@ -117,9 +146,11 @@ def _judge(task: Task, world: World, state: State, reply: ModelReply) -> State |
         raise OutputRefused(f"the model refused to answer: {reply.refusal or reply.content or 'no reason given'}")
     verdict = _no_tools(task.contract, reply) if reply.tool_calls else task.contract.judge(reply)
     if isinstance(verdict, Accepted):
-        if verdict.notice:
-            world.listener(Noticed(task.scope, f"{task.program.name}: {verdict.notice}"))
-        return Done(verdict.value)
+        if verdict.cut and not world.allow_cut:
+            raise AnswerCut(reply.content)
+        if verdict.cut:
+            world.listener(Noticed(task.scope, f"{task.program.name}: {CUT_NOTICE}"))
+        return Done(verdict.value, verdict.cut)
     world.listener(AnswerRejected(task.scope, state.iteration, verdict.problems))
     transcript = state.transcript.with_rejected(verdict.content, prompt.feedback(verdict.problems))
     return replace(state, transcript=transcript, rejected=verdict.problems, rejections=state.rejections + 1)

@@ -71,7 +71,11 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One answer. ``content`` is empty when the model only called tools; ``model_name`` is what the server reports."""
+    """One answer. ``content`` is empty when the model only called tools.
+
+    ``model_name`` is what the server says answered, ``service`` the base URL that was asked; None where the provider
+    asks no address, as a scripted one. Only the service that charges for a model gives it a price (LA27).
+    """
 
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -79,3 +83,4 @@ class ModelReply:
     model_name: str | None = None
     finish: Finish = "stop"
     refusal: str | None = None
+    service: str | None = None

@@ -27,12 +27,15 @@ WRAP_RULE = 'Put the value into an object under the single key "value": {"value"
 EMPTY_RULE = "If there is nothing to return, answer {}."
 
 
+CUT = "the answer was cut off at the length limit before the JSON ended; answer more briefly"
+
+
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """An answer that satisfies the contract; ``notice`` is what a person should know of it."""
+    """An answer that satisfies the contract; ``cut`` says that it ends where the model's length limit was."""
 
     value: Any
-    notice: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ class OutputContract:
             value = _read(content)
         except JsonError as error:
             return Rejected((_not_json(error, reply.finish),), content)
+        if reply.finish == "length" and not _has_an_end(value):
+            return Rejected((CUT,), content)
         if self.schema.valid(inner := unwrap(self.wire, value)):
             return Accepted(inner)
         if self.wire.wrapped and self.schema.valid(value):
@@ -113,9 +118,14 @@ def _only_json_fence(content: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
+def _has_an_end(value: Any) -> bool:
+    """Whether the JSON of a value shows that it is whole: of a number, what was cut off may have been its end."""
+    return isinstance(value, dict | list | str)
+
+
 def _not_json(error: JsonError, finish: Finish) -> str:
     if finish == "length":
-        return "the answer was cut off at the length limit before the JSON ended; answer more briefly"
+        return CUT
     return f"the answer is not valid JSON: line {error.line}, column {error.column}: {error.message}"
 
 

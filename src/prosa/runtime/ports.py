@@ -208,6 +208,10 @@ class Clock(Protocol):
 class Prices(Protocol):
     """What tokens cost."""
 
-    def cost(self, model_name: str, usage: Usage) -> Decimal | None:
-        """US dollars, or None for a model whose price is not known (LA27)."""
+    def cost(self, model_name: str, usage: Usage, service: str | None = None) -> Decimal | None:
+        """US dollars, or None for a model whose price is not known (LA27).
+
+        ``service`` is the base URL that was asked: a list of prices holds only for who charges them. None looks the
+        model up by its name alone.
+        """
         ...

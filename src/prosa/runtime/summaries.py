@@ -6,9 +6,10 @@ wall clock, in which scripts may have run side by side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from prosa.runtime.summary import Summary, duration
@@ -26,19 +27,20 @@ class Together:
     end_time: datetime
 
     def as_dict(self) -> dict[str, Any]:
-        """The keys of a single summary, then ``scripts``. ``model`` is null where several answered."""
+        """The keys of a single summary, then ``scripts``. ``model`` and ``answered_by`` are null where several are."""
         head: dict[str, Any] = {"program": self.file, "success": self.error is None}
         if self.error is not None:
             head["error"] = self.error
         own = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
-        models = {each.model_name for each in self.scripts}
         return {
             **head,
             "iterations": sum(each.iterations for each in self.scripts),
             "tokens": self._tokens(),
             "tools_called": sum(each.tools_called for each in self.scripts),
             "duration": duration(self.seconds),
-            "model": models.pop() if len(models) == 1 else None,
+            "model": _one({each.model_name for each in self.scripts}),
+            "answered_by": _one({each.answered_by for each in self.scripts}),
+            "total": self._total(),
             "errors": sum(each.errors for each in self.scripts),
             "start_time": _iso(self.start_time),
             "end_time": _iso(self.end_time),
@@ -48,10 +50,27 @@ class Together:
     def _tokens(self) -> dict[str, Any]:
         made = sum(each.usage.output_tokens for each in self.scripts)
         taken = sum(each.usage.input_tokens for each in self.scripts)
-        costs = [each.cost for each in self.scripts]
-        known = [cost for cost in costs if cost is not None]
-        cost = float(sum(known)) if len(known) == len(costs) else None
+        cost = _sum(each.cost for each in self.scripts)
         return {"input": taken, "output": made, "total": taken + made, "cost": cost}
+
+    def _total(self) -> dict[str, Any]:
+        """The whole of every script, the programs that it called included."""
+        tokens = sum(each.total_usage.total_tokens for each in self.scripts)
+        return {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
+
+
+def _one(names: set[str] | set[str | None]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def _sum(costs: Iterable[Decimal | None]) -> float | None:
+    """The sum; None where one is not known."""
+    known = Decimal(0)
+    for cost in costs:
+        if cost is None:
+            return None
+        known += cost
+    return float(known)
 
 
 def _without_program(summary: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -30,16 +31,22 @@ class AgentCalls:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answered model call: what the service calls the model, what was asked for, the tokens."""
+    """One answered model call: what the service calls the model, if it says, what was asked for, the tokens, and the
+    base URL of the service."""
 
-    reported: str
+    reported: str | None
     asked: str
     usage: Usage
+    service: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run did. ``tools_called`` leaves agent calls out; ``errors`` counts invalid answers (L42)."""
+    """What a run did. ``tools_called`` leaves agent calls out; ``errors`` counts invalid answers (L42).
+
+    ``model_name`` is the model that was asked for; ``answered`` are the program's own model calls, ``below`` those of
+    the programs that it called, at every depth. ``cut`` says that the output was cut off and allowed to be.
+    """
 
     program: str
     success: bool
@@ -54,7 +61,14 @@ class Summary:
     start_time: datetime
     end_time: datetime
     answered: tuple[Answered, ...] = field(default=(), repr=False)
+    below: tuple[Answered, ...] = field(default=(), repr=False)
+    cut: bool = False
     prices: Prices | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def answered_by(self) -> str | None:
+        """The model that the service says gave the last answer (LA28); None where it did not say."""
+        return self.answered[-1].reported if self.answered else None
 
     @property
     def cost(self) -> Decimal | None:
@@ -62,32 +76,41 @@ class Summary:
 
         Computed when somebody asks: reading a list of prices takes longer than many a run.
         """
-        total = Decimal(0)
-        for each in self.answered:
-            price = _price(each, self.prices)
-            if price is None:
-                return None
-            total += price
-        return total
+        return _cost(self.answered, self.prices)
+
+    @property
+    def total_usage(self) -> Usage:
+        """Tokens of the whole run, called programs included."""
+        return self.usage + self.agents.usage
+
+    @property
+    def total_cost(self) -> Decimal | None:
+        """US dollars of the whole run, called programs included; None when a price is not known."""
+        return _cost((*self.answered, *self.below), self.prices)
 
     def as_dict(self) -> dict[str, Any]:
-        """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``."""
+        """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``.
+
+        ``answered_by`` stands beside ``model``, ``total`` has the whole run; ``cut`` is there when it is true.
+        """
         head: dict[str, Any] = {"program": self.program, "success": self.success}
         if self.error is not None:
             head["error"] = self.error
-        cost = self.cost
         tokens = {
             "input": self.usage.input_tokens,
             "output": self.usage.output_tokens,
             "total": self.usage.total_tokens,
-            "cost": None if cost is None else float(cost),
+            "cost": _number(self.cost),
         }
+        total = {"tokens": self.total_usage.total_tokens, "cost": _number(self.total_cost)}
         head |= {"iterations": self.iterations, "tokens": tokens, "tools_called": self.tools_called}
-        head |= {"duration": duration(self.seconds), "model": self.model_name}
+        head |= {"duration": duration(self.seconds), "model": self.model_name, "answered_by": self.answered_by}
+        if self.cut:
+            head["cut"] = True
         if self.agents.total:
             head["agent_calls"] = _agent_calls(self.agents)
         times = {"start_time": _iso(self.start_time), "end_time": _iso(self.end_time)}
-        return {**head, "errors": self.errors, **times}
+        return {**head, "total": total, "errors": self.errors, **times}
 
 
 @dataclass(slots=True)
@@ -100,6 +123,8 @@ class Tally:
     usage: Usage = field(default_factory=Usage)
     agent_usage: Usage = field(default_factory=Usage)
     answered: list[Answered] = field(default_factory=list)
+    below: list[Answered] = field(default_factory=list)
+    cut: bool = False
     iterations: int = 0
     tools_called: int = 0
     errors: int = 0
@@ -107,6 +132,7 @@ class Tally:
     agent_seconds: float = 0.0
     started: datetime = field(init=False)
     _since: float = field(init=False)
+    _asked: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.started = self.clock.now()
@@ -124,7 +150,9 @@ class Tally:
             case events.ModelAnswered():
                 self.iterations += 1
                 self.usage += event.usage
-                self.answered.append(Answered(event.model_name, self.program.model_name, event.usage))
+                self.answered.append(_answered(event, self.program.model_name))
+            case events.RunFinished():
+                self.cut = event.cut
             case events.ToolCalled(kind=kind) if kind != "program":
                 self.tools_called += 1
             case events.AnswerRejected():
@@ -136,8 +164,10 @@ class Tally:
         match event:
             case events.RunStarted():
                 self.agents[event.scope.program] += 1
+                self._asked[event.scope.number] = event.model_name
             case events.ModelAnswered():
                 self.agent_usage += event.usage
+                self.below.append(_answered(event, self._asked.get(event.scope.number, event.model_name)))
             case events.RunFinished(seconds=seconds) | events.RunFailed(seconds=seconds):
                 self.agent_seconds += seconds
             case _:
@@ -159,6 +189,8 @@ class Tally:
             start_time=self.started,
             end_time=self.clock.now(),
             answered=tuple(self.answered),
+            below=tuple(self.below),
+            cut=self.cut,
             prices=self.prices,
         )
 
@@ -170,12 +202,33 @@ def before_start(file: str, model_name: str, error: str, clock: Clock) -> Summar
     return Summary(file, False, error, 0, Usage(), 0, 0.0, model_name, none, 0, now, now)
 
 
+def _answered(event: events.ModelAnswered, asked: str) -> Answered:
+    return Answered(event.answered_by, asked, event.usage, event.service)
+
+
+def _cost(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
+    """What model calls cost together; None where the price of one is not known."""
+    total = Decimal(0)
+    for each in calls:
+        price = _price(each, prices)
+        if price is None:
+            return None
+        total += price
+    return total
+
+
 def _price(each: Answered, prices: Prices | None) -> Decimal | None:
-    """The price of what the service says it ran, else of what was asked for."""
+    """The price of what the service says it ran, else of what was asked for, at the service that was asked."""
     if prices is None:
         return None
-    price = prices.cost(each.reported, each.usage)
-    return prices.cost(each.asked, each.usage) if price is None and each.asked != each.reported else price
+    price = prices.cost(each.reported, each.usage, each.service) if each.reported else None
+    if price is None and each.asked != each.reported:
+        return prices.cost(each.asked, each.usage, each.service)
+    return price
+
+
+def _number(cost: Decimal | None) -> float | None:
+    return None if cost is None else float(cost)
 
 
 def duration(seconds: float) -> str:

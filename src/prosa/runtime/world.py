@@ -14,7 +14,8 @@ class World:
     """Ports of a run. ``sandbox`` is None where the machine has none: the tool is then withheld (LA18).
     ``sites`` is None where no program of the run has any.
 
-    ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies.
+    ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies. ``allow_cut``
+    takes a text that was cut off at the length limit of the model.
     """
 
     provider: Provider
@@ -25,3 +26,4 @@ class World:
     listener: Listener = field(default=ignore)
     jitter: Callable[[], float] = field(default=lambda: 0.5)
     stream: bool = False
+    allow_cut: bool = False

@@ -14,6 +14,7 @@ from prosa.adapters.files.places import home
 from prosa.adapters.files.read import decode, read_bytes
 from prosa.adapters.files.write import replace_file
 from prosa.dialects.markdownlang.agreement import (
+    COMMAND,
     HOW_TO_ACCEPT,
     MAX_RECORD_CHARACTERS,
     PHRASES,
@@ -66,4 +67,4 @@ def check_agreement(environ: Mapping[str, str]) -> None:
         lines.append(found)
     if environ.get(VARIABLE):
         lines.append(f"{VARIABLE} is set, but holds none of the {len(PHRASES)} phrases.")
-    raise AgreementRequired("\n".join(lines), hint=HOW_TO_ACCEPT)
+    raise AgreementRequired("\n".join(lines), hint=HOW_TO_ACCEPT.format(command=COMMAND))

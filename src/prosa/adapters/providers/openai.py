@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -107,7 +108,7 @@ class OpenAIProvider:
                 form, refused = lower, [*refused, problem]
             else:
                 self._refusals.remember(request, form, refused)
-                return reply
+                return replace(reply, service=self._endpoint.shown)
 
     async def _exchange(self, request: ModelRequest, form: Form, on_text: OnText | None) -> ModelReply:
         stream = on_text is not None

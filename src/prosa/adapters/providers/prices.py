@@ -1,6 +1,7 @@
 """What tokens cost: the user's own table first, then the list that genai-prices carries. Offline (L45, LA27).
 
-A model that neither knows has no price: None, never another model's. genai-prices loads at the first question.
+A model that neither knows has no price: None, never another model's, and never that of another service that has a
+model of the same name. genai-prices loads at the first question.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ class KnownPrices:
     def __init__(self, overrides: Mapping[str, Price] | Mapping[str, PriceTuple] | None = None) -> None:
         self._overrides = {name: _price(value) for name, value in (overrides or {}).items()}
 
-    def cost(self, model_name: str, usage: Usage) -> Decimal | None:
-        """US dollars for the tokens, exact, or None when the price is not known."""
+    def cost(self, model_name: str, usage: Usage, service: str | None = None) -> Decimal | None:
+        """US dollars for the tokens, exact, or None when the price is not known; ``service`` is the base URL asked."""
         own = self._overrides.get(model_name)
-        return _listed(model_name, usage) if own is None else _own(own, usage)
+        return _listed(model_name, usage, service) if own is None else _own(own, usage)
 
 
 def _price(value: Price | PriceTuple) -> Price:
@@ -43,7 +44,7 @@ def _own(price: Price, usage: Usage) -> Decimal:
     return (fresh * price.input + cached * cached_price + usage.output_tokens * price.output) / MILLION
 
 
-def _listed(model_name: str, usage: Usage) -> Decimal | None:
+def _listed(model_name: str, usage: Usage, service: str | None) -> Decimal | None:
     if not model_name or ":" in model_name:
         # `name:tag` is how local servers call their models; the hosted model of that name has a price, this has none.
         return None
@@ -56,6 +57,6 @@ def _listed(model_name: str, usage: Usage) -> Decimal | None:
         cache_read_tokens=min(usage.cached_input_tokens, usage.input_tokens),
     )
     try:
-        return calc_price(tokens, model_name).total_price
+        return calc_price(tokens, model_name, provider_api_url=service).total_price
     except (LookupError, ValueError):
         return None

@@ -65,5 +65,7 @@ def _region(model: MagiModel, region: Region, state: str) -> dict[str, Any]:
         "end_line": model.source.position(region.span.end - 1).line,
         "state": state,
         "model": region.about.model_name,
+        "answered_by": region.about.answered_by or None,
+        "cut": region.about.cut,
         "context": region.about.context,
     }

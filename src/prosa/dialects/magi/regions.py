@@ -37,9 +37,10 @@ class About:
     """What the first marker of a region says.
 
     ``sha256`` is the hash of everything that produced the result, ``written`` that of what was written, None in a
-    marker that does not say it. ``model_name`` and ``context`` are the model that answered and the context mode of the
-    run. ``escaped`` are the places in the result in front of which a backslash was put; ``closed`` says that a line was
-    added that closes an open fence.
+    marker that does not say it. ``model_name`` and ``context`` are the model that was asked and the context mode of the
+    run; ``answered_by`` is the model that the service says answered, where it does, and ``cut`` says that the answer
+    ends at its length limit. ``escaped`` are the places in the result in front of which a backslash was put; ``closed``
+    says that a line was added that closes an open fence.
     """
 
     script_id: str
@@ -50,6 +51,8 @@ class About:
     form: Form = "plain"
     escaped: tuple[int, ...] = ()
     closed: bool = False
+    answered_by: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +115,12 @@ def marker(about: About) -> str:
         "sha256": about.sha256,
         "written": about.written,
         "model": about.model_name,
-        "context": about.context,
     }
+    if about.answered_by:
+        fields["answered_by"] = about.answered_by
+    fields["context"] = about.context
+    if about.cut:
+        fields["cut"] = True
     if about.form != "plain":
         fields["form"] = about.form
     if about.escaped:
@@ -143,6 +150,8 @@ def _about(text: str) -> About | None:
         form=_form(fields.get("form")),
         escaped=_places(fields.get("escaped")),
         closed=fields.get("closed") is True,
+        answered_by=_text(fields.get("answered_by")) or "",
+        cut=fields.get("cut") is True,
     )
 
 

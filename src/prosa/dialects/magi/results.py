@@ -45,10 +45,13 @@ def written(
     form: str = "markdown",
     force: bool = False,
     sent: str | None = None,
+    answered_by: str = "",
+    cut: bool = False,
 ) -> tuple[Edit, ...]:
     """The edits that write the result of a script: none where it stands there already, byte for byte.
 
-    ``context`` is the context mode and ``model_name`` the model of the run; ``form`` is the form of the output (json,
+    ``context`` is the context mode and ``model_name`` the model of the run; ``answered_by`` and ``cut`` are what the
+    marker says of the answer (`regions.About`). ``form`` is the form of the output (json,
     text, markdown, image-url). ``sent`` is the hash of the script when it was sent: where the document has changed
     since, the result is stale as soon as it is written. A result that was edited by hand is replaced only with
     ``force``. Apply the edits to the text of ``model`` and read it again before the next result is written. Raises
@@ -59,7 +62,9 @@ def written(
     place = below(model, script) if region is None else instead_of(model, region)
     mode = context_mode(context)
     now = script_hash(model, script, mode, model_name)
-    about = About(script.script_id or "", sent or now, model_name=model_name, context=mode)
+    about = About(
+        script.script_id or "", sent or now, model_name=model_name, context=mode, answered_by=answered_by, cut=cut
+    )
     edit = _safe_edit(model, place, about, settled(text), form, current=about.sha256 == now)
     if edit is None:
         why = "it would change what stands around it"

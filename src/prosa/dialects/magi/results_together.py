@@ -36,6 +36,19 @@ class Given:
     context: str
     form: str = "markdown"
     sent: str | None = None
+    answered_by: str = ""
+    cut: bool = False
+
+    def about(self, mode: str, now: str) -> About:
+        """What its marker says; ``now`` is the hash of its script in the document as it is."""
+        return About(
+            self.script.script_id or "",
+            self.sent or now,
+            model_name=self.model_name,
+            context=mode,
+            answered_by=self.answered_by,
+            cut=self.cut,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,7 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
         place = below(model, each.script) if region is None else instead_of(model, region)
         mode = context_mode(each.context)
         now = script_hash(model, each.script, mode, each.model_name, contexts=contexts)
-        about = About(each.script.script_id or "", each.sent or now, model_name=each.model_name, context=mode)
+        about = each.about(mode, now)
         found.append(_Placed(place, about, about.sha256 == now, settled(each.text), each.form))
     return found
 

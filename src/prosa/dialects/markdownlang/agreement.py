@@ -14,7 +14,9 @@ TITLE = "markdownlang Trans Rights Agreement"
 INTRODUCTION = "Before using markdownlang, you must agree to the following:"
 PROMPT = "Type the above phrase exactly to accept: "
 ACCEPTED = "Agreement accepted. You can now use markdownlang."
-HOW_TO_ACCEPT = "To accept the agreement, run: markdownlang agree"
+HOW_TO_ACCEPT = "To accept the agreement, run: {command}"
+COMMAND = "prosa agree"
+COMMAND_OF_THE_SPECIFICATION = "markdownlang agree"
 
 # The order is part of the file format: a record names a phrase by its index (L38). Never reorder, never remove.
 PHRASES: tuple[str, ...] = (
