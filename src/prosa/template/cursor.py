@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from prosa.template.errors import TemplateError, quoted
+from prosa.template.errors import TemplateError, TooDeep, quoted
 from prosa.template.lex import Kind, Token, lex
 from prosa.template.scope import Scope
 
@@ -20,7 +20,7 @@ class Cursor:
         self.text = text
         self.functions = functions
         self.scope: Scope[None] = Scope(None)
-        self._tokens, self._failure = lex(text)
+        self._tokens, self._failures = lex(text)
         self._at = 0
         self._depth = 0
 
@@ -36,8 +36,8 @@ class Cursor:
     def next(self) -> Token:
         """The token at hand, consumed. The last one never is. Raises the error of the lexer where that ended."""
         token = self._tokens[self._at]
-        if token.kind == "error" and self._failure:
-            raise self._failure
+        if token.kind == "error":
+            raise self._failures[token.start]
         self._at += token.kind != "end"
         return token
 
@@ -57,6 +57,20 @@ class Cursor:
     def back(self, mark: int) -> None:
         """Goes back to a place that was marked."""
         self._at = mark
+
+    @property
+    def depth(self) -> int:
+        """How many blocks and parentheses are open."""
+        return self._depth
+
+    def behind_action(self, depth: int) -> None:
+        """Goes behind the action at hand, whatever is in it; ``depth`` is how deep it stands. For what went wrong."""
+        while self._at and self._tokens[self._at].kind != "open":
+            self._at -= 1
+        while self._tokens[self._at].kind not in ("close", "end"):
+            self._at += 1
+        self._at += self._tokens[self._at].kind == "close"
+        self._depth = depth
 
     def opens(self, *words: str) -> bool:
         """Whether an action that starts with one of these keywords begins here."""
@@ -79,7 +93,9 @@ class Cursor:
         """One level deeper, at most `MAX_DEPTH`; `higher` takes it back."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise self.error(token, f"nested deeper than {MAX_DEPTH} levels")
+            raise TooDeep(
+                f"nested deeper than {MAX_DEPTH} levels", text=self.text, offset=token.start, fragment=token.text
+            )
 
     def higher(self) -> None:
         """One level up again."""
@@ -87,8 +103,8 @@ class Cursor:
 
     def unexpected(self, token: Token, context: str) -> TemplateError:
         """The error for a token that cannot stand where it stands, or that of the lexer where that ended."""
-        if token.kind == "error" and self._failure:
-            return self._failure
+        if token.kind == "error":
+            return self._failures[token.start]
         found = "the end of the action" if token.kind == "close" else quoted(token.text) if token.text else "the end"
         return self.error(token, f"unexpected {found} in {context}")
 

@@ -23,6 +23,14 @@ class TemplateError(Exception):
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
 
+class TooDeep(TemplateError):
+    """Blocks or parentheses within each other beyond the limit. Nothing behind it is read."""
+
+
+class Unended(TemplateError):
+    """A block without its ``{{end}}``: the template is over."""
+
+
 def quoted(piece: str) -> str:
     """A piece of the template for a message: on one line, shortened, in quotes."""
     one_line = " ".join(piece.split())

@@ -1,13 +1,15 @@
 """Text → tokens, as Go's `text/template/parse` lexes them: plain text, and the pieces between ``{{`` and ``}}``.
 
-In: any text. Out: tokens with offsets, trim markers already applied, comments gone, up to the first character that no
-token can begin with. It never looks at data. One pass, every character a bounded number of times.
+In: any text. Out: tokens with offsets, trim markers already applied, comments gone. Where no token can begin, an error
+token stands for the rest of that action. It never looks at data. One pass, every character a bounded number of times.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
+from unicodedata import category
 
 from prosa.template.errors import TemplateError, quoted
 
@@ -32,7 +34,7 @@ _NUMBER = re.compile(
 _STRING = re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"')
 _CHAR = re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'")
 _TERMINATORS = frozenset(" \t\r\n.,|:()")
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
+_DIGITS = frozenset("0123456789")
 
 
 class Token(NamedTuple):
@@ -44,18 +46,22 @@ class Token(NamedTuple):
     end: int
 
 
-def lex(text: str) -> tuple[list[Token], TemplateError | None]:
-    """All tokens, an ``end`` token last; or the tokens up to an ``error`` token, and the error.
+def lex(text: str) -> tuple[list[Token], Mapping[int, TemplateError]]:
+    """All tokens, an ``end`` token last, and the errors by the offset of their ``error`` token.
 
-    It is not raised here, because the parser may find a mistake that comes before it.
+    They are not raised here, because the parser may find a mistake that comes before them. Lexing goes on behind the
+    action in which an error stands.
     """
     lexer = _Lexer(text)
-    try:
-        lexer.run()
-    except TemplateError as error:
-        lexer.tokens.append(Token("error", error.fragment, error.offset, error.offset))
-        return lexer.tokens, error
-    return lexer.tokens, None
+    lexer.run()
+    return lexer.tokens, lexer.failures
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is made of letters and decimal digits of any script, ``_`` as in Go, and ``-`` (X11)."""
+    if text.isascii():
+        return True
+    return all(each in "_-" or category(each)[0] == "L" or category(each) == "Nd" for each in text)
 
 
 class _Lexer:
@@ -64,10 +70,11 @@ class _Lexer:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens: list[Token] = []
+        self.failures: dict[int, TemplateError] = {}
         self.parens: list[int] = []
 
     def run(self) -> None:
-        """Lexes everything. Raises `TemplateError`, the tokens before it kept."""
+        """Lexes everything."""
         text, at, trim = self.text, 0, False
         while True:
             opened = text.find(OPEN, at)
@@ -76,7 +83,24 @@ class _Lexer:
             if opened < 0:
                 self._add("end", len(text), len(text))
                 return
-            at, trim = self._action(opened)
+            begun = len(self.tokens)
+            try:
+                at, trim = self._action(opened)
+            except TemplateError as error:
+                at, trim = self._behind(opened, begun, error), False
+
+    def _behind(self, opened: int, begun: int, error: TemplateError) -> int:
+        """Puts the error token and ends its action; gives the offset where lexing goes on."""
+        if len(self.tokens) == begun:
+            self._add("open", opened, opened + len(OPEN))
+        failed = max(error.offset, self.tokens[-1].end)
+        self.failures[error.offset] = error
+        self.tokens.append(Token("error", error.fragment, error.offset, error.offset))
+        closed = self.text.find(CLOSE, failed)
+        if closed < 0:
+            return len(self.text)
+        self._add("close", closed, closed + len(CLOSE))
+        return closed + len(CLOSE)
 
     def _trims_left(self, opened: int) -> bool:
         marker = opened + len(OPEN)
@@ -130,14 +154,14 @@ class _Lexer:
             raise self._error("unclosed action: it ends with }}", opened, len(self.text))
         if first in SPACES:
             return self._space(at)
-        if first == "." and not self.text[at + 1 : at + 2].isdecimal():
+        if first == "." and self.text[at + 1 : at + 2] not in _DIGITS:
             return self._field(at)
         if first == "$":
-            return self._ended(self._match(_VARIABLE, "variable", at), at)
-        if first in "+-" or first.isdecimal() or first == ".":
+            return self._named(self._match(_VARIABLE, "variable", at), at)
+        if first in "+-." or first in _DIGITS:
             return self._number(at)
         if first == "_" or first.isalnum():
-            return self._ended(self._match(_NAME, "word", at), at)
+            return self._named(self._match(_NAME, "word", at), at)
         return self._quoted(first, at) or self._punctuation(first, at)
 
     def _space(self, at: int) -> int:
@@ -154,11 +178,18 @@ class _Lexer:
             self._add("dot", at, at + 1)
             return self._ended(at + 1, at)
         name = found.group(1)
-        if not name.isascii() or not _PLAIN_NAME.match(name):
-            hint = f'a name is made of A-Z, a-z, 0-9, _ and -; write (index . "{name}")'
+        if not is_name(name):
+            hint = f'a name is made of letters, digits, _ and -; write (index . "{name}")'
             raise self._error(f"{quoted(found.group())} is not a name: {hint}", at, found.end())
         self.tokens.append(Token("field", name, at, found.end()))
         return self._ended(found.end(), at)
+
+    def _named(self, end: int, start: int) -> int:
+        """The end of a variable or word, which is a name as in Go."""
+        name = self.text[start:end].removeprefix("$")
+        if not is_name(name):
+            raise self._error(f"{quoted(name)} is not a name: it is made of letters, digits and _", start, end)
+        return self._ended(end, start)
 
     def _number(self, at: int) -> int:
         end = _NUMBER.match(self.text, at).end()  # type: ignore[union-attr]

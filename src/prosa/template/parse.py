@@ -8,16 +8,22 @@ bounded number of times, and a chain of ``else if`` is as cheap as its length.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Final, TypeVar
 
 from prosa.source import Span
 from prosa.template import nodes
 from prosa.template.cursor import Cursor
-from prosa.template.errors import quoted
+from prosa.template.errors import TemplateError, TooDeep, Unended, quoted
 from prosa.template.lex import Token
 from prosa.template.pipeline import KEYWORDS, literal, pipeline
 from prosa.template.scope import Scope
 
 _EMPTY: nodes.Body = ()
+
+MAX_PROBLEMS: Final = 50
+"""Mistakes of one template that are told; whoever made more has seen what is wrong."""
+
+T = TypeVar("T")
 
 
 def parse(text: str, functions: Collection[str]) -> nodes.Tree:
@@ -25,11 +31,29 @@ def parse(text: str, functions: Collection[str]) -> nodes.Tree:
     return _Parser(Cursor(text, functions)).template()
 
 
-class _Parser:
-    """The statements of one template: the bodies defined so far, and how many ranges are open."""
+def problems(text: str, functions: Collection[str]) -> tuple[TemplateError, ...]:
+    """Every mistake of a template as they are found, at most `MAX_PROBLEMS`; the first is what `parse` raises.
 
-    def __init__(self, cursor: Cursor) -> None:
+    An action that is wrong is passed over; a block whose head is wrong is a block all the same.
+    """
+    found: list[TemplateError] = []
+    parser = _Parser(Cursor(text, functions), found)
+    try:
+        parser.template()
+    except TemplateError as last:
+        found.append(last)
+    return tuple(found)
+
+
+class _Parser:
+    """The statements of one template: the bodies defined so far, and how many ranges are open.
+
+    With ``found`` mistakes are put there and parsing goes on; without, the first one is raised.
+    """
+
+    def __init__(self, cursor: Cursor, found: list[TemplateError] | None = None) -> None:
         self.cursor = cursor
+        self.found = found
         self.ranges = 0
         self.defined: dict[str, nodes.Body] = {}
 
@@ -38,26 +62,30 @@ class _Parser:
         body: list[nodes.Node] = []
         while self.cursor.peek().kind != "end":
             if self.cursor.opens("define"):
-                self.define()
+                self._tried(self.define, None)
             else:
-                body.append(self.text_or_action())
+                body.append(self._tried(self.text_or_action, _GAP))
         return nodes.Tree(tuple(body), self.defined)
 
     # define: "{{define" string "}}" list "{{end}}"
     def define(self) -> None:
         opened = self._keyword()
+        self._named_body(self._tried(self._defined_name, ""), opened)
+
+    def _defined_name(self) -> str:
         name = self._name("define")
         self.cursor.expect("close", "define")
-        self._named_body(name, opened)
+        return name
 
     def _named_body(self, name: str, opened: Token) -> None:
         """The body of ``define`` and ``block``, which sees no variable and no range around it."""
         outer, self.cursor.scope = self.cursor.scope, Scope(None)
         ranges, self.ranges = self.ranges, 0
         body, ended = self.list_until_end(opened)
-        if ended.text != "end":
-            raise self.cursor.error(ended, f"unexpected {{{{{ended.text}}}}} in {opened.text}")
-        self.cursor.expect("close", "end")
+        while ended.text != "end":
+            self._fail(self.cursor.error(ended, f"unexpected {{{{{ended.text}}}}} in {opened.text}"))
+            body, ended = self.list_until_end(opened)
+        self._close("end")
         self.cursor.scope, self.ranges = outer, ranges
         self._add(name, body, opened)
 
@@ -67,7 +95,7 @@ class _Parser:
         if _blank(known):
             self.defined[name] = body
         elif not _blank(body):
-            raise self.cursor.error(at, f"the template {quoted(name)} is defined twice")
+            self._fail(self.cursor.error(at, f"the template {quoted(name)} is defined twice"))
 
     # list: { text | action } until "{{end" or "{{else", which is given too, its word consumed
     def list_until_end(self, opened: Token) -> tuple[nodes.Body, Token]:
@@ -77,8 +105,9 @@ class _Parser:
             if self.cursor.opens("end", "else"):
                 self.cursor.higher()
                 return tuple(body), self._keyword()
-            body.append(self.text_or_action())
-        raise self.cursor.error(opened, f"{{{{{opened.text}}}}} has no {{{{end}}}}")
+            body.append(self._tried(self.text_or_action, _GAP))
+        message = f"{{{{{opened.text}}}}} has no {{{{end}}}}"
+        raise Unended(message, text=self.cursor.text, offset=opened.start, fragment=opened.text)
 
     # text | "{{" action
     def text_or_action(self) -> nodes.Node:
@@ -96,7 +125,7 @@ class _Parser:
         mark = self.cursor.scope.mark()
         arms: list[nodes.Arm] = []
         while True:
-            value = pipeline(self.cursor, "close", opened.text, opened)
+            value = self._pipeline(opened.text, opened)
             body, ended = self.list_until_end(opened)
             arms.append(nodes.Arm(value, body))
             if ended.text == "end" or not self._goes_on(opened):
@@ -115,17 +144,18 @@ class _Parser:
     def _otherwise(self, opened: Token, ended: Token) -> nodes.Body:
         body = _EMPTY
         if ended.text == "else":
-            self.cursor.expect("close", "else")
+            self._close("else")
             body, ended = self.list_until_end(opened)
-            if ended.text == "else":
-                raise self.cursor.error(ended, "expected {{end}}, found a second {{else}}")
-        self.cursor.expect("close", "end")
+            while ended.text == "else":
+                self._fail(self.cursor.error(ended, "expected {{end}}, found a second {{else}}"))
+                body, ended = self.list_until_end(opened)
+        self._close("end")
         return body
 
     # "range" pipeline "}}" list [ "{{else}}" list ] "{{end}}"
     def loop(self, opened: Token) -> nodes.Range:
         mark = self.cursor.scope.mark()
-        value = pipeline(self.cursor, "close", "range", opened)
+        value = self._pipeline("range", opened)
         self.ranges += 1
         body, ended = self.list_until_end(opened)
         self.ranges -= 1
@@ -145,10 +175,13 @@ class _Parser:
 
     # "block" string pipeline "}}" list "{{end}}": a define and a template at once
     def block(self, opened: Token) -> nodes.Call:
-        name = self._name("block")
-        value = pipeline(self.cursor, "close", "block", opened)
+        name, value = self._tried(lambda: self._block_head(opened), ("", _nothing(opened)))
         self._named_body(name, opened)
         return nodes.Call(name, value, Span(opened.start, value.span.end))
+
+    def _block_head(self, opened: Token) -> tuple[str, nodes.Pipeline]:
+        name = self._name("block")
+        return name, pipeline(self.cursor, "close", "block", opened)
 
     def leave(self, opened: Token) -> nodes.Break | nodes.Continue:
         """``break`` and ``continue``, which need a range around them."""
@@ -175,6 +208,30 @@ class _Parser:
         "define": misplaced,
     }
 
+    def _pipeline(self, context: str, opened: Token) -> nodes.Pipeline:
+        return self._tried(lambda: pipeline(self.cursor, "close", context, opened), _nothing(opened))
+
+    def _close(self, context: str) -> None:
+        self._tried(lambda: self.cursor.expect("close", context), None)
+
+    def _tried(self, read: Callable[[], T], otherwise: T) -> T:
+        """What ``read`` gives; where mistakes are collected, ``otherwise`` for one in the action at hand."""
+        depth = self.cursor.depth
+        try:
+            return read()
+        except (TooDeep, Unended):
+            raise
+        except TemplateError as error:
+            self._fail(error, depth)
+            return otherwise
+
+    def _fail(self, error: TemplateError, depth: int | None = None) -> None:
+        """Raises a mistake; where they are collected, keeps it and goes behind the action in which it stands."""
+        if self.found is None or len(self.found) >= MAX_PROBLEMS - 1:
+            raise error
+        self.found.append(error)
+        self.cursor.behind_action(self.cursor.depth if depth is None else depth)
+
     def _keyword(self) -> Token:
         """Consumes ``{{`` and the keyword behind it."""
         self.cursor.next()
@@ -187,6 +244,15 @@ class _Parser:
         if token.kind not in ("string", "raw"):
             raise self.cursor.error(token, f'{context} takes the name of a template, as in {{{{{context} "name"')
         return str(literal(self.cursor, token).value)
+
+
+_GAP: Final[nodes.Node] = nodes.Text("")
+"""What stands for an action that is wrong."""
+
+
+def _nothing(opened: Token) -> nodes.Pipeline:
+    """What stands for a pipeline that is wrong."""
+    return nodes.Pipeline((), False, (), Span(opened.start, opened.end))
 
 
 def _blank(body: nodes.Body) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from prosa.diagnostics.nearest import nearest
 from prosa.source import Span
 from prosa.template import nodes
 from prosa.template.cursor import Cursor
@@ -135,7 +136,9 @@ def _word(cursor: Cursor, token: Token) -> nodes.Operand:
     if token.text in KEYWORDS:
         raise cursor.error(token, f"{token.text} cannot stand here")
     if token.text not in cursor.functions:
-        hint = f"a value of the input is written .{token.text}"
+        near = nearest(token.text, sorted(cursor.functions))
+        hint = f"did you mean {near}? " if near else ""
+        hint += f"a value of the input is written .{token.text}"
         raise cursor.error(token, f"there is no function {quoted(token.text)}; {hint}")
     return nodes.Word(token.text, span)
 

@@ -10,10 +10,15 @@ from prosa.template.analyse import NameUse, uses
 from prosa.template.errors import TemplateError
 from prosa.template.exec import SPECIAL, render
 from prosa.template.funcs import FUNCTIONS
-from prosa.template.parse import parse
+from prosa.template.parse import parse, problems
 from prosa.template.undeclared import undeclared
 
 _FUNCTIONS = frozenset((*FUNCTIONS, *SPECIAL))
+
+
+def template_problems(text: str) -> tuple[TemplateError, ...]:
+    """Every mistake that keeps a text from being a template; the first is the one that `Template` raises."""
+    return problems(text, _FUNCTIONS)
 
 
 class Template:

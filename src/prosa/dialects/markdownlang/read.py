@@ -21,7 +21,7 @@ from prosa.dialects.markdownlang.sites import FIELD, as_list, read_sites
 from prosa.dialects.markdownlang.user_settings import user_setting
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
-from prosa.template import Template, TemplateError
+from prosa.template import Template, TemplateError, template_problems
 
 
 def read(source: SourceText, front: FrontReading | None = None) -> tuple[ProgramModel, tuple[Problem, ...]]:
@@ -106,9 +106,13 @@ def _imports(entry: Entry | None) -> tuple[ImportRef, ...]:
 
 
 def _template(source: SourceText, body: Span) -> tuple[Template | None, tuple[Problem, ...]]:
+    text = source.slice(body)
     try:
-        return Template(source.slice(body)), ()
-    except TemplateError as error:
-        start = min(body.start + (error.offset or 0), body.end)
-        span = Span(start, min(start + max(len(error.fragment or ""), 1), body.end))
-        return None, (Problem("template-syntax", error.message, span),)
+        return Template(text), ()
+    except TemplateError:
+        return None, tuple(_template_problem(error, body) for error in template_problems(text))
+
+
+def _template_problem(error: TemplateError, body: Span) -> Problem:
+    start = min(body.start + error.offset, body.end)
+    return Problem("template-syntax", error.message, Span(start, min(start + max(len(error.fragment), 1), body.end)))
