@@ -168,6 +168,20 @@ def test_x9_an_enormous_answer_is_refused_at_once_in_bounded_memory(tool):
     assert same
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [("deep", {"depth": 3000}, "nested too deeply"), ("deep", {"depth": 400}, "nested"), ("half-line", {}, "not JSON")],
+)
+def test_x9_an_answer_that_cannot_be_read_is_an_error_result_at_once(tool, arguments, why):
+    async def work(call):
+        other = asyncio.create_task(call("sleep", seconds=0.3))
+        return await call(tool, **arguments), await other
+
+    (result, other) = talk(work, call_timeout=15)
+    assert result.is_error and why in result.content
+    assert (other.content, other.is_error) == ("slept", False)
+
+
 def test_x18_calls_run_at_the_same_time():
     async def work(call):
         begun = time.monotonic()

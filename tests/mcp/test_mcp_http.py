@@ -149,6 +149,17 @@ def test_x18_an_error_answer_keeps_the_session():
     assert (after.is_error, sessions) == (False, 1)
 
 
+@pytest.mark.parametrize("options", [{}, {"stream": True}, {"old": True}])
+def test_x9_an_answer_that_is_nested_too_deeply_is_an_error_result_at_once(options):
+    async def work(_, call):
+        begun = time.monotonic()
+        return await call("deep"), time.monotonic() - begun, await call("echo", a=1)
+
+    (deep, took, after), _ = talk(work, call_timeout=6, **options)
+    assert deep.is_error and took < 5
+    assert not after.is_error
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [({}, "larger than 16 MiB"), ({"stream": True}, "16777216 byte limit"), ({"old": True}, "1048576 byte limit")],

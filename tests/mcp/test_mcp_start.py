@@ -81,6 +81,15 @@ def test_x18_servers_that_only_look_broken_start(mode, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("depth", [150, 400, 3000, 100_000])
+def test_x9_a_list_with_a_schema_that_is_too_deep_is_named_at_once(depth):
+    """X9, LA11: nobody waits for the end of the start time."""
+    begun = time.monotonic()
+    problem = refused(odd(f"deep={depth}", name="deep"), start_timeout=15)
+    assert "nested too deeply" in problem.message and "MCP server 'deep'" in problem.message
+    assert time.monotonic() - begun < 10
+
+
 def test_x18_a_crash_at_start_is_explained(capfd):
     """X18, LA11: name, command, status, the end of stderr, and what to do; and nothing leaks to our streams."""
     problem = refused(odd("crash-at-start", name="db"))

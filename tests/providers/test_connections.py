@@ -196,18 +196,18 @@ SENT = {"OpenAI-Organization": "org-1", "OpenAI-Project": "proj-2"}
         (MINE, "https://gateway.example/v1", None, {}),
         (MINE, "http://127.0.0.1:8080/v1", None, {}),
         (MINE, None, "OTHER_KEY", {}),
-        (MINE | {"OPENAI_API_KEY": ""}, None, None, {}),
         (MINE | {"OPENAI_ORG_ID": ""}, None, None, {"OpenAI-Project": "proj-2"}),
     ],
 )
 def test_x7_the_account_goes_where_its_key_goes(environ, base_url, named, headers) -> None:
     """X7: organisation and project belong to OPENAI_API_KEY, and go to no other service."""
-    assert account_headers(environ, base_url, named=named) == headers
+    assert account_headers(environ, base_url, named=named, key="sk-mine") == headers
+    assert account_headers(environ, base_url, named=named, key=None) == {}
 
 
 def test_x7_an_account_that_no_header_can_carry() -> None:
     with pytest.raises(ProviderError, match="OPENAI_ORG_ID"):
-        account_headers(MINE | {"OPENAI_ORG_ID": "a\nb"}, None, named=None)
+        account_headers(MINE | {"OPENAI_ORG_ID": "a\nb"}, None, named=None, key="sk-mine")
 
 
 def test_x7_the_account_is_sent(model_server: ModelServer) -> None:

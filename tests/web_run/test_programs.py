@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,22 @@ def test_h12_only_the_holder_of_the_token_runs_a_program(tmp_path: Path) -> None
                 assert reply.headers["www-authenticate"].startswith("Bearer")
                 assert TOKEN not in reply.text
             assert (await at.run()).status == 200
+
+    asyncio.run(work())
+
+
+def test_x7_that_a_key_stays_here_is_said_once_and_not_for_every_run(tmp_path: Path) -> None:
+    """X7."""
+
+    async def work() -> None:
+        with site(greeting(tmp_path)) as at:
+            runner = at.runner
+            runner.choices = replace(runner.choices, model=None, base_url="http://127.0.0.1:9/v1")
+            environ = {**runner.around.environ, "OPENAI_API_KEY": "sk-mine"}
+            runner.around = replace(runner.around, environ=environ)
+            assert [(await at.run()).status for _ in range(3)] == [502] * 3
+            about = [each for each in at.said if "OPENAI_API_KEY is not sent to http://127.0.0.1:9/v1" in each]
+            assert len(about) == 1
 
     asyncio.run(work())
 

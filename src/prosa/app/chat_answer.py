@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from prosa.app.chat import Conversation, require_something
-from prosa.app.choices import DEFAULT_MODEL, Choices, Surroundings
+from prosa.app.choices import DEFAULT_MODEL, Choices, Once, Surroundings
 from prosa.app.program import limits_in
 from prosa.app.service import Chosen, choose_provider
 from prosa.app.world import new_tally, run_program
@@ -88,7 +88,7 @@ async def answer(
         check_agreement(around.environ)
     async with AsyncExitStack() as stack:
         hears = _Hears(on_text, on_again, on_reply or _nobody, on_cut, listener, course if course is not None else [])
-        services = _Services(choices, around, stack, provider)
+        services = _Services(choices, replace(around, notice=Once(around.notice)), stack, provider)
         answering = _Answering(conversation, choices, around, hears, services)
         replies: list[Reply] = []
         for at, turn in enumerate(conversation.turns):

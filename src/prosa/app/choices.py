@@ -86,6 +86,20 @@ def say_nothing(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Once:
+    """A notice that says each text once, however many runs or turns would say it again."""
+
+    notice: Callable[[str], None]
+    said: set[str] = field(default_factory=set)
+
+    def __call__(self, text: str) -> None:
+        """Says it, if it is new."""
+        if text not in self.said:
+            self.said.add(text)
+            self.notice(text)
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a surface hands in: environment, settings, and the ways to say and ask something.
 

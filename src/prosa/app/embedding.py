@@ -69,11 +69,10 @@ def _service(name: str, choice: EmbeddingChoice, around: Surroundings) -> Embedd
         choice.base_url or settings.embedding_base_url or environ.get(URL_VARIABLE, "").strip() or settings.base_url
     )
     named = choice.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    stored = WithStoredKeys(environ)
-    key = choose_key(stored, base_url, named=named, notice=around.notice)
+    key = choose_key(WithStoredKeys(environ), base_url, named=named, notice=around.notice)
     if key is None and base_url is None:
         raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
-    headers = account_headers(stored, base_url, named=named)
+    headers = account_headers(environ, base_url, named=named, key=key)
     return OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url, headers=headers)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.choices import Choices, Surroundings
+from prosa.app.choices import Choices, Once, Surroundings
 from prosa.app.scripts import ScriptJob
 from prosa.app.service import Chosen, choose_provider
 from prosa.app.world import clock, new_tally, run_program
@@ -89,7 +89,7 @@ async def run_scripts(
     """
     waiting = deque(jobs)
     async with AsyncExitStack() as stack:
-        services = _Services(choices, around, stack)
+        services = _Services(choices, replace(around, notice=Once(around.notice)), stack)
         if provider is not None:
             stack.push_async_callback(provider.aclose)
             services.everywhere = Chosen(provider)

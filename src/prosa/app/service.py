@@ -153,6 +153,5 @@ def _service(choices: Choices, around: Surroundings) -> _Service:
     if choices.api_key:
         return _Service(base_url, choices.api_key)
     named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
-    environ = WithStoredKeys(around.environ)
-    key = choose_key(environ, base_url, named=named, notice=around.notice)
-    return _Service(base_url, key, account_headers(environ, base_url, named=named))
+    key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
+    return _Service(base_url, key, account_headers(around.environ, base_url, named=named, key=key))

@@ -83,12 +83,18 @@ def call(request):
     elif name == "id-last":
         body = b'{"result":{"content":[{"type":"text","text":"' + b"x" * arguments["bytes"]
         write(body + b'"}]},"jsonrpc":"2.0","id":%d}' % request["id"])
+    elif name == "deep":
+        depth = arguments["depth"]
+        nested = b'{"a":' * depth + b"1" + b"}" * depth
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":%b}}' % (request["id"], nested))
+    elif name == "half-line":
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"te' % request["id"])
     else:
         send({"id": request["id"], "result": TOOLS[name](arguments)})
 
 
 def listing(cursor):
-    names = [*TOOLS, "busy", "half-pair", "id-last"]
+    names = [*TOOLS, "busy", "half-pair", "id-last", "deep", "half-line"]
     tools = [{"name": name, "description": f"does {name}", "inputSchema": {"type": "object"}} for name in names]
     if "endless" in MODES:
         return {"tools": tools[:1], "nextCursor": str(int(cursor or 0) + 1)}
@@ -133,6 +139,11 @@ def answer(request):
             "serverInfo": {"name": "odd", "version": "1"},
         }
         send({"id": request["id"], "result": result})
+    elif method == "tools/list" and "deep" in VALUES:
+        depth = int(VALUES["deep"])
+        schema = b'{"properties":{"a":' * depth + b"{}" + b"}}" * depth
+        tool = b'{"name":"deep","inputSchema":%b}' % schema
+        write(b'{"jsonrpc":"2.0","id":%d,"result":{"tools":[%b]}}' % (request["id"], tool))
     elif method == "tools/list" and "no-tools" not in MODES:
         send({"id": request["id"], "result": listing(request.get("params", {}).get("cursor"))})
     elif method == "tools/call":

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-TOOLS = ("echo", "drop", "hang", "huge", "zipped", "forget", "busy", "words")
+TOOLS = ("echo", "drop", "hang", "huge", "zipped", "forget", "busy", "words", "deep")
 
 
 class Web:
@@ -121,6 +121,11 @@ class Web:
         if method != "tools/call":
             return answer | {"error": {"code": -32601, "message": f"no method {method}"}}
         arguments = params.get("arguments", {})
+        if params["name"] == "deep":
+            nested: Any = 1
+            for _ in range(400):
+                nested = {"a": nested}
+            return answer | {"result": {"content": [], "structuredContent": nested}}
         if params["name"] == "hang":
             await asyncio.sleep(600)
         if params["name"] == "busy":

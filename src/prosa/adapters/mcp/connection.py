@@ -20,6 +20,7 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from prosa import __version__
 from prosa.adapters.mcp import child
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 # What a server does wrong is told by our errors. Without a handler of its own the SDK's log would end up on stderr.
 for _name in ("mcp", "client"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
+
+UNREADABLE = "it sent an answer that cannot be read"
 
 Mend = Callable[[dict[str, Any]], None]
 
@@ -80,7 +83,7 @@ def falls_back(route: Route, seen: Observed) -> bool:
 @asynccontextmanager
 async def open_client(launch: Launch, route: Route, seen: Observed, mend: Mend) -> AsyncIterator[Client]:
     """A client that has agreed on a protocol with the server. Raises what the SDK raises, often in groups."""
-    transport = _Watched(_streams(launch, route, seen), seen, mend)
+    transport = _Watched(_streams(launch, route, seen), seen, mend, loses=route.transport == "sse")
     info = types.Implementation(name="prosa", version=__version__)
     # Answers are not cached: a list is read once per connection, and a cache has a clock and a store of its own.
     async with Client(transport, mode=route.mode, client_info=info, cache=None) as client:
@@ -137,16 +140,23 @@ async def _process_streams(launch: Launch, seen: Observed) -> AsyncIterator[Tran
 
 
 class _Watched(AbstractAsyncContextManager["TransportStreams"]):
-    """A transport whose incoming messages pass through `mend`, and whose end is observed."""
+    """A transport whose incoming messages pass through `mend`, and whose end is observed.
 
-    def __init__(self, inner: AbstractAsyncContextManager[TransportStreams], seen: Observed, mend: Mend) -> None:
+    One that ``loses`` what it cannot read says nothing to who waits for it; there a message that cannot be read is the
+    end of the connection.
+    """
+
+    def __init__(
+        self, inner: AbstractAsyncContextManager[TransportStreams], seen: Observed, mend: Mend, *, loses: bool
+    ) -> None:
         self._inner = inner
         self._seen = seen
         self._mend = mend
+        self._loses = loses
 
     async def __aenter__(self) -> TransportStreams:
         incoming, outgoing = await self._inner.__aenter__()
-        return _WatchedStream(incoming, self._seen, self._mend), outgoing
+        return _WatchedStream(incoming, self._seen, self._mend, loses=self._loses), outgoing
 
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -157,10 +167,13 @@ class _Watched(AbstractAsyncContextManager["TransportStreams"]):
 class _WatchedStream:
     """The reading half of `_Watched`."""
 
-    def __init__(self, inner: ReadStream[SessionMessage | Exception], seen: Observed, mend: Mend) -> None:
+    def __init__(
+        self, inner: ReadStream[SessionMessage | Exception], seen: Observed, mend: Mend, *, loses: bool
+    ) -> None:
         self._inner = inner
         self._seen = seen
         self._mend = mend
+        self._loses = loses
 
     @property
     def last_context(self) -> Any:
@@ -173,6 +186,10 @@ class _WatchedStream:
         except anyio.EndOfStream:
             self._seen.ended.set()
             raise
+        if self._loses and isinstance(item, ValidationError):
+            self._seen.failure = UNREADABLE
+            self._seen.ended.set()
+            raise anyio.EndOfStream
         if isinstance(item, SessionMessage) and isinstance(item.message, types.JSONRPCResponse):
             self._mend(item.message.result)
         return item

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 MESSAGE_LIMIT = 16 * 1024 * 1024
 """Bytes of one message. A page of text is 4 KB and a screenshot 2 MB; more than this is a broken server."""
 TOO_LARGE = f"the answer is larger than {MESSAGE_LIMIT // (1024 * 1024)} MiB and was dropped"
+TOO_DEEP = "the answer is nested too deeply and was dropped"
+NOT_JSON = "the answer is not JSON and was dropped"
 _PIPE_BYTES = 1 << 16
 _ENVELOPE_BYTES = 128
 """Where the id of a message can stand when it is not in the middle: in the first or the last bytes of its line."""
@@ -126,11 +128,16 @@ def _ends(parts: list[bytes]) -> list[bytes]:
 
 
 def _messages(line: bytes, seen: Observed, pending: set[int]) -> list[types.JSONRPCMessage]:
-    """The message on a line; none for a stray line; errors for whoever may wait for a message that is too large."""
+    """The message on a line; none for a stray line; errors for whoever may wait for one that cannot be read."""
     if isinstance(line, _Oversized):
-        return _refusals(line, pending)
-    message = _message(line)
+        return _refusals(line, pending, TOO_LARGE)
+    try:
+        message = _message(line)
+    except RecursionError:
+        return _refusals(b"".join(_ends([line])), pending, TOO_DEEP)
     if message is None:
+        if refused := _broken(line, pending):
+            return refused
         seen.stray = line.decode("utf-8", "replace").strip()[:_STRAY_CHARACTERS] or seen.stray
         return []
     if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and isinstance(message.id, int):
@@ -141,7 +148,9 @@ def _messages(line: bytes, seen: Observed, pending: set[int]) -> list[types.JSON
 def _message(line: bytes) -> types.JSONRPCMessage | None:
     try:
         return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
+    except ValueError as problem:
+        if "recursion limit" in str(problem):
+            raise RecursionError from None
         return _repaired(line) if line.lstrip().startswith(b"{") else None
 
 
@@ -152,15 +161,34 @@ def _repaired(line: bytes) -> types.JSONRPCMessage | None:
         value = json.loads(line.decode("utf-8", "replace"))
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
         return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
-    except (ValueError, RecursionError):
+    except ValueError as problem:
+        if "recursion limit" in str(problem):
+            raise RecursionError from None
         return None
 
 
-def _refusals(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
+def _broken(line: bytes, pending: set[int]) -> list[types.JSONRPCMessage]:
+    """The error for the one call whose answer a line begins to be, where the line is no JSON: nothing else comes."""
+    ends = b"".join(_ends([line]))
+    named = {int(found) for found in _ID.findall(ends)} & pending
+    if len(named) != 1 or b'"jsonrpc"' not in ends or not line.lstrip().startswith(b"{") or _is_json(line):
+        return []
+    return _refusals(ends, pending, NOT_JSON)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _refusals(line: bytes, pending: set[int], why: str) -> list[types.JSONRPCMessage]:
     named = {int(found) for found in _ID.findall(line)} & pending
     waiting = named if len(named) == 1 else set(pending)
     pending.difference_update(waiting)
-    return [_error(request, TOO_LARGE) for request in sorted(waiting)]
+    return [_error(request, why) for request in sorted(waiting)]
 
 
 def _error(request: types.RequestId, message: str) -> types.JSONRPCError:

@@ -43,14 +43,15 @@ def choose_key(
     return key
 
 
-def account_headers(environ: Mapping[str, str], base_url: str | None, *, named: str | None) -> dict[str, str]:
-    """The headers that belong to `OPENAI_API_KEY`, where that key goes to ``base_url`` of itself; else none.
+def account_headers(
+    environ: Mapping[str, str], base_url: str | None, *, named: str | None, key: str | None
+) -> dict[str, str]:
+    """The headers that belong to `OPENAI_API_KEY`, where ``key`` is that one and goes to ``base_url`` of itself; else
+    none.
 
     Raises `ProviderError` for a value that no header can carry.
     """
-    if named is not None or not environ.get(KEY_VARIABLE, "").strip():
-        return {}
-    if not same_origin(base_url, environ.get(URL_VARIABLE, "").strip()):
+    if named is not None or key is None or not same_origin(base_url, environ.get(URL_VARIABLE, "").strip()):
         return {}
     found = {variable: environ.get(variable, "").strip() for variable in ACCOUNT_VARIABLES}
     for variable, value in found.items():

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from prosa.app.choices import Choices, Surroundings
+from prosa.app.choices import Choices, Once, Surroundings
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -52,10 +52,12 @@ class Runner:
     reaching: bool = False
     kept: KeptAnswers = field(default_factory=KeptAnswers)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    _about_keys: Once = field(init=False)
 
     def __post_init__(self) -> None:
         """Programs import only what lies in the site (X5), and may lower the wall clock but not raise it (X9)."""
         self.choices = replace(self.choices, root=self.root)
+        self._about_keys = Once(self.around.notice)
         settings = self.around.settings
         if settings.wall_clock is None:
             self.around = replace(self.around, settings=replace(settings, wall_clock=WALL_CLOCK))
@@ -102,7 +104,8 @@ class Runner:
         from prosa.runtime.program import with_model
         from prosa.web.run.metered import Metered
 
-        chosen = await choose_provider(self.choices, self.around, row)
+        around = replace(self.around, notice=self._about_keys)
+        chosen = await choose_provider(self.choices, around, row)
         if chosen.model_name is not None:
             program = with_model(program, chosen.model_name)
         provider = Metered(chosen.provider, self.budget, meter)
