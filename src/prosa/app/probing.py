@@ -57,7 +57,7 @@ def probe_folder(
 ) -> Report:
     """The report on a folder as the root of a site. ``paths`` are its documents; those that say that they are of
     another dialect are passed over (X3)."""
-    from prosa.dialects.mdh.url import md_url
+    from prosa.dialects.mdh.url import md_url, standing_readmes
     from prosa.dialects.table import dialect
     from prosa.site.probe.evidence import Evidence
     from prosa.site.probe.reading import read_nodes
@@ -65,11 +65,13 @@ def probe_folder(
 
     root = files.real(folder)
     own = {path: _dialect(path, files, hints) for path in paths}
-    nodes = {
-        path: md_url(files.real(path).relative_to(root).as_posix())
+    names = {
+        path: files.real(path).relative_to(root).as_posix()
         for path, found in own.items()
         if found in ("mdh", "plain") and files.real(path).is_relative_to(root)
     }
+    readmes = standing_readmes(set(names.values()))
+    nodes = {path: md_url(name, stands=name in readmes) for path, name in names.items()}
     others = [path for path in paths if path not in nodes]
     read = read_nodes(nodes, files, folder, others=others, own=hints)
     passed_over = Counter(dialect(own[path]).title for path in others)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote_to_bytes
 
-from prosa.dialects.mdh.url import SUFFIXES, md_url
+from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_readme, md_url
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.site.view import Form
 
@@ -47,13 +47,14 @@ class Asked:
     id: str = ""
 
 
-def url_of(path: str, own_id: str = "", layout: LayoutName = "path") -> str:
-    """The URL path of a document. One with an id that no URL can hold lives at its path in every layout."""
+def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: bool = False) -> str:
+    """The URL path of a document; a README may stand for its folder. One with an id that no URL can hold lives at its
+    path in every layout."""
     if layout == "id" and own_id and not own_id.endswith("/"):
         url = NODE_ROOT + quote(own_id, safe="!$&'()*+,;=:@-._~", errors="replace")
         if decoded(url.encode("ascii")) == NODE_ROOT + own_id:
             return url
-    return md_url(path)
+    return md_url(path, stands=stands)
 
 
 def exact_url(path: str) -> str:
@@ -119,7 +120,7 @@ def _id_of(path: str) -> str:
 def _files(name: str) -> list[Wanted]:
     """Files in the order of likelihood: the name itself, the form that a suffix asks for, the index of a folder."""
     if not name or name.endswith("/"):
-        return [Wanted(f"{name}index{suffix}", None) for suffix in _SPELLED]
+        return [Wanted(f"{name}{each}", None) for each in FOLDER_PAGES]
     found = [Wanted(f"{name}{suffix}", None) for suffix in _SPELLED]
     lowered = name.lower()
     if lowered.endswith(SUFFIXES):
@@ -132,4 +133,7 @@ def _files(name: str) -> list[Wanted]:
             found += [Wanted(f"{stem}{each}", form) for each in _SPELLED if f"{stem}{each}" != name]
             if stem.lower().endswith(DOCUMENT_SUFFIXES):
                 found.append(Wanted(stem, form))
+    twin = folder_twin(f"/{name}")
+    if twin is not None:
+        found += [Wanted(f"{twin[0]}{each}", twin[1]) for each in FOLDER_PAGES if is_readme(each)]
     return found

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from prosa.app.site.cold import has_published
 from prosa.app.site.files import Place
 from prosa.app.site.live import LiveSite
-from prosa.dialects.mdh.url import is_reserved
+from prosa.dialects.mdh.url import is_readme, is_reserved
 from prosa.site import layout
 from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import Wanted
@@ -61,7 +61,10 @@ def locate(site: LiveSite, path: str) -> Document | Folder | Asset | Moved | Non
     """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read."""
     if is_reserved(path):
         return None
-    return _document(site, _wanted(site, path)) or _asset(site, path) or _folder(site, path)
+    found = _document(site, _wanted(site, path))
+    return (
+        (_moved(site, found, path) if found is not None else None) or found or _asset(site, path) or _folder(site, path)
+    )
 
 
 def document_at(site: LiveSite, path: str) -> str | None:
@@ -80,6 +83,15 @@ def _document(site: LiveSite, some: Iterable[Wanted]) -> Document | None:
         if place is not None and (view := site.view(wanted.path)) is not None:
             return Document(wanted.path, place, view, wanted.form)
     return None
+
+
+def _moved(site: LiveSite, found: Document, path: str) -> Moved | None:
+    """The folder that a README stands for, where it was asked for by its own name (HA2)."""
+    if found.form is not None or not is_readme(found.path) or not found.path.startswith(f"{path[1:]}."):
+        return None
+    folder = f"/{found.path[: found.path.rfind('/') + 1]}"
+    first = _document(site, layout.asked(folder).wanted)
+    return Moved(layout.url_of(found.path, stands=True)) if first is not None and first.path == found.path else None
 
 
 def _wanted(site: LiveSite, path: str) -> Iterator[Wanted]:

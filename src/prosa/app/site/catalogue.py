@@ -15,7 +15,7 @@ from types import MappingProxyType
 from prosa.app.site.linked import linked_files
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
-from prosa.dialects.mdh.url import SUFFIXES, is_reserved
+from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_reserved, standing_readmes
 from prosa.site.identity import type_of
 from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, url_of
 from prosa.site.view import NodeRow
@@ -85,7 +85,7 @@ class Catalogue:
 
     def index_of(self, folder: str) -> NodeRow | None:
         """The document that stands for a folder, whose path ends with `/` or is empty; None where there is none."""
-        return next((row for suffix in SUFFIXES if (row := self.by_path.get(f"{folder}index{suffix}"))), None)
+        return next((row for name in FOLDER_PAGES if (row := self.by_path.get(f"{folder}{name}"))), None)
 
     def has_index(self, folder: str) -> bool:
         """Whether a document stands for a folder."""
@@ -107,21 +107,21 @@ def read_catalogue(
     """The catalogue of what the index holds now. ``links`` are the documents that are links, with the path that each
     leads to, None where that may not be seen. Raises `sqlite3.Error`."""
     found: list[tuple[str, NodeRow]] = []
-    hidden = 0
     everything = connection.execute(_ROWS).fetchall()
     open_ = {
         row[3]: not is_hidden(row[3])
         and is_published(Facets(classification=row[6], visibility=row[7]), private=private)
         for row in everything
     }
+    ends = {path: links.get(path, path) for path in open_}
+    shown = {path for path, end in ends.items() if end is not None and open_[path] and open_.get(end, True)}
+    readmes = standing_readmes(shown)
     for node, kind, title, path, dialect, updated, _classification, _visibility, *own in everything:
-        end = links.get(path, path)
-        if end is None or not open_[path] or not open_.get(end, True):
-            hidden += 1
+        if path not in shown:
             continue
         own_id, own_type = (" ".join((each or "").split()) for each in own)
         own_id = own_id or node
-        url = url_of(path, own_id, layout)
+        url = url_of(path, own_id, layout, stands=path in readmes)
         row = NodeRow(own_id, own_type or kind or type_of(dialect), title, url, path, dialect, updated or "")
         found.append((node, row))
     settled = [(node, row) for (node, _), row in zip(found, one_url_each([row for _, row in found]), strict=True)]
@@ -129,7 +129,7 @@ def read_catalogue(
     shadowed = tuple(row for _, row in settled if is_shadowed(row.url))
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
     linked = linked_files(connection, {row.path for row in rows})
-    return Catalogue(rows, names, generation, hidden + len(shadowed), shadowed, linked)
+    return Catalogue(rows, names, generation, len(everything) - len(rows), shadowed, linked)
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:

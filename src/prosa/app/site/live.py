@@ -24,7 +24,7 @@ from prosa.app.site.hidden import hidden_files
 from prosa.app.site.lending import SUFFIX, Lenders, LendingFile, facets_at
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.published import is_published
-from prosa.dialects.mdh.url import is_reserved
+from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme, is_reserved
 from prosa.site.layout import LayoutName, url_of
 from prosa.site.view import NodeView
 from prosa.source import FileProblem, SourceText
@@ -186,10 +186,16 @@ class LiveSite:
 
         row = self.catalogue.by_path.get(path)
         own_id = row.id if row is not None else ""
-        url = row.url if row is not None else url_of(path, own_id, self.options.layout)
+        url = row.url if row is not None else url_of(path, own_id, self.options.layout, stands=self._stands(path))
         actions = self.options.actions(reading, path) if self.options.actions is not None else ()
         links = typed_links(self, path) if reading.name != "mdh" and row is not None else ()
         return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions)
+
+    def _stands(self, path: str) -> bool:
+        """Whether a README stands for its folder, as far as the files tell."""
+        folder = path[: path.rfind("/") + 1]
+        names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
+        return is_readme(path) and next(names, "") == path[len(folder) :]
 
     def ask(self, question: Callable[[OpenCorpus], Any]) -> Any:
         """The answer of the corpus to a question, one at a time. Raises `CorpusError`."""

@@ -7,6 +7,7 @@ looked at.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -17,21 +18,48 @@ RESERVED: tuple[str, ...] = ("mdh", "healthz", "llms.txt", "sitemap.xml", "robot
 """First parts of URL paths that belong to a site itself and win over files."""
 
 _INDEX = "index"
+_SPELLED = (*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))
+_READMES = tuple(f"{stem}{suffix}" for stem in ("README", "readme", "Readme") for suffix in _SPELLED)
+FOLDER_PAGES: tuple[str, ...] = (*(f"{_INDEX}{suffix}" for suffix in _SPELLED), *_READMES)
+"""Names of the documents that stand for their folder; of several the first (HA2)."""
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
 _SAFE = "/!$&'()*+,;=:@-._~"
 """What RFC 3986 lets stand in a path as it is; everything else is percent-encoded."""
 
 
-def md_url(path: str) -> str:
+def md_url(path: str, *, stands: bool = False) -> str:
     """The URL path of a document: `hours.md` is `/hours`, `index.md` is `/`, `branches/index.md` is `/branches/`.
 
-    ``path`` is relative to the root of the site (HA2). Other characters are percent-encoded as UTF-8.
+    ``path`` is relative to the root of the site (HA2). Other characters are percent-encoded as UTF-8. A README that
+    ``stands`` for its folder lives where an `index.md` would (`standing_readmes`).
     """
     stem = _without_suffix(path)
+    if stands:
+        return quote(f"/{path[: path.rfind('/') + 1]}", safe=_SAFE, errors="replace")
     if stem == _INDEX or stem.endswith(f"/{_INDEX}"):
         stem = stem[: -len(_INDEX)]
     return quote(f"/{stem}", safe=_SAFE, errors="replace")
+
+
+def standing_readmes(paths: Collection[str]) -> frozenset[str]:
+    """The READMEs among the documents of a site that stand for their folders, since no index does (HA2)."""
+    found: dict[str, str] = {}
+    for path in paths:
+        cut = path.rfind("/") + 1
+        if path[cut:] in _READMES and not any(f"{path[:cut]}{_INDEX}{suffix}" in paths for suffix in _SPELLED):
+            found[path[:cut]] = min(found.get(path[:cut], path), path, key=_readme_rank)
+    return frozenset(found.values())
+
+
+def is_readme(path: str) -> bool:
+    """Whether a document may stand for its folder where there is no index."""
+    return path.rpartition("/")[2] in _READMES
+
+
+def _readme_rank(path: str) -> int:
+    return _READMES.index(path.rpartition("/")[2])
 
 
 def is_reserved(url: str) -> bool:
@@ -39,17 +67,19 @@ def is_reserved(url: str) -> bool:
     return url[1:].partition("/")[0] in RESERVED
 
 
-def names_of(path: str) -> tuple[str, ...]:
+def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:
     """Every URL path that leads to a document, decoded, its `md_url` first.
 
     `/hours`, `/hours.md` and `/hours.json` (HA7); for an `index.md` its folder with and without the slash, and
-    `/index`.
+    `/index`; for a README that ``stands`` for its folder these as well.
     """
     stem = f"/{_without_suffix(path)}"
     suffix = path[len(stem) - 1 :]
     written: tuple[str, ...] = (stem, stem + suffix, f"{stem}.md", f"{stem}.json")
-    if stem.endswith(f"/{_INDEX}"):
-        folder = stem[: -len(_INDEX)]
+    folder = stem[: stem.rfind("/") + 1]
+    if stands:
+        written = (*(f"{folder}{_INDEX}{each}" for each in ("", ".md", ".json")), *written)
+    if stands or stem.endswith(f"/{_INDEX}"):
         written = (folder, folder.rstrip("/") or "/", *written)
     return tuple(dict.fromkeys(written))
 

@@ -10,13 +10,13 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from posixpath import commonpath
 
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.url import md_url, names_of, resolve
+from prosa.dialects.mdh.url import md_url, names_of, resolve, standing_readmes
 from prosa.graph.sites import INDEX_NAMES, Sites, below
 from prosa.rules.mdh.leads import Leads
 from prosa.rules.subject import Corpus, Facts
@@ -69,7 +69,7 @@ class Site:
         of a `canonical_url`."""
         found: dict[str, Page] = {}
         for page in self.pages:
-            for name in names_of(page.name):
+            for name in names_of(page.name, stands=page.url.endswith("/")):
                 found.setdefault(name, page)
         for page in self.nodes:
             if page.id:
@@ -123,6 +123,9 @@ def sites(corpus: Corpus) -> tuple[Site, ...]:
         if root is not None:
             name = below(root, path[len(top) :])
             grouped.setdefault(root, []).append(Page(real, facts, name, md_url(name)))
+    for pages in grouped.values():
+        readmes = standing_readmes({page.name for page in pages})
+        pages[:] = (replace(page, url=md_url(page.name, stands=page.name in readmes)) for page in pages)
     return tuple(
         Site(Path(top, root), tuple(pages), known.origins_of(root), corpus.files) for root, pages in grouped.items()
     )
