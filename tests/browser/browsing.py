@@ -87,7 +87,7 @@ class Browsing:
     def _requested(self, request: Request) -> None:
         self.requests.append(request)
         where = urlsplit(request.url)
-        if where.scheme not in ("data", "blob") and where.hostname != "127.0.0.1":
+        if where.scheme not in ("data", "blob", "file") and where.hostname != "127.0.0.1":
             self.faults.append(f"request: {request.url}")
 
 

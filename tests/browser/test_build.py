@@ -70,3 +70,16 @@ def test_a_built_page_offers_what_it_can_do_alone(browse: Browsing, built: Path)
             urljoin(page.url, page.get_by_role("link", name="Markdown").get_attribute("href") or "")
         )
         assert answer.text().startswith("---\n")
+
+
+def test_h8_built_pages_work_from_a_disk(browse: Browsing, built: Path):
+    """H8. They have their style and their pictures, and lead to one another, though nobody serves them."""
+    page = browse((built / "index.html").as_uri())
+    assert page.evaluate("getComputedStyle(document.querySelector('header.top')).borderBottomStyle") == "solid"
+    page.get_by_role("main").get_by_role("link").first.click()
+    assert page.url.startswith("file:") and page.get_by_role("main").count() == 1
+    for each in built.rglob("*.html"):
+        if each.name != "404.html":
+            page.goto(each.as_uri())
+            pictures = "[...document.images].filter((each) => !each.naturalWidth).map((each) => each.src)"
+            assert page.evaluate(pictures) == []

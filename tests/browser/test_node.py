@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.browser.browsing import DESK, PHONE, SCHEMES, SIZES, Browsing, looked_at
 from tests.browser.looking import faint, nameless, stops, too_wide
@@ -155,3 +157,22 @@ def test_a_phone_shows_the_text_before_what_stands_beside_it(browse: Browsing, f
     assert text and side
     assert text["y"] + text["height"] <= side["y"]
     assert text["width"] > 300
+
+
+def test_h6_a_page_whose_connections_are_being_read_fills_itself(browse: Browsing, ferries: str):
+    """H6. Nothing has to be loaded again by hand, and the text stays where it is."""
+    page = browse.context().new_page()
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        found = route.fetch()
+        asked.append(route.request.url)
+        said = '<aside class="side"><p class="building" role="status" data-building>Being read.</p></aside>'
+        text = re.sub(r"<aside.*</aside>", said, found.text(), flags=re.DOTALL) if len(asked) < 3 else found.text()
+        route.fulfill(response=found, body=text)
+
+    page.route(f"{ferries}/booking", answer)
+    page.goto(f"{ferries}/booking")
+    page.get_by_text("Linked from").wait_for()
+    assert page.get_by_text("Being read.").count() == 0
+    assert len(asked) == 3

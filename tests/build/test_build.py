@@ -6,12 +6,15 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prosa.adapters.files.builds import RECORD, Build
 from prosa.cli.main import main
+from prosa.web.static import relative_html
 
 NODE = "---\nid: hours\ntype: page\ntitle: Hours\n---\n# Hours\n\nSee [rules](rules/storm.md), [the ticket](t.ymj).\n"
 FILES = {
@@ -113,6 +116,84 @@ def test_x23_a_drawing_of_a_static_site_runs_nothing(site: Path, capsys: pytest.
     assert "'evil.SVG' is written without <script>, onload: " in told
     assert "'broken.svg' is left out" in told
     assert "plain.svg" not in told
+
+
+def below(out: Path) -> list[tuple[str, str]]:
+    """Every address in a page with the page, but for those of `404.html`, which a host shows anywhere."""
+    found = []
+    for page in out.rglob("*.html"):
+        links = _Links()
+        links.feed(page.read_text(encoding="utf-8"))
+        found += [(page.relative_to(out).as_posix(), each) for each in links.found if page.name != "404.html"]
+    return found
+
+
+@pytest.mark.parametrize("prefix", ["", "/notes"])
+def test_h8_pages_work_wherever_the_files_lie(site: Path, prefix: str):
+    """H8, HA7. Opened from a disk too: every address is relative and leads to a file."""
+    for name in ("a: b.md", "deep/er/x.md", "rules/c:d.md", "q?.md"):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text('# X\n\n[up](/hours#a "t"), [self](#x), `href="/hours"` <https://example.org/a>\n')
+    out = built(site, *(["--base-url", f"https://example.org{prefix}"] if prefix else []))
+    assert (out / "deep/er/x.html").read_text().count('href="/hours"') == 1  # in the text
+    for page, href in below(out):
+        path, _ = urldefrag(href.partition("?")[0])
+        if not urlsplit(href).scheme:
+            assert not href.startswith("/"), (page, href)
+            assert not path or (out / page).parent.joinpath(unquote(path)).is_file(), (page, href)
+
+
+@given(
+    parts=st.lists(st.text("ab:.%é ", min_size=1, max_size=3), min_size=1, max_size=4),
+    others=st.lists(st.text("ab:.%é ", min_size=1, max_size=3), min_size=1, max_size=4),
+    prefix=st.sampled_from(["", "/notes"]),
+)
+def test_h8_a_relative_address_means_what_the_absolute_one_meant(parts: list[str], others: list[str], prefix: str):
+    """H8. For any two files."""
+    here, there = (f"{prefix}/{'/'.join(f'x{quote(part)}' for part in some)}" for some in (parts, others))
+    page = (
+        f'<p title="{there}"><a class="x" href="{there}?q=1&amp;r#f">href="{there}"</a><img src="{there}" alt=""></p>'
+    )
+    made = relative_html(page, here, prefix)
+    links = _Links()
+    links.feed(made)
+    assert [urljoin(f"https://h{here}", each) for each in links.found] == [
+        f"https://h{there}?q=1&r#f",
+        f"https://h{there}",
+    ]
+    assert made.count(f'title="{there}"') == 1 and f'>href="{there}"</a>' in made
+
+
+def test_h8_what_needs_a_server_is_not_offered(site: Path):
+    """H8, HA1. No search, no form of an action, no page that asks to be loaded again; how it is called is told."""
+    action = "actions:\n- {id: book, method: POST, url: /api/book, title: Book}\n---\n"
+    (site / "hours.md").write_text(NODE.replace("---\n#", f"{action}#"))
+    out = built(site)
+    told = (out / "llms.txt").read_text()
+    assert "/mdh/search" not in told and "actions.json" not in told and "Accept:" not in told
+    for page in out.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "<form" not in text and "data-building" not in text and "/mdh/graph" not in text, page
+    page = (out / "hours.html").read_text()
+    assert "/api/book" in page and "curl -X POST" in page
+
+
+def test_ha2_a_readme_is_the_page_of_its_folder(site: Path):
+    """HA2. Under the name of its file too, which links between documents may have."""
+    (site / "rules/README.md").write_text("# Rules\n\n[storm](storm.md)\n")
+    out = built(site)
+    page = (out / "rules/index.html").read_text()
+    assert "<h1" in page and 'href="storm.html"' in page
+    assert (out / "rules/index.md").read_bytes() == (out / "rules/README.md").read_bytes()
+    assert json.loads((out / "rules/index.json").read_text())["md_url"] == "/rules/index.md"
+    assert not (out / "rules/README.html").exists()
+
+
+def test_h8_a_list_of_a_folder_leads_agents_to_markdown(site: Path):
+    """H8, H7."""
+    out = built(site)
+    assert "](/rules/storm.md)" in (out / "rules/index.md").read_text()
+    assert 'href="storm.html"' in (out / "rules/index.html").read_text()
 
 
 def test_a_second_build_writes_nothing_and_removes_what_is_gone(site: Path, capsys: pytest.CaptureFixture[str]):

@@ -76,8 +76,9 @@ def test_ha1_h6_the_index_says_what_the_nodes_say(serve: Serve, layout: str) -> 
 
 
 def test_h7_ha1_every_node_is_found_from_the_root(serve: Serve) -> None:
-    """H7, HA1, H1, H21. By links in Markdown alone; none of the links leads nowhere."""
+    """H7, HA1, HA2, H1, H21. By links in Markdown, and from a README by what it `contains`; none leads nowhere."""
     site = serve(FOLDER)
+    nodes = site.get("/mdh/nodes.json").json["nodes"]  # two of which have one id
     seen, waiting = set[str](), ["/"]
     while waiting:
         url = waiting.pop()
@@ -88,6 +89,10 @@ def test_h7_ha1_every_node_is_found_from_the_root(serve: Serve) -> None:
         assert said.status == 200, url
         if "\ntype: folder\n" in said.text:
             waiting += [urljoin(url, each) for each in LINK.findall(said.text)]
+        elif said["content-location"].endswith("/index.md"):
+            links = site.get(url, "application/json").json["links"]
+            inside = {each["target"] for each in links if each["rel"] == "contains"}
+            waiting += [each["md_url"] for each in nodes if each["id"] in inside]
     bodies = {site.get(url)["content-location"] for url in seen}
     assert bodies == {
         site.get(each["md_url"])["content-location"] for each in site.get("/mdh/nodes.json").json["nodes"]

@@ -40,7 +40,7 @@ def test_ha2_a_readme_is_the_page_of_its_folder(served: Served, path: str, title
     twin = path if not path.endswith("/") else f"{path}index"
     assert f"# {title}\n" in served.get(f"{twin}.md").text
     assert served.get(f"{twin}.json").json["md_url"] == path
-    assert f"<h1" in served.get(f"{twin}.html").text
+    assert "<h1" in served.get(f"{twin}.html").text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,9 @@ def test_ha2_check_and_probe_see_the_same(tmp_path: Path, capsys: pytest.Capture
     capsys.readouterr()
     assert main(["probe", str(tmp_path), "--format", "json"]) in (0, 1)
     report = json.loads(capsys.readouterr().out)
-    assert not [each for each in report["checks"] if each["id"] == "root-node" and each["state"] == "failed"]
+    checks = {each["id"]: each["status"] for each in report["checks"]}
+    assert checks["links-lead-to-nodes"] == "passed"
+    assert "failed" not in checks.values()
 
 
 def test_ha2_which_of_several_stands() -> None:
@@ -119,3 +121,12 @@ def test_ha2_which_of_several_stands() -> None:
     assert {"/a/", "/a", "/a/index", "/a/index.md", "/a/README", "/a/README.md"} <= set(
         names_of("a/README.md", stands=True)
     )
+
+
+def test_ha2_h7_a_page_of_a_folder_leads_to_what_is_in_it(serve: Serve) -> None:
+    """HA2, H7. People see it beside the text, agents in `links`."""
+    served = serve(FILES)
+    links = served.get("/", "application/json").json["links"]
+    assert {"rel": "contains", "target": "rules/README.md"} in links
+    page = served.get("/rules/", "text/html").text
+    assert "In this folder" in page and page.count('href="/rules/storm"') == 3

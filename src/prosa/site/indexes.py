@@ -37,11 +37,14 @@ def actions_index(actions: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str,
     return {"spec": SPEC, "actions": listed}
 
 
-def overview(name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool) -> str:
+def overview(
+    name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mapping[str, str], closed: bool, static: bool = False
+) -> str:
     """`/llms.txt`: what the site is and where its nodes are, as Markdown. ``base`` stands in front of URL paths;
-    ``summaries`` are by path."""
+    ``summaries`` are by path. Of a ``static`` site nothing is named that only a server has."""
     lines = [f"# {link_text(name)}", ""]
-    lines += ["> Every page is Markdown with YAML front matter: ask with `Accept: text/markdown`, or add `.md`.", ""]
+    how = "" if static else ": ask with `Accept: text/markdown`, or add `.md`"
+    lines += [f"> Every page is Markdown with YAML front matter{how}.", ""]
     if closed:
         lines += ["Every request needs `Authorization: Bearer TOKEN`.", ""]
     for section, some in _sections(rows[:MAX_OVERVIEW]).items():
@@ -51,8 +54,9 @@ def overview(name: str, rows: Sequence[NodeRow], *, base: str, summaries: Mappin
     left = len(rows) - MAX_OVERVIEW
     lines += ["## Optional", ""]
     lines.append(f"- [All nodes]({base}/mdh/nodes.json): as JSON" + (f", {left:,} more than here" if left > 0 else ""))
-    lines.append(f"- [All actions]({base}/mdh/actions.json): as JSON")
-    lines.append(f"- [Search]({base}/mdh/search?q=): put words behind `q=`")
+    if not static:
+        lines.append(f"- [All actions]({base}/mdh/actions.json): as JSON")
+        lines.append(f"- [Search]({base}/mdh/search?q=): put words behind `q=`")
     return "\n".join(lines) + "\n"
 
 

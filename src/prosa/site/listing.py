@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from prosa.dialects.mdh.write import write
-from prosa.site.layout import url_of
-from prosa.site.view import NodeRow, NodeView
+from prosa.site.layout import twin_of, url_of
+from prosa.site.view import Form, NodeRow, NodeView
 
 MAX_LISTED = 2_000
 """Nodes of one listing; the others are in `/mdh/nodes.json` and found by search."""
@@ -18,19 +18,31 @@ _MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]<>*_`#&!|~"})
 
 
 def listing_of(
-    folder: str, *, site: str, folders: Sequence[str], nodes: Sequence[NodeRow], above: str = "", prefix: str = ""
+    folder: str,
+    *,
+    site: str,
+    folders: Sequence[str],
+    nodes: Sequence[NodeRow],
+    above: str = "",
+    prefix: str = "",
+    form: Form | None = None,
 ) -> NodeView:
     """The node of ``folder``, which is empty for the root and ends with `/` otherwise.
 
     ``site`` is the name of the site, ``folders`` the folders inside by their path, ``nodes`` those directly in it;
     ``above`` is the id of the document that stands for the folder around it, empty where none does. ``prefix`` is the
-    path that the site lives under, which stands in front of its links.
+    path that the site lives under, which stands in front of its links; they lead to one ``form`` of each node where one
+    is named.
     """
     title = folder.rstrip("/").rpartition("/")[2] or site
     fields: dict[str, Any] = {"id": listing_id(folder), "type": "folder", "title": title}
     if folder:
         fields["links"] = [{"rel": "in_section", "target": above or listing_id(folder_above(folder))}]
-    body = "\n".join(_lines(title, folder, folders, nodes, prefix))
+    inner = [(each[len(folder) :], url_of(f"{each}index.md")) for each in folders]
+    if form is not None:
+        inner = [(name, twin_of(url, form)) for name, url in inner]
+        nodes = [row._replace(url=twin_of(row.url, form)) for row in nodes]
+    body = "\n".join(_lines(title, inner, nodes, prefix))
     text = write(fields, f"{body}\n")
     return NodeView(
         path="",
@@ -66,14 +78,11 @@ def folder_above(folder: str) -> str:
     return folder[: folder.rstrip("/").rfind("/") + 1]
 
 
-def _lines(title: str, folder: str, folders: Sequence[str], nodes: Sequence[NodeRow], prefix: str) -> Iterator[str]:
+def _lines(title: str, folders: Sequence[tuple[str, str]], nodes: Sequence[NodeRow], prefix: str) -> Iterator[str]:
     yield f"# {link_text(title)}"
     if folders:
         yield "\n## Folders\n"
-        yield from (
-            f"- [{link_text(each[len(folder) :])}]({prefix}{link_target(url_of(f'{each}index.md'))})"
-            for each in folders
-        )
+        yield from (f"- [{link_text(name)}]({prefix}{link_target(url)})" for name, url in folders)
     if nodes:
         yield "\n## Documents\n"
         yield from (f"- [{link_text(row.title)}]({prefix}{link_target(row.url)})" for row in _first(nodes))

@@ -66,11 +66,12 @@ class Neighbour(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Around:
     """What stands around a node: typed ``relationships`` both ways, plain ``links`` of its own, ``backlinks`` of
-    others, each document once."""
+    others, each document once; of a document that stands for a folder, what is ``inside``."""
 
     relationships: tuple[Neighbour, ...] = ()
     links: tuple[Neighbour, ...] = ()
     backlinks: tuple[Neighbour, ...] = ()
+    inside: tuple[Neighbour, ...] = ()
 
 
 class NodeRow(NamedTuple):

@@ -79,7 +79,8 @@ def _overview(told: Indexes) -> Answer:
     web, site = told.web, told.web.site
     said = summaries(site)
     rows = site.catalogue.rows
-    text = indexes.overview(site.options.name, rows, base=base_of(web), summaries=said, closed=web.closed)
+    name, base = site.options.name, base_of(web)
+    text = indexes.overview(name, rows, base=base, summaries=said, closed=web.closed, static=told.static)
     return answer(text, "text/markdown; charset=utf-8", cache=_cache(web))
 
 

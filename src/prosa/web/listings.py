@@ -6,11 +6,12 @@ from prosa.app.site.cold import folder_now
 from prosa.app.site.live import LiveSite
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.listing import folder_above, listing_of
-from prosa.site.view import NodeView
+from prosa.site.view import Form, NodeView
 
 
-def folder_view(site: LiveSite, folder: str, *, prefix: str = "") -> NodeView:
-    """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links."""
+def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | None = None) -> NodeView:
+    """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links, which may
+    lead to one ``form`` of each node."""
     if site.is_ready:
         catalogue = site.catalogue
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
@@ -19,4 +20,6 @@ def folder_view(site: LiveSite, folder: str, *, prefix: str = "") -> NodeView:
     folders = tuple(each for each in folders if not is_reserved(f"/{each}"))
     index = site.catalogue.index_of(folder_above(folder))
     above = index.id if index is not None else ""
-    return listing_of(folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix)
+    return listing_of(
+        folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix, form=form
+    )

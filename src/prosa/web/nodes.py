@@ -18,7 +18,7 @@ from prosa.corpus.found import Stamp
 from prosa.render.page.model import Crumb, Page
 from prosa.site import layout
 from prosa.site.negotiate import MEDIA_TYPES, choose
-from prosa.site.view import Form, NodeView
+from prosa.site.view import Around, Form, NodeView
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of, send_answer
 from prosa.web.context import Web
@@ -189,7 +189,7 @@ def page_of(
 
     page = resolver_of(web.site, view, web.prefix, place=place, shown=shown).page(web.frame(reader))
     if not view.path:
-        return replace(page, crumbs=crumbs_of(web, view))
+        return replace(page, around=Around(), crumbs=crumbs_of(web, view))
     near, blocks = around(web.site, view.path), named_blocks(web.site, view.path)
     return replace(page, around=near, crumbs=crumbs_of(web, view), blocks=blocks)
 

@@ -4,10 +4,14 @@ files. Pages lead to pages, `/x.html`; Markdown and JSON lie beside them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape, unescape
+from urllib.parse import unquote
 
 from prosa.app.site.building import Built, file_of, static_around, static_url, views_of
+from prosa.dialects.mdh.url import is_readme
 from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
 from prosa.render.page.model import Crumb, MessagePage, Page
@@ -25,18 +29,27 @@ from prosa.web.resolving import Place, for_agents, resolver_of
 from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
+_TAG = re.compile(r"""<[a-zA-Z][^\s>/"']*(?:\s+[^\s"'>=/]+(?:="[^"]*")?)*\s*/?>""")
+"""A tag as our own pages have it."""
+
+_ADDRESS = re.compile(r"""(\s(?:href|src)=")(/[^"]*)(")""")
 _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
 
 def built_files(web: Web) -> Iterator[Built]:
     """All files, those of documents before others of the same name."""
     yield from _of_pages()
-    for view in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
+    for made in views_of(web.site, lambda folder: folder_view(web.site, folder, prefix=web.prefix)):
+        view = made
+        if not made.path:  # agents are led to Markdown
+            view = folder_view(web.site, unquote(view.url[1:]), prefix=web.prefix, form="markdown")
         told_view = for_agents(resolver_of(web.site, view, web.prefix, place=static_place(web, "markdown")))
         yield Built(file_of(view.url, "markdown"), told_view.markdown)
+        if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
+            yield Built(view.path, told_view.markdown)
         told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
         yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
-        yield Built(file_of(view.url, "html"), _html(web, view))
+        yield Built(file_of(view.url, "html"), _html(web, made))
     yield from _of_site(web)
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
         if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
@@ -62,8 +75,38 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
 def _html(web: Web, view: NodeView) -> bytes:
     from prosa.render.page.node import node_page
 
-    page = page_of(web, view, Reader(), place=static_place(web, "html"))
-    return node_page(static_page(page)).encode("utf-8", "replace")
+    html = node_page(static_page(page_of(web, view, Reader(), place=static_place(web, "html"))))
+    return relative_html(html, f"{web.prefix}{twin_of(view.url, 'html')}", web.prefix).encode("utf-8", "replace")
+
+
+def relative_html(html: str, url: str, prefix: str) -> str:
+    """A page of ours at ``url`` with every address below ``prefix`` as a path from there to a file, so that it works
+    wherever the files lie, on a disk too."""
+
+    def related(address: re.Match[str]) -> str:
+        path, mark, rest = _parts(unescape(address[2]))
+        if path.startswith("//") or not path.startswith(f"{prefix}/"):
+            return address[0]
+        file = f"{path}index.html" if path.endswith("/") else path
+        return f"{address[1]}{escape(_way(url, file) + mark + rest)}{address[3]}"
+
+    return _TAG.sub(lambda tag: _ADDRESS.sub(related, tag[0]), html)
+
+
+def _parts(address: str) -> tuple[str, str, str]:
+    """The path of an address, and what stands behind it."""
+    at = re.search("[?#]", address)
+    return (address, "", "") if at is None else (address[: at.start()], at[0], address[at.end() :])
+
+
+def _way(here: str, there: str) -> str:
+    """The relative path from one URL path to another; the first part never looks like a scheme."""
+    folder = here[: here.rfind("/") + 1]
+    while not there.startswith(folder):
+        folder = folder[: folder.rstrip("/").rfind("/") + 1]
+    ups = here.count("/") - folder.count("/")
+    way = "../" * ups + there[len(folder) :]
+    return f"./{way}" if not ups and ":" in way.partition("/")[0] else way
 
 
 def static_place(web: Web, form: Form) -> Place:

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from prosa.corpus.errors import CorpusError
+from prosa.dialects.mdh.url import is_reserved
 from prosa.graph.answers import inverse_of
 from prosa.graph.node import Edge
+from prosa.site.layout import url_of
+from prosa.site.listing import listing_id
 from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
 
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
+    from prosa.app.site.catalogue import Catalogue
     from prosa.app.site.live import LiveSite
 
 _RELS = {"wikilink": "mentions", "import": "imports", "include": "includes"}
@@ -26,7 +30,8 @@ MAX_TYPED = 500
 
 
 def typed_links(site: LiveSite, path: str) -> tuple[TypedLink, ...]:
-    """The `links` of a document that has none of its own kind: its relationships and wikilinks (H10)."""
+    """The `links` of a document that has none of its own kind: its relationships and wikilinks (H10), and what lies in
+    the folder that it stands for, so that every node is found from the root (H7)."""
     if not site.is_ready:
         return ()
     edges = edges_from(site, path)
@@ -37,6 +42,7 @@ def typed_links(site: LiveSite, path: str) -> tuple[TypedLink, ...]:
         target = _target(edge, nodes)
         if rel and target and edge.origin != "inline":
             found[TypedLink(rel, target)] = None
+    found |= {TypedLink("contains", name): None for _, _, name in _inside(site.catalogue, path)}
     return tuple(found)[:MAX_TYPED]
 
 
@@ -54,6 +60,7 @@ def around(site: LiveSite, path: str) -> Around | None:
         relationships=_once(typed),
         links=_once(_plain(out, nodes)),
         backlinks=_once(_back(back, nodes, path)),
+        inside=_once(Neighbour(title, url) for title, url, _ in _inside(site.catalogue, path)),
     )
 
 
@@ -61,6 +68,20 @@ def named_blocks(site: LiveSite, path: str) -> frozenset[str]:
     """The ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
     edges = _asked(site, lambda corpus: corpus.index.edges_to(path)) if site.is_ready else None
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
+
+
+def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
+    """What lies in the folder that a document stands for, which a page of its own would list: titles, URLs and ids."""
+    folder = path[: path.rfind("/") + 1]
+    own = catalogue.index_of(folder)
+    if own is None or own.path != path:
+        return
+    for inner in catalogue.folders.get(folder, ()):
+        page = catalogue.index_of(inner)
+        url, name = (page.url, page.id) if page is not None else (url_of(f"{inner}index.md"), listing_id(inner))
+        if not is_reserved(url):
+            yield inner[len(folder) :], url, name
+    yield from ((row.title, row.url, row.id) for row in catalogue.nodes_in(folder) if row.path != path)
 
 
 def edges_from(site: LiveSite, path: str) -> list[Edge]:

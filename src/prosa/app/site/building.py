@@ -59,7 +59,7 @@ def static_around(near: Around | None) -> Around | None:
     def moved(some: Iterable[Neighbour]) -> tuple[Neighbour, ...]:
         return tuple(each if each.external else each._replace(url=static_url(each.url)) for each in some)
 
-    return Around(moved(near.relationships), moved(near.links), moved(near.backlinks))
+    return Around(*map(moved, (near.relationships, near.links, near.backlinks, near.inside)))
 
 
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:

@@ -40,6 +40,7 @@ def _part(page: Page, action: Mapping[str, Any], number: int) -> dict[str, Any]:
         "url": _text(action.get("url")),
         "about": _text(action.get("description")) or _text(action.get("summary")),
         "problem": "",
+        "form": False,
     }
     try:
         contract = read_contract(action)
@@ -72,6 +73,7 @@ def _form(
     own = page.frame.signed_in and _is_program(page, where)
     return {
         "method": contract.method,
+        "form": page.frame.live,
         "where": where,
         "pairs": pairs,
         "plain": plain,

@@ -24,7 +24,11 @@ def node_page(page: Page) -> str:
     title = view.title.strip() or view.id or view.url
     body = body_of(page)
     actions = action_parts(page)
-    scripts = [name for name, needed in (("actions.js", actions), ("scripts.js", _has_script(body))) if needed]
+    scripts = [
+        name
+        for name, needed in (("actions.js", any(each["form"] for each in actions)), ("scripts.js", _has_script(body)))
+        if needed
+    ]
     values = {
         **chrome(frame, title, lang=language_of(page), back=view.url, scripts=tuple(scripts)),
         "view": {

@@ -1,13 +1,31 @@
 // Every page: search as one types, keys, buttons that copy code. Without it the page works as well.
 "use strict";
 (() => {
+  const WAITS = [500, 1000, 2000, 4000, 8000, 15000, 30000]; // milliseconds before the connections are asked for again
   const PAUSE = 120; // milliseconds without a key before anything is asked
   const MOST = 200; // characters of a query
 
   const input = document.getElementById("page:query");
   const box = document.getElementById("page:hits");
   if (input && box) search(input, box);
+  if (document.querySelector("[data-building]")) fill(0);
   for (const code of document.querySelectorAll("pre > code")) copyable(code.parentElement);
+
+  // What stands beside the text comes when the site has read its documents; the text itself is not touched.
+  function fill(tries) {
+    if (tries >= WAITS.length) return;
+    setTimeout(async () => {
+      try {
+        const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+        const parsed = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const side = parsed.querySelector("aside.side");
+        if (answer.ok && side && !parsed.querySelector("[data-building]")) {
+          return document.querySelector("aside.side").replaceWith(document.adoptNode(side));
+        }
+      } catch (error) { /* the server may be away for a moment */ }
+      fill(tries + 1);
+    }, WAITS[tries]);
+  }
 
   function search(input, box) {
     const known = new Map();
