@@ -248,3 +248,13 @@ def test_time_is_linear_in_the_number_of_unknown_fields():
         read(SourceText(text, "p.md"))
 
     assert is_linear(work, 1_000, 12_000)
+
+
+@pytest.mark.parametrize(
+    ("written", "ok"), [("4", False), ("4.1", False), ("true", False), ('"4"', False), ("o3", True)]
+)
+def test_b12_a_number_is_no_model(written: str, ok: bool):
+    """L2, X1."""
+    model, problems = read(SourceText(FULL.replace("model: small-model", f"model: {written}"), "a.md"))
+    assert [each.rule for each in problems] == ([] if ok else ["wrong-form"])
+    assert (model.model_name == written) is ok

@@ -15,7 +15,7 @@ from prosa.document import Ref
 from prosa.rules.engine import check_documents
 from prosa.rules.recording import RecordingFiles, still_holds
 from prosa.source import FileProblem
-from tests.dialects.ymj_records import facts, found, read, record, sha
+from tests.dialects.ymj_records import HEADER, facts, found, read, record, sha
 
 ZERO, ONE = "0" * 64, "1" * 64
 A, B = "https://example.org/a.csv", "https://example.org/b.csv"
@@ -229,3 +229,18 @@ def test_ya21_wikilinks_resolve_by_stem(tmp_path: Path):
         "[[Pier]]": "ambiguous-wikilink",
         "[[Lighthouse]]": "unresolved-wikilink",
     }
+
+
+def test_y12_y31_related_tickets_and_parents_of_traces_are_references():
+    """Y12, Y31. A trace is called by its run."""
+    header = HEADER.replace("kind: note", "kind: trace")
+    ops = {"ticket": {"severity": 1, "related_ids": ["T-2", "", 7]}, "trace": {"parent_id": " run-7 "}}
+    model = read(record(header=header, more="provenance:\n  run_id: run-8\n", ops=ops))
+    named = [(ref.origin, ref.kind, ref.target, ref.rel) for ref in ymj.references(model)]
+    assert ("ops.trace", "stem", "run-7", "parent") in named
+    assert [(found.kind, found.name) for found in ymj.definitions(model)] == [
+        ("title", "Ferry hours"),
+        ("alias", "run-8"),
+    ]
+    whole = read(record(ops={"ticket": {"severity": 1, "related_ids": ["T-2"]}}))
+    assert [(ref.origin, ref.target, ref.rel) for ref in ymj.references(whole)] == [("ops.ticket", "T-2", "related")]

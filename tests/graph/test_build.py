@@ -107,3 +107,25 @@ def _chain(count: int) -> None:
 def test_x21_building_costs_linear_work():
     """X21."""
     assert is_linear(_chain, 2000, 8000)
+
+
+def test_y31_tickets_and_traces_are_connected_by_what_people_call_them():
+    """Y31, Y12: `related_ids` and `parent_id` are edges as those of `ops.graph` are."""
+
+    def record(kind: str, subject: str, ops: str, more: str = "") -> str:
+        head = f"---\ndoc_summary: x\nkind: {kind}\nversion: '1'\nsubject: {subject}\nmaintained_by: d\n{more}---\n"
+        return f'{head}Text.\n\n```json\n{{"schema": "1", "payload_hash": "x", "index": {{}}, "ops": {ops}}}\n```\n'
+
+    graph = graph_of(
+        {
+            "a.ymj": record("ticket", "T-1", '{"ticket": {"severity": 1, "related_ids": ["T-2", "T-9"]}}'),
+            "b.ymj": record("ticket", "T-2", '{"trace": {"parent_id": "run-1"}}'),
+            "c.ymj": record("trace", "The run", "{}", "provenance: {run_id: run-1}\n"),
+        }
+    )
+    found = [(each.source, each.target, each.origin, each.rel, each.state) for each in graph.edges if not each.derived]
+    assert found == [
+        ("a.ymj", "b.ymj", "ops.ticket", "related", "resolved"),
+        ("a.ymj", "T-9", "ops.ticket", "related", "unresolved"),
+        ("b.ymj", "c.ymj", "ops.trace", "parent", "resolved"),
+    ]

@@ -101,6 +101,10 @@ def test_l4_arguments_have_the_types_of_the_schema(pairs: str, value: dict[str, 
         ("f=many", 'f: expected a number, found "many"'),
         ("f=NaN", 'f: expected a number, found "NaN"'),
         ("i=x", 'i: expected an integer, found "x"'),
+        (
+            "i=1,2",
+            "i: takes a list: write i='[1, 2]' or i=1 i=2; for one item with a comma i='[\"1,2\"]'",
+        ),
         ("i=1|i=x", 'i: expected an integer, found "x"'),
         ("i=[1", 'i: expected a list as JSON, found "[1"'),
         ("o=x", 'o: expected an object as JSON, found "x"'),
@@ -203,3 +207,16 @@ def test_a_schema_of_alternatives_without_end_is_described() -> None:
     started = time.process_time()
     assert describe_inputs(schema) == (InputField("x", "string"),)
     assert time.process_time() - started < 2
+
+
+def test_b12_a_list_with_commas_is_never_guessed() -> None:
+    """L4. Repeating the key says that each text is one item."""
+    schema = {"properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    with pytest.raises(ArgumentProblem) as caught:
+        typed_arguments(schema, [("tags", "a, b")])
+    assert 'write tags=\'["a", "b"]\' or tags=a tags=b; for one item with a comma tags=\'["a, b"]\'' in str(
+        caught.value
+    )
+    assert typed_arguments(schema, [("tags", "a, b"), ("tags", "c")]) == {"tags": ["a, b", "c"]}
+    assert typed_arguments(schema, [("tags", '["a, b"]')]) == {"tags": ["a, b"]}
+    assert typed_arguments(schema, [("tags", "a")]) == {"tags": ["a"]}

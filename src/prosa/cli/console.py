@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import stat
 import sys
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Standard input is read like a document, so it has the limit of a document (X9).
 MAX_STDIN_BYTES = 10 * 1024 * 1024
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class PipeClosed(Exception):
@@ -55,6 +58,23 @@ class Console:
         try:
             self.stdout.write(text + end)
             self.stdout.flush()
+        except OSError as error:
+            _detach(self.stdout)
+            if isinstance(error, BrokenPipeError):
+                raise PipeClosed from None
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+    def out_bytes(self, data: bytes) -> None:
+        """Writes bytes to stdout as they are; to a terminal as text, without what a terminal would obey."""
+        stream = getattr(self.stdout, "buffer", None)
+        if stream is None or self.stdout.isatty():
+            text = data.decode("utf-8", "replace")
+            self.out(obeying_nothing(text) if self.stdout.isatty() else text, end="")
+            return
+        self.stdout.flush()
+        try:
+            stream.write(data)
+            stream.flush()
         except OSError as error:
             _detach(self.stdout)
             if isinstance(error, BrokenPipeError):
@@ -101,6 +121,11 @@ class Console:
     def shows_progress(self) -> bool:
         """Whether a status line makes sense: stderr is a terminal that can move its cursor, outside CI."""
         return self.stderr.isatty() and not in_ci(self.environ) and self.environ.get("TERM") != "dumb"
+
+
+def obeying_nothing(text: str) -> str:
+    """Text without what a terminal would obey, lines and tabs kept; only for what goes to one."""
+    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:

@@ -6,13 +6,12 @@ for is never lost: what cannot be written into the document is printed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from prosa.cli.console import Console
+from prosa.cli.console import Console, obeying_nothing
 from prosa.cli.errors import say
 from prosa.render.scripts import headed, result_line, result_text
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from prosa.app.results import NotWritten, Writer
     from prosa.app.running import Outcome
     from prosa.runtime.events import Event
-
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 PRINTED = "it is printed instead, so that it is not lost"
 
@@ -45,7 +42,7 @@ class Live:
 
         if isinstance(event, TextArrived):
             self.shown += event.text
-            self.console.out(_safe(event.text), end="")
+            self.console.out(obeying_nothing(event.text), end="")
         elif isinstance(event, AttemptFailed) and self.shown:
             self.shown = ""
             self.console.out("")
@@ -163,18 +160,13 @@ class Delivery:
             self._kept.append(text)
         else:
             self.clear()
-            self.console.out(_safe(text) if self.console.stdout.isatty() else text, end="")
+            self.console.out(obeying_nothing(text) if self.console.stdout.isatty() else text, end="")
 
     def _complain(self, message: str, hint: str) -> None:
         """A complaint. The same way on is told once: a missing key keeps every script from running."""
         self.clear()
         say(self.console, message, "" if hint in self._hints else hint)
         self._hints.add(hint)
-
-
-def _safe(text: str) -> str:
-    """Text without what a terminal would obey; only where it goes to one."""
-    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def failure_of(failed: Sequence[str]) -> str | None:

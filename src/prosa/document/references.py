@@ -17,7 +17,9 @@ from prosa.source import Span
 if TYPE_CHECKING:
     from prosa.document.document import Document
 
-Origin: TypeAlias = Literal["footnote", "front-matter", "inline", "wikilink", "ops.graph", "import", "include"]
+Origin: TypeAlias = Literal[
+    "footnote", "front-matter", "inline", "wikilink", "ops.graph", "ops.ticket", "ops.trace", "import", "include"
+]
 """Where a reference is written; interface.md, `graph`."""
 
 RefKind: TypeAlias = Literal["id", "path", "url", "stem"]

@@ -28,7 +28,7 @@ INVERSES: Mapping[str, str] = {
 
 SYMMETRIC = frozenset(rel for rel, inverse in INVERSES.items() if rel == inverse)
 
-TYPED: frozenset[Origin] = frozenset(("footnote", "front-matter", "ops.graph"))
+TYPED: frozenset[Origin] = frozenset(("footnote", "front-matter", "ops.graph", "ops.ticket", "ops.trace"))
 """Where relationships are written."""
 
 

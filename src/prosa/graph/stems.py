@@ -10,9 +10,13 @@ import re
 from collections.abc import Iterator
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.document.references import Origin
 from prosa.graph.names import Key, Tier
 from prosa.graph.pages import FILE_SUFFIXES, suffix_of
 from prosa.graph.record import Record, Reference
+
+NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
+"""Where a record is named by what people call it: the subject of a ticket, the run of a trace."""
 
 _NAME = re.compile(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
 """How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern."""
@@ -22,9 +26,10 @@ def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
     """The stem as written, then but for case; outside YMJ also with hyphens for blanks, then as alias, title and id."""
     stem = stem_of(reference.target)[1]
     yield from _stems(stem)
-    if record.dialect == "ymj" or reference.origin == "ops.graph":
+    named = reference.origin in NAMED
+    if not named and (record.dialect == "ymj" or reference.origin == "ops.graph"):
         return
-    if " " in stem:
+    if " " in stem and not named:
         yield from (Tier(tier.keys) for tier in _stems(stem.replace(" ", "-")))
     name = folded(reference.target)
     yield Tier((Key("alias~", name),))

@@ -1,11 +1,13 @@
-"""What `prosa show` tells a person about a document: a few aligned lines, then what a program takes and gives.
+"""What `prosa show` tells a person about a document: its fields in aligned lines, then what the reader made of it.
 
-Every text of the document is made safe first (`render.plain`).
+In: what `document_facts` gave, and the structure of the Markdown. Out: lines. Every text of the document is made safe
+first (`render.plain`), and long lists are cut: `--format json` has all of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from prosa.dialects.table import dialect
@@ -15,35 +17,76 @@ from prosa.render.plain import safe
 MAX_VALUE = 100
 """Characters of one value in an outline; `--format json` has all of it."""
 
+MAX_ITEMS = 30
+"""Items of one list that are shown."""
+
 _WIDTH = 12
+_MAX_WIDTH = 24
+"""Cells of the column of names: as many as the longest name needs, within these."""
+
+Facts = Mapping[str, Any]
 
 
-def render_outline(facts: Mapping[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The Markdown of a document: ``headings`` as (level, text, line), ``links`` as (target, line)."""
+
+    headings: Sequence[tuple[int, str, int]] = ()
+    links: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line: a name, empty below the first of a list, and a value."""
+
+    name: str
+    value: str
+
+
+def render_outline(facts: Facts, structure: Structure | None = None) -> str:
     """The outline of what `document_facts` gave."""
-    title = dialect(facts["dialect"]).title
-    lines = [f"{safe(facts['path'])}: {title}", *_rows(facts)]
-    return "\n".join(line.rstrip() for line in lines)
+    rows = list(_rows(facts, structure or Structure()))
+    width = max(_WIDTH, *(len(_shown(row.name, _MAX_WIDTH)) for row in rows))
+    lines = [f"  {_shown(row.name, _MAX_WIDTH):<{width}} {_shown(row.value, MAX_VALUE)}".rstrip() for row in rows]
+    return "\n".join([f"{safe(facts['path'])}: {dialect(facts['dialect']).title}", *lines])
 
 
-def _rows(facts: Mapping[str, Any]) -> Iterator[str]:
-    if facts["dialect"] == "markdownlang":
-        yield from _program(facts)
-    elif facts["front_matter"]:
-        for key, value in facts["front_matter"].items():
-            yield _row(key, value if isinstance(value, str) else dump(value))
-    else:
-        yield _row("front matter", "none")
+def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
+    yield from _DIALECTS[facts["dialect"]](facts)
+    if facts["dialect"] in _WITH_STRUCTURE:
+        yield from _structure(facts, structure)
+    yield _Row("findings", _findings(facts["diagnostics"]))
+
+
+def _fields(facts: Facts, *, of: str = "front_matter", without: Sequence[str] = ()) -> Iterator[_Row]:
+    """The fields of a front matter, but for those that are shown in another way, and what meta files lend (X33)."""
+    fields = facts[of] or {}
+    if not fields:
+        yield _Row("front matter", "none")
+    for key, value in fields.items():
+        if key not in without:
+            yield _Row(key, _value(value))
     for key, each in facts.get("lent", {}).items():
-        value = each["value"]
-        yield _row(key, value if isinstance(value, str) else dump(value), f"  (lent by {safe(each['by'])})")
-    yield _row("findings", _findings(facts["diagnostics"]))
+        by = f"  (lent by {each['by']})"
+        yield _Row(key, _shown(_value(each["value"]), MAX_VALUE - len(by)) + by)
 
 
-def _program(facts: Mapping[str, Any]) -> Iterator[str]:
+def _structure(facts: Facts, structure: Structure) -> Iterator[_Row]:
+    headings = [f"{'  ' * (level - 1)}{text}, line {line}" for level, text, line in structure.headings]
+    yield from _list("headings", headings)
+    if facts["dialect"] != "ymj":
+        yield from _list("links", [f"{target}, line {line}" for target, line in structure.links])
+
+
+def _plain(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts)
+
+
+def _program(facts: Facts) -> Iterator[_Row]:
     derived = " (derived: the program has none)" if facts["description_derived"] else ""
-    yield _row("name", facts["name"])
-    yield _row("description", facts["description"], derived)
-    yield _row("model", facts["model"] or "(the default)")
+    yield _Row("name", facts["name"])
+    yield _Row("description", _shown(facts["description"], MAX_VALUE - len(derived)) + derived)
+    yield _Row("model", facts["model"] or "(the default)")
     for name in ("input", "output"):
         yield from _schema(name, facts[name])
     yield from _list("imports", facts["imports"])
@@ -52,14 +95,14 @@ def _program(facts: Mapping[str, Any]) -> Iterator[str]:
     yield from _list("uses", [f".{name}" for name in facts["variables"]])
 
 
-def _schema(name: str, schema: Any) -> Iterator[str]:
+def _schema(name: str, schema: Any) -> Iterator[_Row]:
     """One line per property; a schema without properties on one line."""
     if schema is None:
-        yield _row(name, "(missing)")
+        yield _Row(name, "(missing)")
         return
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or not properties:
-        yield _row(name, dump(schema))
+        yield _Row(name, dump(schema))
         return
     required = schema.get("required")
     names = required if isinstance(required, list) else []
@@ -83,16 +126,196 @@ def _server(server: Mapping[str, Any]) -> str:
     return f"{server['name']}: {how}{' (disabled)' if server.get('disabled') else ''}"
 
 
+def _magi(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts)
+    states = {region["script-id"]: region["state"] for region in facts["regions"]}
+    yield from _list("scripts", [_script(script, states) for script in facts["scripts"]])
+    yield from _list("relationships", [_relationship(each) for each in facts["relationships"]])
+    yield from _list("results", [_region(region) for region in facts["regions"]])
+
+
+def _script(script: Mapping[str, Any], states: Mapping[str, str]) -> str:
+    """A script by its address: what it gives, how it begins, and whether it has its result."""
+    data = script["data"]
+    if not isinstance(data, dict):
+        return f"{script['address']}, line {script['line']}: cannot be read"
+    said = [str(data[name]) for name in ("provider", "model-name", "interactive-type", "output-format") if name in data]
+    if data.get("auto-run") is True:
+        said.append("auto-run")
+    said.append(f"result {states[script['script-id']]}" if script["script-id"] in states else "no result")
+    return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
+
+
+def _relationship(each: Mapping[str, Any]) -> str:
+    data = each["data"]
+    if not isinstance(data, dict):
+        return f"[^{each['ref']}], line {each['line']}: cannot be read"
+    target = data.get("doc-id") or data.get("source-url") or "nothing"
+    more = [str(data["rel-strength"])] if "rel-strength" in data else []
+    more += ["both ways"] if data.get("bi-directional") is True else []
+    more += [] if each["referenced_at"] else ["nothing refers to it"]
+    said = f" ({', '.join(more)})" if more else ""
+    return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
+
+
+def _region(region: Mapping[str, Any]) -> str:
+    by = region["answered_by"] or region["model"]
+    made = [region["state"], *([f"by {by}"] if by else []), *(["cut off"] if region["cut"] else [])]
+    return f"{region['script-id']}, lines {region['line']}–{region['end_line']}: {', '.join(made)}"
+
+
+def _record(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts, of="header", without=("attachments",))
+    footer = facts["footer"] or {}
+    yield from _footer(footer)
+    yield from _list("attachments", [_attachment(each) for each in facts["attachments"]])
+    yield from _payload(facts["payload"])
+    yield from _list("wikilinks", [f"[[{each['target']}]], line {each['line']}" for each in facts["wikilinks"]])
+    yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
+
+
+def _footer(footer: Mapping[str, Any]) -> Iterator[_Row]:
+    """What the footer says of handling; edges and names of other records one by one."""
+    if not footer:
+        yield _Row("footer", "none that can be read")
+        return
+    index = footer.get("index")
+    tags = index.get("tags") if isinstance(index, dict) else None
+    if isinstance(tags, list):
+        yield _Row("tags", ", ".join(map(str, tags)))
+    ops = footer.get("ops")
+    ops = ops if isinstance(ops, dict) else {}
+    handling = {name: value for name, value in ops.items() if name not in ("attachments", "graph")}
+    yield from _list("handling", [f"{name}: {_value(value)}" for name, value in handling.items()])
+    graph = ops.get("graph")
+    edges = graph.get("edges") if isinstance(graph, dict) else None
+    found = [each for each in edges if isinstance(each, dict)] if isinstance(edges, list) else []
+    yield from _list("edges", [f"{each.get('type')} {each.get('to')}" for each in found])
+
+
+def _value(value: Any) -> str:
+    """A text as it is, texts in a row, anything else as JSON."""
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else dump(value)
+
+
+def _attachment(each: Mapping[str, Any]) -> str:
+    said = [str(each["note"])] if each["note"] else []
+    said += ["with its hash" if each["sha256"] else "without a hash"]
+    said += [f"{name} {_value(each[name])}" for name in ("select", "transform", "cache", "auth_ref") if each[name]]
+    return f"{each['uri'] or '(no uri)'}: {', '.join(said)}"
+
+
+def _payload(payload: Mapping[str, Any] | None) -> Iterator[_Row]:
+    if payload is None:
+        return
+    selector = payload["selector"] or "the whole body"
+    content = payload["content"]
+    if content is None:
+        yield _Row(
+            "payload", f"{selector}: {'cannot be decoded' if payload['found'] else 'nothing in the body is that'}"
+        )
+        return
+    lines = content.count("\n") + 1
+    yield _Row("payload", f"{selector}: {lines} line{'' if lines == 1 else 's'}; see --payload")
+
+
+def _chat(facts: Facts) -> Iterator[_Row]:
+    if facts["front_matter"]:
+        yield from _fields(facts)
+    yield from _list(
+        "settings", [f"{each['key']} = {dump(each['value'])}, line {each['line']}" for each in facts["assignments"]]
+    )
+    actions = [each for message in facts["messages"] for each in message["config"] if each["kind"] == "action"]
+    yield from _list(
+        "commands", [f"{each['raw'].strip()}, line {each['line']}" for each in actions if not each["disabled"]]
+    )
+    sent = frozenset(facts["sent"])
+    spoken = [(at, each) for at, each in enumerate(facts["messages"]) if each["line"]]
+    yield from _list("messages", [_message(each, sent=at in sent) for at, each in spoken])
+    yield _Row("sent", f"{len(sent)} of {len(spoken)}")
+
+
+def _message(message: Mapping[str, Any], *, sent: bool) -> str:
+    name = f"/{message['name']}" if message["name"] else ""
+    content = " ".join(message["content"].split())
+    why = "disabled" if message["disabled"] else "hidden" if message["hidden"] else "not sent"
+    marks = "" if sent else f" ({why})"
+    return f"@{message['role']}{name}, line {message['line']}{marks}: {content or '(empty)'}"
+
+
+def _node(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts, without=("links", "actions", "action"))
+    if facts["md_url"]:
+        yield _Row("url", facts["md_url"])
+    yield from _list("links", [_link(each) for each in facts["links"]])
+    yield from _list("in the text", [f"{each['href']}, line {each['line']}" for each in facts["inline_links"]])
+    yield from _list("actions", [line for each in facts["actions"] for line in _action(each)])
+
+
+def _link(each: Mapping[str, Any]) -> str:
+    return f"{each['rel'] or 'link'} {each.get('href') or each['target'] or 'nothing'}, line {each['line']}"
+
+
+def _action(action: Mapping[str, Any]) -> Iterator[str]:
+    """An action as it is called, and its parameters; optional ones say so."""
+    title = action.get("description") or action.get("title") or action.get("summary")
+    yield f"{action.get('id')}: {action.get('method') or 'GET'} {action.get('url')}{f' ({title})' if title else ''}"
+    query = action.get("query")
+    query = query if isinstance(query, dict) else {}
+    types = query.get("properties")
+    types = types if isinstance(types, dict) else {}
+    for part in ("required", "optional"):
+        names = query.get(part)
+        for name in names if isinstance(names, list) else []:
+            yield f"    {name}: {_type(types.get(name))} in the query{'' if part == 'required' else ', optional'}"
+    if action.get("body_schema") is not None:
+        yield f"    body: {_value(action['body_schema'])}"
+    auth = action.get("auth")
+    if isinstance(auth, dict) and auth.get("type") not in (None, "none"):
+        yield f"    with a credential: {auth['type']}"
+
+
+def _skill(facts: Facts) -> Iterator[_Row]:
+    yield from _fields(facts, without=("allowed-tools",))
+    if facts["bare"]:
+        yield _Row("name", facts["name"] or "(none)")
+        yield _Row("description", facts["description"] or "(none)")
+    yield from _list("tools", facts["allowed_tools"])
+    yield from _list("parameters", [_parameter(each) for each in facts["parameters"]])
+
+
+def _parameter(each: Mapping[str, Any]) -> str:
+    optional = "" if each["required"] else ", optional"
+    return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
+
+
+_DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
+    "markdownlang": _program,
+    "magi": _magi,
+    "ymj": _record,
+    "prapti": _chat,
+    "mdh": _node,
+    "skill_md": _skill,
+    "plain": _plain,
+}
+
+_WITH_STRUCTURE = frozenset(("magi", "skill_md", "plain", "ymj"))
+"""Dialects whose Markdown is there to be read; of the others more is known than headings."""
+
+
 def _findings(diagnostics: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(diagnostics)}; see: prosa check" if diagnostics else "none"
 
 
-def _list(name: str, values: Sequence[str]) -> Iterator[str]:
-    for at, value in enumerate(values):
-        yield _row(name if at == 0 else "", value)
+def _list(name: str, values: Sequence[str]) -> Iterator[_Row]:
+    for at, value in enumerate(values[:MAX_ITEMS]):
+        yield _Row(name if at == 0 else "", value)
+    if len(values) > MAX_ITEMS:
+        yield _Row("", f"… and {len(values) - MAX_ITEMS} more; --format json has all of them")
 
 
-def _row(name: str, value: str, suffix: str = "") -> str:
+def _shown(value: str, most: int) -> str:
     text = safe(value)
-    shown = text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
-    return f"  {safe(name)[:40]:<{_WIDTH}} {shown}{suffix}"
+    return text if len(text) <= most else text[: most - 1] + "…"

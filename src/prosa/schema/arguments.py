@@ -6,6 +6,7 @@ In: pairs of text. Out: an object whose values have the types that the schema de
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -24,12 +25,16 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 _WORDS = {"true": True, "false": False}
 _FAILED = object()
 
+MAX_SHOWN_PARTS = 3
+"""Items that a message writes out."""
+
 
 def typed_arguments(schema: Any, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The object that pairs describe.
 
     A string keeps its text; integers, numbers, booleans and null are read as in JSON; lists and objects are JSON, a
-    list also one item per repetition of its key. ``a.b`` sets ``b`` inside ``a`` where no key ``a.b`` is declared. Of
+    list also one item per repetition of its key; a single text with a comma is refused, for it may be one item or
+    several. ``a.b`` sets ``b`` inside ``a`` where no key ``a.b`` is declared. Of
     several types the narrowest that fits wins: null, boolean, integer, number, list, object, text. A key that the
     schema does not declare is refused with the nearest one, unless the schema invites others.
     """
@@ -128,8 +133,18 @@ def _one(name: str, text: str, schema: Any, types: tuple[str, ...], references: 
         if value is not _FAILED:
             return value
     if "array" in types and not text.lstrip().startswith("["):
+        if "," in text:
+            raise ArgumentProblem(name, _as_list(name, text))
         return [_item(name, text, schema, references)]
     raise ArgumentProblem(name, f"expected {listed(map(_form, types))}, found {shown_value(text)}")
+
+
+def _as_list(name: str, text: str) -> str:
+    """What to write in place of a text with commas: two readings are possible, and neither is guessed."""
+    parts = [part.strip() for part in text.split(",") if part.strip()][:MAX_SHOWN_PARTS] or [text]
+    written = [json.dumps(value, ensure_ascii=False) for value in ([_json_or_text(part) for part in parts], [text])]
+    repeated = " ".join(f"{name}={part}" for part in parts)
+    return f"takes a list: write {name}='{written[0]}' or {repeated}; for one item with a comma {name}='{written[1]}'"
 
 
 def _chosen(name: str, text: str, schema: Any, references: References) -> Any:

@@ -69,7 +69,10 @@ VIEWS: tuple[View, ...] = (
             ("source", "the id of the document that points"),
             ("target", "the id of the document it leads to, else the target as written"),
             ("rel", "the type of the relationship, or null"),
-            ("origin", "`footnote`, `front-matter`, `inline`, `wikilink`, `ops.graph`, `import` or `include`"),
+            (
+                "origin",
+                "`footnote`, `front-matter`, `inline`, `wikilink`, `ops.graph` and its like, `import` or `include`",
+            ),
             ("state", "`resolved`, `ambiguous`, `unresolved`, `external` or `file`"),
             ("line", "where it stands, from 1"),
             ("source_path", "the path of the source"),

@@ -110,7 +110,7 @@ def _of_reference(reference: Reference, reading: DialectReading, scalars: dict[i
             return Place(reference, span, "raw", "wikilink", source.slice(span))
         case "footnote":
             return Place(reference, span, "json", "id", reference.target)
-        case "ops.graph":
+        case "ops.graph" | "ops.ticket" | "ops.trace":
             return _edge(reference, span, source)
         case "include":
             return _include(reference, span, source)

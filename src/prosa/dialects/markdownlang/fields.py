@@ -14,6 +14,15 @@ def _not_empty(text: str) -> str | None:
     return None if text.strip() else "is empty"
 
 
+def _model_form(text: str) -> str | None:
+    """The name of a model has a letter; a number or a truth value was meant for something else."""
+    if not text.strip():
+        return "is empty"
+    if text.strip() in ("true", "false") or not any(each.isalpha() for each in text):
+        return f"is the name of a model, as in `gpt-4o`, found {text[:40]}"
+    return None
+
+
 PROGRAM: tuple[Field, ...] = (
     Field("name", "string", required=True, why="other programs and the summary call it by this name"),
     Field(
@@ -41,7 +50,7 @@ PROGRAM: tuple[Field, ...] = (
     Field("imports", "strings", form=_not_empty),
     Field("mcp_servers", "mappings"),
     Field(FIELD, "strings", form=site_form),
-    Field("model", "string", form=_not_empty),
+    Field("model", "string", form=_model_form),
     Field("python", "mapping"),
     Field("limits", "mapping"),
 )

@@ -10,7 +10,7 @@ import base64
 import binascii
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from prosa.dialects.ymj.selectors.selector import BadSelector, Body, Target, TooCostly
@@ -51,19 +51,59 @@ def read_payload(model: YmjModel) -> Payload | None:
     encoding = model.option("body_encoding")
     if selector is None and encoding is None:
         return None
-    body = Body(model.document, model.body_text)
     whole = selector is None or (not explicit and model.option("body_format") in ("markdown", "plain"))
-    try:
-        target = prepare(selector)(body) if selector is not None else None
-    except UnknownSelector as error:
-        return Payload(selector, explicit, False, None, "unknown", error.name)
-    except BadSelector as error:
-        return Payload(selector, explicit, False, None, "bad", str(error))
-    except TooCostly as error:
-        return Payload(selector, explicit, False, None, "costly", str(error))
+    target = _targeted(model, selector)
+    if isinstance(target, Payload):
+        return replace(target, explicit=explicit)
     if target is None and not whole:
         return Payload(selector, explicit, False, None, "missing")
-    return _decoded(selector, explicit, target or Target(body.text), encoding)
+    return _decoded(selector, explicit, target or Target(model.body_text), encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The payload as bytes, or None and why there is none."""
+
+    data: bytes | None
+    failure: Failure = ""
+    reason: str = ""
+
+
+def payload_bytes(model: YmjModel, selector: str | None = None, *, fallback_body: bool = False) -> Extracted:
+    """The bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
+
+    ``selector`` takes the place of the record's own; ``fallback_body`` gives the whole body where nothing is selected
+    or found (YA17). Decoded are at most `MAX_PAYLOAD` bytes.
+    """
+    chosen, explicit = (selector.strip(), True) if selector is not None else _selector(model)
+    encoding = model.option("body_encoding")
+    if chosen is None and encoding is None and not fallback_body:
+        return Extracted(None, "missing", "the record names no payload: it has neither `body_format` nor a selector")
+    found = _targeted(model, chosen)
+    if isinstance(found, Payload):
+        return Extracted(None, found.failure, found.reason)
+    whole = chosen is None or fallback_body or (not explicit and model.option("body_format") in ("markdown", "plain"))
+    if found is None and not whole:
+        return Extracted(None, "missing", f"nothing in the body matches the selector `{chosen}`")
+    text = model.body_text if found is None else found.text
+    if encoding is None:
+        return Extracted(text.encode("utf-8", "surrogatepass"))
+    data, reason = decode_bytes(text, encoding)
+    return Extracted(data, "" if data is not None else "encoding", reason)
+
+
+def _targeted(model: YmjModel, selector: str | None) -> Target | Payload | None:
+    """What a selector finds in the body; None for nothing, a `Payload` with the failure for one that cannot be used."""
+    if selector is None:
+        return None
+    try:
+        return prepare(selector)(Body(model.document, model.body_text))
+    except UnknownSelector as error:
+        return Payload(selector, True, False, None, "unknown", error.name)
+    except BadSelector as error:
+        return Payload(selector, True, False, None, "bad", str(error))
+    except TooCostly as error:
+        return Payload(selector, True, False, None, "costly", str(error))
 
 
 def _selector(model: YmjModel) -> tuple[str | None, bool]:
@@ -83,19 +123,24 @@ def _decoded(selector: str | None, explicit: bool, target: Target, encoding: str
 
 def decode(text: str, encoding: str) -> tuple[str | None, str]:
     """The text behind `body_encoding`, or None and the reason: `base64`, or `gzip`, which is base64 of gzip."""
+    data, reason = decode_bytes(text, encoding)
+    if data is None:
+        return None, reason
+    try:
+        return data.decode("utf-8").replace("\r\n", "\n"), ""
+    except UnicodeDecodeError:
+        return None, "what it holds is not UTF-8 text; binary data belongs into an attachment"
+
+
+def decode_bytes(text: str, encoding: str) -> tuple[bytes | None, str]:
+    """The bytes behind `body_encoding`, or None and the reason."""
     try:
         data = base64.b64decode(_SPACE.sub("", text).encode("ascii"), validate=True)
     except (binascii.Error, ValueError):
         return None, "it is not base64"
     if encoding == "gzip":
-        unpacked, reason = _unzip(data)
-        if unpacked is None:
-            return None, reason
-        data = unpacked
-    try:
-        return data.decode("utf-8").replace("\r\n", "\n"), ""
-    except UnicodeDecodeError:
-        return None, "what it holds is not UTF-8 text; binary data belongs into an attachment"
+        return _unzip(data)
+    return data, ""
 
 
 def _unzip(data: bytes) -> tuple[bytes | None, str]:

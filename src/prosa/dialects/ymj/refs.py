@@ -1,5 +1,6 @@
-"""What a record points at, and what others can point at in it (Y21, Y31): wikilinks, `ops.graph` edges, attachments;
-its subject as title. Its stem comes from its path, and it has no id of its own."""
+"""What a record points at, and what others can point at in it (Y21, Y31): wikilinks, `ops.graph` edges, the tickets
+and the trace that `ops.ticket` and `ops.trace` name (Y12), attachments; its subject as title, and the run of a trace.
+Its stem comes from its path, and it has no id of its own."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.data import Scalar
+from prosa.data import Mapping, Scalar
 from prosa.dialects.ymj.attachments import local_path, text_in
-from prosa.dialects.ymj.model import YmjModel, mappings_of
+from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
 
@@ -19,16 +20,28 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def references(model: YmjModel) -> tuple[Ref, ...]:
-    """Wikilinks of the body, edges of the footer, attachments."""
-    return (*_wikilinks(model), *_edges(model), *_attachments(model))
+    """Wikilinks of the body, edges and names of the footer, attachments."""
+    return (*_wikilinks(model), *_edges(model), *_named(model), *_attachments(model))
 
 
 def definitions(model: YmjModel) -> tuple[Def, ...]:
-    """The subject."""
+    """The subject, and of a trace the run that it is about, by which other records name it."""
+    return (*_title(model), *_run(model))
+
+
+def _title(model: YmjModel) -> Iterator[Def]:
     subject = model.fields.get("subject")
-    if subject is None or not isinstance(subject.value, Scalar):
-        return ()
-    return (Def("title", subject.value.text, subject.value.span),)
+    if subject is not None and isinstance(subject.value, Scalar):
+        yield Def("title", subject.value.text, subject.value.span)
+
+
+def _run(model: YmjModel) -> Iterator[Def]:
+    provenance = model.fields.get("provenance")
+    if model.text("kind") != "trace" or provenance is None or not isinstance(provenance.value, Mapping):
+        return
+    run = provenance.value.get("run_id")
+    if isinstance(run, Scalar) and run.text.strip():
+        yield Def("alias", run.text.strip(), run.span)
 
 
 def _wikilinks(model: YmjModel) -> Iterator[Ref]:
@@ -44,6 +57,17 @@ def _edges(model: YmjModel) -> Iterator[Ref]:
         if isinstance(to, Scalar) and isinstance(to.value, str) and to.value.strip():
             target, fragment, kind = _target(to.value.strip())
             yield Ref("ops.graph", target, kind, to.span, rel=rel, fragment=fragment)
+
+
+def _named(model: YmjModel) -> Iterator[Ref]:
+    """The tickets that a ticket is related to, and the parent of a trace, each by stem, subject or run."""
+    ticket, trace = model.ops_map("ticket"), model.ops_map("trace")
+    for each in items_of(ticket.get("related_ids") if ticket is not None else None):
+        if isinstance(each, Scalar) and isinstance(each.value, str) and each.value.strip():
+            yield Ref("ops.ticket", each.value.strip(), "stem", each.span, rel="related")
+    parent = trace.get("parent_id") if trace is not None else None
+    if isinstance(parent, Scalar) and isinstance(parent.value, str) and parent.value.strip():
+        yield Ref("ops.trace", parent.value.strip(), "stem", parent.span, rel="parent")
 
 
 def _target(text: str) -> tuple[str, str, RefKind]:

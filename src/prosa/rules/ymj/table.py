@@ -1,5 +1,5 @@
 """The rows of YMJ records: `YM00` sections, `YM01` summary, `YM02` versions, `YM03` hashes, `YM04` footer, `YM05`
-payload, `YM06` attachments, `YM08` profiles."""
+payload, `YM06` attachments, `YM07` other records, `YM08` profiles."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ RULES: tuple[Rule, ...] = (
     _rule("YM041", "deprecated-payload-mime", _W, _W),
     _rule("YM042", "payload-mime-mismatch", _W, _E),
     _rule("YM043", "routes-beside-page", _W, _W),
+    _rule("YM044", "impossible-chunk", _W, _E),
+    _rule("YM045", "past-expiry", _W, _W),
     _rule("YM050", "unknown-selector", _W, _E),
     _rule("YM051", "bad-selector", _E, _E),
     _rule("YM052", "missing-selector-target", _W, _E),
@@ -61,5 +63,6 @@ RULES: tuple[Rule, ...] = (
     _rule("YM064", "attachment-hash-mismatch", _E, _E),
     _rule("YM065", "missing-attachment", _W, _W),
     _read("YM066", "unverified-attachment", _I),
+    Rule("YM070", "unknown-record", _I, _W, ("ymj",), module_of("ymj", "unknown-record"), scope="corpus"),
     _rule("YM080", "profile-gap", _H, _H),
 )
