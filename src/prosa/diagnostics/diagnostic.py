@@ -46,11 +46,22 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Misspelling:
+    """A name in the span of a problem and the known one that it was most likely meant to be. Whoever ranks the problem
+    makes a fix of it, which replaces exactly that name and has to be asked for. An empty ``written``
+    is all of the span."""
+
+    written: str
+    meant: str
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Something found at a span of the text at hand, named by the rule that owns it.
 
     ``message`` is one headline that stands alone; ``notes`` say what was expected and what to do. ``severity`` is
-    None where the rule table decides, which is nearly always.
+    None where the rule table decides, which is nearly always. Every problem that asks "did you mean" has a
+    ``misspelling``.
     """
 
     rule: str
@@ -60,6 +71,7 @@ class Problem:
     annotations: tuple[Annotation, ...] = ()
     fix: Fix | None = None
     severity: Severity | None = None
+    misspelling: Misspelling | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.source import Span
 
@@ -187,7 +187,8 @@ def _form_complaints(field: Field, node: Scalar, name: str) -> Iterator[Problem]
         notes = (f"did you mean `{guess}`?",) if guess else ()
         choices = ", ".join(f"`{choice}`" for choice in field.choices)
         message = f"`{shown(node.text)}` is not a value of {name}; it is one of {choices}"
-        yield Problem("unknown-value", message, node.span, notes)
+        meant = Misspelling(node.text, guess) if guess else None
+        yield Problem("unknown-value", message, node.span, notes, misspelling=meant)
     complaint = field.form(node.text) if field.form else None
     if complaint:
         yield Problem("wrong-form", f"{name} {complaint}", node.span)
@@ -263,5 +264,6 @@ def _unknown(entry: Entry, names: Many[str], owner: Owner) -> Problem:
     guess = nearest(name, names)
     message = f"`{shown(name)}` is not a field of {owner.title}"
     if guess:
-        return Problem("unknown-field", message, entry.key.span, (f"did you mean `{guess}`?",))
+        notes = (f"did you mean `{guess}`?",)
+        return Problem("unknown-field", message, entry.key.span, notes, misspelling=Misspelling(name, guess))
     return Problem("unknown-field", message, entry.key.span, severity=owner.unknown)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from prosa.diagnostics import Annotation, Applicability, Fix, Problem, Severity
+from prosa.diagnostics import Annotation, Applicability, Fix, Misspelling, Problem, Severity
 from prosa.rules.analysis import Analysis
 from prosa.rules.subject import Facts, LocalLink
 from prosa.rules.suppression import Suppression
@@ -162,11 +162,12 @@ def _problem(each: Problem) -> list[Any]:
         [[*_pair(annotation.span), annotation.message] for annotation in each.annotations],
         fix and [fix.message, [[*_pair(edit.span), edit.replacement] for edit in fix.edits], fix.applicability],
         each.severity,
+        each.misspelling and [each.misspelling.written, each.misspelling.meant],
     ]
 
 
 def _to_problem(row: Any) -> Problem:
-    rule, message, start, end, notes, annotations, fix, severity = row
+    rule, message, start, end, notes, annotations, fix, severity, misspelling = row
     return Problem(
         rule,
         message,
@@ -175,6 +176,7 @@ def _to_problem(row: Any) -> Problem:
         tuple(Annotation(Span(first, last), text) for first, last, text in annotations),
         _to_fix(*fix) if fix else None,
         Severity(severity) if severity else None,
+        Misspelling(*misspelling) if misspelling else None,
     )
 
 

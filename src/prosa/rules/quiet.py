@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from prosa.diagnostics import Fix, Problem
+from prosa.diagnostics import Fix, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.rules.rule import Rule
 from prosa.rules.suppression import Suppression
@@ -65,7 +65,8 @@ def _complaints(
 def _unknown(name: str, span: Span) -> Problem:
     guess = nearest(name, (*(rule.name for rule in RULES), *(rule.code for rule in RULES)))
     note = f"did you mean `{guess}`?" if guess else "prosa explain lists all rules"
-    return Problem("unknown-rule", f"there is no rule `{name[:60]}` to suppress", span, (note,))
+    message = f"there is no rule `{name[:60]}` to suppress"
+    return Problem("unknown-rule", message, span, (note,), misspelling=Misspelling(name, guess) if guess else None)
 
 
 def _unused(name: str, span: Span, suppression: Suppression, used: set[Span], source: SourceText) -> Problem:

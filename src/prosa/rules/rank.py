@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from prosa.diagnostics import Diagnostic, Problem, Severity
+from prosa.diagnostics import Applicability, Diagnostic, Fix, Problem, Severity
 from prosa.rules.rule import Rule
 from prosa.rules.table import BY_NAME, selects
-from prosa.source import SourceText
+from prosa.source import Edit, SourceText, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +61,19 @@ def _diagnostic(problem: Problem, rule: Rule, source: SourceText, policy: Policy
         span=problem.span,
         notes=problem.notes,
         annotations=problem.annotations,
-        fix=problem.fix,
+        fix=problem.fix or _respelled(problem, source),
     )
+
+
+def _respelled(problem: Problem, source: SourceText) -> Fix | None:
+    """The fix that writes the known name in place of the one that was found, where the span holds that once. It may
+    change a meaning: that it was meant is a guess."""
+    if problem.misspelling is None:
+        return None
+    written, meant = problem.misspelling.written, problem.misspelling.meant
+    text = source.slice(problem.span)
+    written = written or text
+    if not written or text.count(written) != 1:
+        return None
+    start = problem.span.start + text.index(written)
+    return Fix(f"write `{meant}`", (Edit(Span(start, start + len(written)), meant),), Applicability.UNSAFE)

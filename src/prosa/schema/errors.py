@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from prosa.diagnostics import Misspelling
+
 
 class SchemaError(ValueError):
-    """A schema that is not JSON Schema 2020-12. ``pointer`` leads to the culprit inside the schema."""
+    """A schema that is not JSON Schema 2020-12. ``pointer`` leads to the culprit inside the schema; ``misspelling`` is
+    what was written there and probably meant."""
 
-    def __init__(self, pointer: str, message: str) -> None:
+    def __init__(self, pointer: str, message: str, misspelling: Misspelling | None = None) -> None:
         super().__init__(f"{pointer}: {message}" if pointer else message)
         self.pointer = pointer
         self.message = message
+        self.misspelling = misspelling
 
 
 class ArgumentProblem(ValueError):

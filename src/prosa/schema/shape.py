@@ -12,7 +12,7 @@ from typing import Any
 
 from prosa.data import Mapping as NodeMapping
 from prosa.data import Node, format_pointer, key_span_at, span_at, to_value
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
 from prosa.schema.fields import Declared
@@ -49,7 +49,8 @@ def check_schema_shape(node: Node) -> tuple[Problem, ...]:
 
 def _bad(node: Node, error: SchemaError) -> Problem:
     notes = ("Schemas are JSON Schema 2020-12.",)
-    return Problem("bad-schema", f"not a valid JSON Schema: {error.message}", span_at(node, error.pointer), notes)
+    message = f"not a valid JSON Schema: {error.message}"
+    return Problem("bad-schema", message, span_at(node, error.pointer), notes, misspelling=error.misspelling)
 
 
 def _unknown_keywords(node: Node, schema: Any) -> Iterator[Problem]:
@@ -59,7 +60,8 @@ def _unknown_keywords(node: Node, schema: Any) -> Iterator[Problem]:
         if near:
             span = key_span_at(node, format_pointer((*parts, keyword)))
             message = f"`{keyword}` is not a keyword of JSON Schema; did you mean `{near}`?"
-            yield Problem("unknown-schema-keyword", message, span, ("Unknown keywords have no effect.",))
+            notes = ("Unknown keywords have no effect.",)
+            yield Problem("unknown-schema-keyword", message, span, notes, misspelling=Misspelling(keyword, near))
 
 
 def _without_type(node: Node, schema: Any) -> Iterator[Problem]:
@@ -111,7 +113,8 @@ def _missing(node: Node, parts: Parts, name: str, declared: Declared) -> Problem
     hint = f"; did you mean `{near}`?" if near else ""
     notes = () if near else ("Describe it in `properties`, or remove it here.",)
     span = span_at(node, format_pointer(parts))
-    return Problem("required-without-property", f"`{name}` is required but not described{hint}", span, notes)
+    message, meant = f"`{name}` is required but not described{hint}", Misspelling(name, near) if near else None
+    return Problem("required-without-property", message, span, notes, misspelling=meant)
 
 
 def _mappings(schema: Any) -> Iterator[tuple[Parts, Mapping[str, Any]]]:

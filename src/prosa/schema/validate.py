@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.data.pointer import format_pointer
 from prosa.data.surrogates import has_surrogate
+from prosa.diagnostics import Misspelling
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
 from prosa.schema.keywords import BUNDLED, DIALECT, TYPES
@@ -216,14 +217,15 @@ def refusal(error: Any, schema: Any) -> SchemaError:
     if kind == "Format" and error.kind.format == "regex":
         return SchemaError(pointer, f"expected a regular expression, found {shown_value(error.instance)}")
     if keyword == "type" and kind == "AnyOf":
-        return SchemaError(pointer, _wrong_type(error.instance))
+        return _wrong_type(pointer, error.instance)
     return SchemaError(pointer, sentence(error, None))
 
 
-def _wrong_type(named: Any) -> str:
+def _wrong_type(pointer: str, named: Any) -> SchemaError:
     near = nearest(named, TYPES) if isinstance(named, str) else None
     hint = f"; did you mean `{near}`?" if near else ""
-    return f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}{hint}"
+    message = f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}{hint}"
+    return SchemaError(pointer, message, Misspelling(named, near) if near else None)
 
 
 def _unresolved(schema: Any, reason: str) -> SchemaError:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Many
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import Field, Owner, read_fields, shown
 from prosa.dialects.mdh.body_schema import read_body_schema
@@ -98,4 +98,5 @@ def _unknown_method(method: Text | None) -> Iterator[Problem]:
     notes = (f"did you mean `{guess}`?",) if guess else ()
     choices = ", ".join(f"`{name}`" for name in METHODS)
     message = f"`{shown(method.text)}` is not a value of `actions.method`; it is one of {choices}"
-    yield Problem("unknown-value", message, method.span, notes)
+    meant = Misspelling(method.text, guess) if guess else None
+    yield Problem("unknown-value", message, method.span, notes, misspelling=meant)

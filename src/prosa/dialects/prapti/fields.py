@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from prosa.data import Value
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.dialects.prapti.trust import refusal
@@ -111,7 +111,9 @@ def _unknown(key: str, span: Span) -> Problem:
         near = f"{found}.{rest}" if (found := nearest(root, ROOTS)) else None
         note = f"a name with a dot begins with one of {', '.join(ROOTS)}"
     note = f"did you mean `{near}`?" if near else note
-    return Problem("unknown-field", f"there is no setting `{key}`", span, (note,), severity=Severity.ERROR)
+    meant = Misspelling(key, near) if near else None
+    text = f"there is no setting `{key}`"
+    return Problem("unknown-field", text, span, (note,), severity=Severity.ERROR, misspelling=meant)
 
 
 def wrong_type(setting: Setting, value: Value) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.dialects.prapti.effective import EffectiveValue
 from prosa.dialects.prapti.fields import nearest_variable, path_of, setting_of
 from prosa.dialects.prapti.perform import Complaint
@@ -23,5 +23,7 @@ def misspelled(values: Mapping[str, EffectiveValue]) -> Iterator[Complaint]:
             continue
         if near := nearest_variable(path):
             text, note = f"there is no setting `{each.line.key}`", f"did you mean `{near}`?"
-            problem = Problem("user-variable", text, each.line.name_span, (note,), severity=Severity.WARNING)
+            meant = Misspelling((each.line.key or "").removeprefix(_VARIABLES), near)
+            span = each.line.name_span
+            problem = Problem("user-variable", text, span, (note,), severity=Severity.WARNING, misspelling=meant)
             yield Complaint(problem, each.source)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.document.model import FootnoteReference
 from prosa.rules.subject import Subject
@@ -35,9 +35,9 @@ def check(subject: Subject) -> Iterator[Problem]:
         if (usual or reference.label.isdecimal()) and not _is_pattern(reference, subject.source.text):
             guess = nearest(reference.label, defined)
             note = f"did you mean `[^{guess}]`?" if guess else f"write `[^{reference.label}]: …` on a line of its own"
-            yield Problem(
-                "undefined-footnote", f"footnote `{reference.label}` is nowhere defined", reference.span, (note,)
-            )
+            text = f"footnote `{reference.label}` is nowhere defined"
+            meant = Misspelling(reference.label, guess) if guess else None
+            yield Problem("undefined-footnote", text, reference.span, (note,), misspelling=meant)
 
 
 def _is_result(subject: Subject, reference: FootnoteReference) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.rules.document.targets import followed
 from prosa.rules.subject import Corpus, Facts
@@ -41,10 +41,9 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
             where = f"`{found.link.target}`" if found.link.target else "this document"
             guess = nearest(fragment, sorted(facts.anchors)[:MAX_GUESSED]) if facts else None
             notes = (f"did you mean `#{guess}`?",) if guess else ()
-            yield (
-                found.source,
-                Problem("unresolved-anchor", f"{where} has no heading `#{fragment}`", found.link.span, notes),
-            )
+            message = f"{where} has no heading `#{fragment}`"
+            meant = Misspelling(f"#{fragment}", f"#{guess}") if guess else None
+            yield found.source, Problem("unresolved-anchor", message, found.link.span, notes, misspelling=meant)
 
 
 def _headings(facts: Facts | None) -> frozenset[str] | None:

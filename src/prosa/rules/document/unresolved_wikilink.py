@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.stems import is_attachment
 from prosa.rules.document.wikilinks import followed_wikilinks
@@ -24,4 +24,5 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
             notes = (f"did you mean `[[{guess}]]`?",) if guess else ()
             what = "file" if is_attachment(each.link.target) else "document"
             message = f"no {what} is called `{each.link.target}`"
-            yield each.source, Problem("unresolved-wikilink", message, each.link.span, notes)
+            meant = Misspelling(each.link.target, guess) if guess else None
+            yield each.source, Problem("unresolved-wikilink", message, each.link.span, notes, misspelling=meant)

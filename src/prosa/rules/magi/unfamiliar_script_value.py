@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.magi.fields import INTERACTIVE_TYPES, OUTPUT_FORMATS, PRIORITIES
@@ -30,4 +30,5 @@ def check(subject: Subject) -> Iterator[Problem]:
             choices = ", ".join(f"`{choice}`" for choice in known)
             notes = (f"did you mean `{guess}`?" if guess else f"known are {choices}",)
             message = f"`{shown(value)}` is not a known `{name}`: {effect}"
-            yield Problem("unfamiliar-script-value", message, script.span(name), notes, severity=severity)
+            span, meant = script.span(name), Misspelling(value, guess) if guess else None
+            yield Problem("unfamiliar-script-value", message, span, notes, severity=severity, misspelling=meant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.dialects.fields import shown
 from prosa.rules.subject import ProgramSubject
 from prosa.template import undeclared
@@ -21,4 +21,6 @@ def problems(subject: ProgramSubject, rule: str, *, closed: bool) -> Iterator[Pr
         note = f"did you mean `{name.suggestion}`?" if name.suggestion else "declare it under `input.properties`"
         fate = " and no input may have it" if closed else ""
         message = f"`{shown(name.name)}` is not declared by the input schema{fate}"
-        yield Problem(rule, message, name.span.shift(model.body_offset), (note,))
+        last = name.name.rpartition(".")[2]
+        meant = Misspelling(last, name.suggestion) if name.suggestion else None
+        yield Problem(rule, message, name.span.shift(model.body_offset), (note,), misspelling=meant)

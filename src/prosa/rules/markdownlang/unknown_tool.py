@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.markdownlang.names import server_prefix
 from prosa.rules.subject import ProgramSubject
@@ -33,4 +33,6 @@ def check(subject: ProgramSubject) -> Iterator[Problem]:
             continue
         guess = nearest(server, [each.name for each in model.mcp_servers])
         note = f"did you mean the server `{guess}`?" if guess else "declare it under `mcp_servers`"
-        yield Problem("unknown-tool", f"`{name}` is no tool: the program has no server `{server}`", span, (note,))
+        message = f"`{name}` is no tool: the program has no server `{server}`"
+        meant = Misspelling(server, guess) if guess else None
+        yield Problem("unknown-tool", message, span, (note,), misspelling=meant)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from prosa.data import Entry, Mapping, Node, span_at, to_value
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import ActionModel
@@ -68,11 +68,13 @@ class _Judge:
             if name not in declared.names and name not in self.action.path_names:
                 guess = nearest(name, sorted(declared.names))
                 notes = (f"did you mean `{guess}`?",) if guess else ()
-                yield self._problem(f"`{shown(name)}` is no parameter of it", each.key.span, notes)
+                meant = Misspelling(name, guess) if guess else None
+                yield self._problem(f"`{shown(name)}` is no parameter of it", each.key.span, notes, meant)
         given = {each.key.text for each in query}
         for needed in declared.required:
             if needed.text not in given:
                 yield self._problem(f"the required parameter `{shown(needed.text)}` is missing", entry.key.span)
 
-    def _problem(self, what: str, span: Span, notes: tuple[str, ...] = ()) -> Problem:
-        return Problem("example-mismatch", f"an example of {self.action.title_for_people}: {what}", span, notes)
+    def _problem(self, what: str, span: Span, notes: tuple[str, ...] = (), meant: Misspelling | None = None) -> Problem:
+        message = f"an example of {self.action.title_for_people}: {what}"
+        return Problem("example-mismatch", message, span, notes, misspelling=meant)

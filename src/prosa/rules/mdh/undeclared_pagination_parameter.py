@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.rules.subject import Subject
@@ -21,4 +21,5 @@ def check(subject: Subject) -> Iterator[Problem]:
             guess = nearest(name.text, sorted(action.query.names))
             notes = (f"did you mean `{guess}`?",) if guess else ("add it to `query.optional`",)
             message = f"the parameter `{shown(name.text)}` of the pagination is not in `query`"
-            yield Problem("undeclared-pagination-parameter", message, name.span, notes)
+            meant = Misspelling(name.text, guess) if guess else None
+            yield Problem("undeclared-pagination-parameter", message, name.span, notes, misspelling=meant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.dialects.fields import shown
 from prosa.rules.mdh.site import sites, span_of
 from prosa.rules.subject import Corpus
@@ -27,4 +27,5 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
                 guess = site.like(path) if left >= 0 else None
                 notes = (f"did you mean `{guess}`?",) if guess else (f"there is no node at `{shown(path)}`",)
                 message = f"the link `{shown(href)}` leads to no node of the site (MDH conformance, MUST 3)"
-                yield page.real, Problem("unresolved-inline-link", message, span_of(span), notes)
+                meant = Misspelling("", guess) if guess else None
+                yield page.real, Problem("unresolved-inline-link", message, span_of(span), notes, misspelling=meant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.rules.mdh.site import Page, Site, sites, span_of
@@ -25,12 +25,16 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
                 if _resolves(kind, target, page, site):
                     continue
                 left -= 1
-                note = _note(kind, target, site, other_names) if left >= 0 else ""
+                note, guess = _note(kind, target, site, other_names) if left >= 0 else ("", None)
                 what = "no node of the site has the id" if kind == "id" else "nothing of the site is at"
                 yield (
                     page.real,
                     Problem(
-                        "unresolved-link-target", f"{what} `{shown(target)}`", span_of(span), (note,) if note else ()
+                        "unresolved-link-target",
+                        f"{what} `{shown(target)}`",
+                        span_of(span),
+                        (note,) if note else (),
+                        misspelling=Misspelling(target, guess) if guess else None,
                     ),
                 )
 
@@ -42,14 +46,15 @@ def _resolves(kind: str, target: str, page: Page, site: Site) -> bool:
     return path is None or path in site.names or site.leads.what(path) is not None
 
 
-def _note(kind: str, target: str, site: Site, other_names: Mapping[str, str]) -> str:
+def _note(kind: str, target: str, site: Site, other_names: Mapping[str, str]) -> tuple[str, str | None]:
+    """What to do, and the target that was most likely meant."""
     if kind != "id":
         guess = site.like(target)
     elif target in other_names:
-        return f"that is another name of the node `{other_names[target]}`; a target is an id"
+        return f"that is another name of the node `{other_names[target]}`; a target is an id", None
     else:
         guess = nearest(target, site.by_id)
-    return f"did you mean `{guess}`?" if guess else "a target is the id of a node, or `url:` and a URL"
+    return (f"did you mean `{guess}`?" if guess else "a target is the id of a node, or `url:` and a URL"), guess
 
 
 def _other_names(site: Site) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.trust import ACTIONS, BUILT_IN_PLUGINS, loads
 from prosa.rules.subject import Subject
@@ -18,4 +18,6 @@ def check(subject: Subject) -> Iterator[Problem]:
         if line.name not in ACTIONS:
             near = nearest(line.name, ACTIONS)
             note = f"did you mean `{near}`?" if near else f"there are {', '.join(ACTIONS)}"
-            yield Problem("unknown-action", f"there is no command `{line.name}`", line.name_span, (note,))
+            text = f"there is no command `{line.name}`"
+            meant = Misspelling(line.name, near) if near else None
+            yield Problem("unknown-action", text, line.name_span, (note,), misspelling=meant)

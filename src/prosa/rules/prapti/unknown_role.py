@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.model import PUBLIC_ROLES
 from prosa.rules.subject import Subject
@@ -18,4 +18,5 @@ def check(subject: Subject) -> Iterator[Problem]:
         near = nearest(message.known_role, PUBLIC_ROLES)
         note = f"did you mean `{near}`?" if near else f"roles are {', '.join(PUBLIC_ROLES)}; `_` in front hides one"
         text = f"the role `{message.role}` is unknown, so this message is not sent"
-        yield Problem("unknown-role", text, message.role_span, (note,))
+        meant = Misspelling(message.role, near) if near else None
+        yield Problem("unknown-role", text, message.role_span, (note,), misspelling=meant)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.dialects.prapti.fields import is_nowhere, nearest_variable, path_of, setting_of
 from prosa.dialects.prapti.model import ChatModel
 from prosa.dialects.prapti.trust import refusal
@@ -22,7 +22,9 @@ def check(subject: Subject) -> Iterator[Problem]:
             continue
         near = nearest_variable(path)
         note = f"did you mean `{near}`?" if near else "nothing reads it until `var(NAME)` does"
-        yield Problem("user-variable", f"`{line.key}` is a variable of your own", line.name_span, (note,))
+        text = f"`{line.key}` is a variable of your own"
+        meant = Misspelling(line.key.removeprefix("vars."), near) if near else None
+        yield Problem("user-variable", text, line.name_span, (note,), misspelling=meant)
 
 
 def _used(model: ChatModel) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.ymj.selectors.table import SELECTORS
@@ -21,4 +21,6 @@ def check(subject: Subject) -> Iterator[Problem]:
     guess = nearest(payload.reason, [row.name for row in SELECTORS])
     known = ", ".join(f"`{row.form}`" for row in SELECTORS)
     note = f"did you mean `{guess}`?" if guess else f"known are {known}"
-    yield Problem("unknown-selector", f"`{shown(payload.reason)}` is not a type of selector", span, (note,))
+    message = f"`{shown(payload.reason)}` is not a type of selector"
+    meant = Misspelling(payload.reason, guess) if guess else None
+    yield Problem("unknown-selector", message, span, (note,), misspelling=meant)
