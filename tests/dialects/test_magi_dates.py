@@ -140,6 +140,13 @@ def test_ma18_a_pattern_with_a_slash_in_front_reaches_out_of_its_folder():
     assert not meta.covers(PurePosixPath("src/b.md"))
 
 
+def test_ma18_x23_a_meta_file_in_a_hidden_folder_says_nothing_of_what_is_outside():
+    """MA18, X23. What is hidden is given to nobody, not as a field of something else either."""
+    meta = MetaFile(PurePosixPath(".claude/all.mda"), ("/**", "**"), {"author": "Ada"})
+    assert meta.covers(PurePosixPath(".claude/skills/a.md"))
+    assert not meta.covers(PurePosixPath("docs/a.md"))
+
+
 @pytest.mark.parametrize("text", ["", "!", "/", "!/", "x" * 2000, "../a", "a/../b"])
 def test_m20_patterns_that_can_match_nothing_are_reported(text: str):
     """M20."""

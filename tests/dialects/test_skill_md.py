@@ -17,7 +17,7 @@ from prosa.dialects.skill_md.names import as_name, is_name
 from prosa.dialects.skill_md.tools import split_tools
 from prosa.document import parse
 from prosa.rules.engine import check_text
-from prosa.source import SourceText, apply_edits
+from prosa.source import SourceText
 from tests.document.markdown import SOUP
 
 FULL = """\
@@ -197,15 +197,10 @@ def test_tools_are_split_outside_parentheses(text: str, tools: tuple[str, ...]):
     assert split_tools(text) == tools
 
 
-@pytest.mark.parametrize("value", ["Read, Grep", "Read ,Bash(a, b)"])
-def test_the_fix_of_tools_leaves_the_same_tools(value: str):
+@pytest.mark.parametrize("value", ["Read, Grep", "Read ,Bash(a, b)", '"Read,Grep"'])
+def test_commas_between_tools_are_the_usual_form_and_stay(value: str):
     text = f"---\nname: a\ndescription: b\nallowed-tools: {value} # mine\n---\n\nDo it.\n"
-    (found,) = check_text(SourceText(text, "a/SKILL.md")).diagnostics
-    assert found.rule == "tools-without-spaces"
-    fixed = apply_edits(text, found.fix.edits)
-    assert "# mine" in fixed
-    assert check_text(SourceText(fixed, "a/SKILL.md")).diagnostics == ()
-    assert model(fixed)[0].allowed_tools == model(text)[0].allowed_tools
+    assert check_text(SourceText(text, "a/SKILL.md")).diagnostics == ()
 
 
 def test_broken_links_are_left_to_the_rules_of_every_document():

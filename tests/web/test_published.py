@@ -49,6 +49,8 @@ HIDDEN_BY_ITSELF = {
     "record broken": ("s.ymj", RECORD % ("", '{"visibility": "private",}')),
     "hidden file": (".s.md", plain("")),
     "hidden folder": (".notes/s.md", plain("")),
+    "folder of agents": (".claude/skills/s/s.md", plain("")),
+    "program of an editor": (".cursor/rules/s.mdc", plain("")),
     "index of a folder": ("deck/index.md", plain("classification: secret\n")),
     "in a folder": ("deck/below/s.md", plain("visibility: private\n")),
 }

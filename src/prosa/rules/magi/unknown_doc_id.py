@@ -4,24 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
+from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.graph.names import Key
 from prosa.rules.corpus_names import corpus_names
 from prosa.rules.subject import Corpus
 
+if TYPE_CHECKING:
+    from prosa.document.references import Ref
+
+
+MAX_SUGGESTIONS = 100
+"""Ids of one check for which a similar one is looked up; comparing is slow."""
+
+ALIKE = 0.85
+"""How alike two ids must be, 0 to 1: those of a project often begin alike."""
+
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
-    """At the id. Silent unless all documents below the root are known: the target may be among the others."""
+    """At the id. Silent unless all documents below the root are known: the target may be among the others. Samples name
+    documents that exist nowhere: where no relationship of the whole corpus leads to a document, an id is a finding only
+    if one that looks alike is there."""
     if not corpus.complete:
         return
     names = corpus_names(corpus)
+    unknown: list[tuple[Path, Ref]] = []
+    known = False
     for path, facts in corpus.entries.items():
-        if facts.dialect != "magi":
-            continue
-        for ref in facts.refs:
-            if ref.origin == "footnote" and ref.kind == "id" and not names.find(Key("id", ref.target)):
-                message = f"no document here has the id `{shown(ref.target)}`"
-                notes = ("a `source-url` names what is outside the corpus",)
-                yield path, Problem("unknown-doc-id", message, ref.span, notes)
+        for ref in facts.refs if facts.dialect == "magi" else ():
+            if ref.origin == "footnote" and ref.kind == "id":
+                if names.find(Key("id", ref.target)):
+                    known = True
+                else:
+                    unknown.append((path, ref))
+    ids = [each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id"]
+    for number, (path, ref) in enumerate(unknown):
+        guess = nearest(ref.target, ids, cutoff=ALIKE) if number < MAX_SUGGESTIONS else None
+        if known or guess or corpus.rooted == "given":
+            message = f"no document here has the id `{shown(ref.target)}`"
+            note = f"did you mean `{guess}`?" if guess else "a `source-url` names what is outside the corpus"
+            meant = Misspelling(ref.target, guess) if guess else None
+            yield path, Problem("unknown-doc-id", message, ref.span, (note,), misspelling=meant)
