@@ -61,6 +61,7 @@ def _package_site(name: str) -> Any:
 ferries = _package_site("ferries")
 echoing = _package_site("echoing")
 linked = _package_site("linked")
+vault = _package_site("vault")
 hostile = _package_site("hostile")
 running = _package_site("running")
 idle = _package_site("idle")

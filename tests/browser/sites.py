@@ -113,6 +113,15 @@ REPLIES = {
     },
     "greet": {"content": {"greeting": "Hello, Ada"}},
 }
+KINDS = ("note", "tip", "WARNING", "danger", "example", "quote", "of-my-own")
+VAULT = {
+    ".obsidian/app.json": "{}",
+    "Home.md": "# Home\n\nTo [[Bell|the bell]], [[Bell#How it rings]], [[Gone]], ==all==.\n\n![[bell.svg|120]]\n\n"
+    + "".join(f"> [!{kind}] A title\n> Some [[Bell]] and `code`.\n\n" for kind in KINDS)
+    + "> [!faq]- Folded\n> > [!tip] Inside\n> > ![[Bell#^short]]\n\n![[Bell]]\n",
+    "Bell.md": "# Bell\n\nA bell. ^short\n\n## How it rings\n\n![[Home]]\n\nLoud, over the water.\n",
+    "files/bell.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>',
+}
 PROGRAM = """\
 ---
 name: greet
@@ -186,6 +195,14 @@ def _linked() -> Iterator[tuple[str, str]]:
         body = f"# Note {number:03}\n\nPart of [note {hub}](note-{hub:03}.md), near [another](note-{far:03}.md).\n"
         rel = f"links: [{{rel: follows, target: n{(number - 5) % COUNT}}}]\n" if number % 3 == 0 else ""
         yield f"note-{number:03}.md", f"---\nid: n{number}\ntype: note\ntitle: Note {number:03}\n{rel}---\n{body}"
+
+
+@contextmanager
+def vault(folder: Path) -> Iterator[str]:
+    """Notes with wikilinks, embeds and callouts."""
+    written(folder, VAULT)
+    with serving(folder, "site") as url:
+        yield url
 
 
 @contextmanager

@@ -20,6 +20,7 @@ NODES = (
     ("idle", "/page.mda"),
     ("idle", "/greet"),
     ("running", "/mdh/sign-in"),
+    ("vault", "/Home"),
     ("hostile", "/chat"),
     ("hostile", "/field-7"),
     ("hostile", "/body-3"),
@@ -176,3 +177,19 @@ def test_h6_a_page_whose_connections_are_being_read_fills_itself(browse: Browsin
     page.get_by_text("Linked from").wait_for()
     assert page.get_by_text("Being read.").count() == 0
     assert len(asked) == 3
+
+
+def test_ya21_a_vault_is_read_as_in_obsidian(browse: Browsing, vault: str):
+    """YA21, HA22. Wikilinks lead to places, callouts fold by keyboard, embeds are seen."""
+    page = browse(f"{vault}/Home")
+    folded = page.locator("details.callout")
+    assert not folded.locator(".tip").is_visible()
+    folded.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    assert folded.locator(".tip .embed").inner_text().split("\n")[-1] == "A bell."
+    picture = page.locator("article img").first
+    assert picture.evaluate("(each) => [each.complete && each.naturalWidth > 0, each.clientWidth]") == [True, 120]
+    assert page.locator("article .missing").all_inner_texts() == ["Gone"]
+    page.get_by_role("link", name="Bell > How it rings").click()
+    assert urlsplit(page.url).fragment == "how-it-rings"
+    assert page.locator(":target").inner_text().startswith("How it rings")

@@ -236,3 +236,11 @@ def test_masked_destinations_are_given_as_the_source_has_them():
     assert [link.destination for link in document.links] == ["{{ .url }}/b", "https://{{ .host }}/"]
     assert [code.text for code in document.code_spans] == ["{{ .code }}"]
     assert document.headings[0].plain == "{{ .title }}"
+
+
+@pytest.mark.parametrize("text", ["[[`|`]]", "[[`a|b`]]", "[[``|``]] `x`", "| `a|b` |\n|---|\n| [[`|`]] |"])
+def test_code_that_a_wikilink_cuts_in_two_is_none(text: str):
+    found = parse(SourceText(text, "a.md"))
+    for code in found.code_spans:
+        assert text[code.span.start : code.span.end] == f"`{code.text}`"
+    assert not found.wikilinks

@@ -78,7 +78,10 @@ def test_ha22_no_label_ends_its_link(label: str) -> None:
 
 
 def test_parts_of_a_document_are_found_by_heading_and_by_block() -> None:
-    text = "# A\n\n## B: c\n\none ^x\n\n- item ^y\n  - inner ^z\n\n| a |\n|---|\n\n^t\n\n> quoted\n\n^q\n\n`no ^n`\n"
+    text = (
+        "# A\n\n## B: c\n\none ^x\n\n- item ^y\n  - inner ^z\n\n| a |\n|---|\n\n^t\n\n> quoted\n\n^q\n\n"
+        "`no ^n`\n\n> [!info]\n> boxed ^r\n"
+    )
     of = document(text)
 
     def part(name: str) -> str | None:
@@ -91,6 +94,7 @@ def test_parts_of_a_document_are_found_by_heading_and_by_block() -> None:
     assert (part("^y") or "").startswith("- item ^y")
     assert part("^z") == "- inner ^z"
     assert part("^q") == "> quoted"
+    assert part("^r") == "> [!info]\n> boxed ^r"
     assert part("^n") is part("none") is part("^none") is part("") is None
 
 

@@ -95,7 +95,8 @@ def test_ya21_an_embedded_note_is_quoted(serve: Serve) -> None:
     assert {each.get("href") for each in shown.all("a") if "blockquote" in each.inside} >= {"/B", "/C", "/sub/D"}
     ids = [each["id"] for each in shown.elements if each.get("id")]
     assert len(ids) == len(set(ids))
-    assert not shown.unbalanced
+    assert [each.text for each in shown.all("h1")] == ["A #", "H B #"]
+    assert [each.text for each in shown.elements if each.tag in ("h3", "h4")] == ["B", "Two", "Two"]
 
 
 def test_x23_what_is_not_published_cannot_be_told_from_what_is_not_there(serve: Serve) -> None:

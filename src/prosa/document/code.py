@@ -20,6 +20,6 @@ def _code_spans(parsed: Parsed) -> Iterator[CodeSpan]:
         span = parsed.span(where)
         written = source[span.start : span.end]
         ticks = len(written) - len(written.lstrip("`"))
-        if ticks:
+        if 0 < 2 * ticks < len(written):
             content = Span(span.start + ticks, span.end - ticks)
             yield CodeSpan(parsed.shown(text, content), span, content)

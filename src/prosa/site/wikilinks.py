@@ -84,18 +84,19 @@ def part_of(document: Document, part: str) -> Span | None:
 
 
 def _block(document: Document, name: str) -> Span | None:
-    """The smallest paragraph or item that ends with the name; a name alone belongs to what stands above it."""
+    """The block that ends with the name: the quotation around it, else the smallest item or paragraph; a name alone
+    belongs to what stands above it."""
     text = document.source.text
+    paragraphs = [each.span for each in document.paragraphs]
     for match in block_names(text):
         if match[1].casefold() != name.casefold() or document.in_code(match.start()):
             continue
-        around = [
-            each for each in (*document.items, *(each.span for each in document.paragraphs)) if match.start() in each
-        ]
-        found = min(around, key=len, default=None)
+        at = match.end() - 1
+        around = [each for each in (*document.items, *paragraphs) if at in each]
+        found = next((each for each in document.quotes if at in each), min(around, key=len, default=None))
         if found is None or text[found.start : found.end].strip() != match[0].strip():
             return found
-        above = (*document.lists, *document.quotes, *(each.span for each in document.paragraphs))
+        above = (*document.lists, *document.quotes, *paragraphs)
         return max((each for each in above if each.end <= found.start), key=lambda each: each.end, default=None)
     return None
 

@@ -22,7 +22,7 @@ _BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^([A-Za-z0-9-]+)[ \t]*\Z")
 _EMPTY = re.compile(r"<p>(?:\s|<br>)*</p>\n?")
 _CALLOUT = re.compile(
     r"\s*<p>\[!(?P<type>[A-Za-z][A-Za-z0-9_-]{0,40})(?:\|[^\]\n<>]{0,200})?\](?P<fold>[+-]?)"
-    r"(?:[ \t]+(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
+    r"(?:[ \t\xa0]+(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
 )
 
 _KINDS = {

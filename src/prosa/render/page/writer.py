@@ -28,6 +28,9 @@ from prosa.site.wikilinks import WikiHref, as_written
 MAX_DEPTH = 64
 """Quotations and lists around one another that show as such; deeper ones show their text only."""
 
+BELOW = 2
+"""Levels that the headings of a quoted text stand below their own: the page has one first heading."""
+
 _TAG = re.compile(r"<[^>]*>")
 _PLAIN_OPTIONS = OPTIONS ^ pyromark.Options.ENABLE_WIKILINKS
 _SIMPLE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "del"}
@@ -177,8 +180,9 @@ def _end_heading(state: State, _: str, __: Any) -> None:
         if anchor
         else ""
     )
-    state.out.append(f"<h{level}{named}>{text}{own}</h{level}>\n")
-    if level == "1" and first:
+    tag = f"h{min(int(level) + BELOW, 6)}" if state.quoted else f"h{level}"
+    state.out.append(f"<{tag}{named}>{text}{own}</{tag}>\n")
+    if level == "1" and first and not state.quoted:
         state.flush()
         state.titled = True
 
