@@ -157,3 +157,11 @@ def test_x6_a_dry_run_of_a_file_loads_nothing_that_reaches_a_network(tmp_path: P
     script = f"import sys; from tests.call.calling import call; status, _ = call(*{words!r}); "
     script += "sys.exit(status or bool({'httpx2', 'openai', 'prosa.adapters.http'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script], cwd=HERE, check=False).returncode == 0
+
+
+def test_h11_a_file_lists_its_actions(tmp_path: Path):
+    """H11. It needs no root for that; one without actions says so."""
+    status, at = call(written(tmp_path))
+    assert status == 0 and "sailings.book  POST  /api/bookings" in at.out
+    status, at = call(written(tmp_path, "# none\n"))
+    assert (status, at.out) == (0, "") and "declares no actions" in at.err

@@ -224,3 +224,15 @@ def test_x8_every_redirect_is_checked_again(site: Site, monkeypatch: pytest.Monk
         answer = exchange.send(Request("GET", f"http://ferries.example:{port}/away", (), {}))
     assert (answer.status, asked) == (200, ["ferries.example", "localhost"])
     assert site.headers("/away")[0]["host"] == f"ferries.example:{port}"
+
+
+def test_h11_without_an_action_all_are_listed(site: Site):
+    """H11. Id, method and URL; as JSON the whole contracts. Nothing is called."""
+    status, at = call(f"{site.url}/ferry", HERE)
+    assert status == 0, at.err
+    assert at.out.splitlines()[0] == "sailings.list  GET  /api/harbours/{harbour}/sailings"
+    assert [line.split()[0] for line in at.out.splitlines()][:2] == ["sailings.list", "sailings.book"]
+    status, at = call(f"{site.url}/ferry", HERE, "--format", "json")
+    assert json.loads(at.out)["actions"][0]["id"] == "sailings.list"
+    assert {method for method, *_ in site.asked} == {"GET"}
+    assert all(target == "/ferry" for _, target, _, _ in site.asked)

@@ -59,7 +59,7 @@ def test_ha1_an_index_says_where_a_node_is(site: Site):
 @pytest.mark.parametrize(
     ("what", "status", "said"),
     [
-        ("nope", 2, "it has 1 (has), 2 (rules)"),
+        ("nope", 2, "it has 1 (has: ferry), 2 (rules: url:/rules)"),
         ("99", 2, "no link of"),
         ("write", 2, "it is no web page"),
         ("away", 2, "another site"),

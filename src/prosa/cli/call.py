@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `call`."""
     parser.add_argument("node", metavar="URL", help="the node that declares the action; with --dry-run also a file")
-    parser.add_argument("action", metavar="ACTION", help="the id of the action")
+    parser.add_argument("action", nargs="?", metavar="ACTION", help="the id of the action; without one all are listed")
     put = "one input; it goes into the path, the query or the body, where the action declares it"
     parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=put)
     whole = '{"query": {...}, "path": {...}, "body": ...} as JSON, @FILE, or - for standard input'
@@ -66,6 +66,8 @@ def _look(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.call_request import contract_in, notes, prepared
 
     node = _node(Path(args.node))
+    if args.action is None:
+        return list_actions(node, args, console)
     if args.site_root is None:
         raise WrongUse("the node is in a file, so its site is not known", hint="as in: --site-root https://example.org")
     if not args.dry_run:
@@ -74,6 +76,23 @@ def _look(args: argparse.Namespace, console: Console) -> int:
     request = prepared(contract, args, console, site_root=args.site_root)
     show(request, args, console)
     notes(contract, request, args, console, unchecked=bool(contract.body_schema_url))
+    return 0
+
+
+def list_actions(node: SiteNode, args: argparse.Namespace, console: Console) -> int:
+    """The actions that a node declares, a line each, on stdout; 0, though it has none."""
+    from prosa.render.json import dump
+    from prosa.render.plain import safe
+
+    if args.format == "json":
+        console.out(dump({"node": node.url or node.name, "actions": [dict(each) for each in node.actions]}, indent=2))
+        return 0
+    for each in node.actions:
+        words = [str(each.get(name) or "") for name in ("id", "method", "url")]
+        about = str(each.get("title") or each.get("description") or "").partition("\n")[0]
+        console.out(safe("  ".join(filter(None, (*words, about)))))
+    if not node.actions:
+        console.err(f"{safe(node.name)} declares no actions")
     return 0
 
 

@@ -9,7 +9,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prosa.cli.call import show
+from prosa.cli.call import list_actions, show
 from prosa.cli.call_answer import print_answer
 from prosa.cli.call_request import contract_in, notes, prepared
 from prosa.cli.console import Console
@@ -51,6 +51,8 @@ def _call(client: SiteClient, args: argparse.Namespace, console: Console) -> int
 
     root = _root(args)
     node, _ = client.fetch(args.node)
+    if args.action is None:
+        return list_actions(node, args, console)
     contract = contract_in(node, args.action)
     schema = client.schema(contract, root)
     request = prepared(contract, args, console, site_root=root, schema=schema)

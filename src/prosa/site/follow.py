@@ -136,6 +136,12 @@ def _paths(url: str) -> tuple[str, ...]:
     return (url, urlsplit(url).path) if url else ()
 
 
+def _named(lead: Lead) -> str:
+    """A link in a list: what it is called, and what it leads to."""
+    target = lead.node_id or (lead.words[1] if len(lead.words) > 1 else lead.url)
+    return f"{lead.words[0]}: {target}" if target and target != lead.words[0] else lead.words[0]
+
+
 def _listed(every: tuple[Lead, ...]) -> str:
-    shown = ", ".join(f"{lead.number} ({lead.words[0]})" for lead in every[:12] if lead.words)
+    shown = ", ".join(f"{lead.number} ({_named(lead)})" for lead in every[:12] if lead.words)
     return f"it has {shown}" + (", …" if len(every) > 12 else "")

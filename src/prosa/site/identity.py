@@ -7,6 +7,7 @@ In: a reading, and what the site knows of its document. Out: a `NodeView`. An MD
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from prosa.data import Scalar, Sequence
@@ -22,6 +23,8 @@ _TYPES = {"magi": "document", "markdownlang": "program", "prapti": "chat", "skil
 _TEXTS = ("id", "type", "title")
 _SUMMARIES = ("summary", "description", "purpose")
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 MAX_SUMMARY = 500
 """Characters of a summary: it stands in lists."""
 
@@ -34,11 +37,13 @@ def view_of(
     own_id: str = "",
     links: Iterable[TypedLink] = (),
     actions: Iterable[Mapping[str, Any]] = (),
+    lent: Mapping[str, Any] = NOTHING,
 ) -> NodeView:
     """The node of a document at ``path`` below the root of the site.
 
     ``own_id`` is its id in the graph, empty where that is not known yet; ``links`` and ``actions`` are what the site
-    derives for a document of another dialect, which win over nothing that its author wrote.
+    derives for a document of another dialect, which win over nothing that its author wrote. ``lent`` is what meta files
+    lend it, which stands apart from its own fields and names nothing (X33).
     """
     record = record_of(reading, path)
     written = _written(reading)
@@ -49,6 +54,7 @@ def view_of(
         "title": record.title,
         "links": [link._asdict() for link in links],
         "actions": [dict(action) for action in actions],
+        **({"lent": dict(lent)} if lent else {}),
     }
     derived = {} if reading.name == "mdh" else {name: fields[name] for name in _missing(fields, written)}
     text = spliced(reading.front, derived) if derived else reading.front.source.text
@@ -67,6 +73,7 @@ def view_of(
         derived=derived,
         actions=_actions(reading, derived),
         reading=reading,
+        lent=lent,
     )
 
 

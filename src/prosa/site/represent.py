@@ -17,5 +17,7 @@ def json_of(view: NodeView, prefix: str = "") -> dict[str, Any]:
     if view.actions or "actions" in fields:
         fields["actions"] = [dict(action) for action in view.actions]
         fields.pop("action", None)
+    if view.lent:
+        fields.setdefault("lent", dict(view.lent))
     head = {name: fields.pop(name) for name in ("id", "type", "title")}
     return {**head, **fields, "md_url": f"{prefix}{view.url}", "body": view.body}

@@ -31,7 +31,8 @@ class NodeView:
     ``path`` is the file below the root of the site, with `/`; empty for a node that no file stands for. ``url`` is its
     `md_url` without the prefix of the site. ``derived`` are the front matter fields that were added, in order, empty
     for an MDH node; ``fields`` everything that its front matter says then. ``markdown`` are the bytes of its Markdown
-    form, ``body`` the text below its front matter. ``reading`` is None for a node that no file stands for.
+    form, ``body`` the text below its front matter. ``reading`` is None for a node that no file stands for. ``lent`` is
+    what meta files lend it: `value` and `by`, by field.
     """
 
     path: str
@@ -47,6 +48,7 @@ class NodeView:
     derived: Mapping[str, Any] = field(default_factory=dict)
     actions: tuple[Mapping[str, Any], ...] = ()
     reading: DialectReading | None = None
+    lent: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Neighbour(NamedTuple):

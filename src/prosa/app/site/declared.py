@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WITH_ACTIONS = "SELECT path, actions FROM document WHERE actions <> '[]' ORDER BY path"
 _SUMMARIES = """SELECT d.path, m.key, m.text FROM metadata m JOIN document d ON d.id = m.document
-  WHERE m.key IN ('summary', 'description') AND m.n = 0 AND m.kind = 'text'"""
+  WHERE m.key IN ('summary', 'description') AND m.n = 0 AND m.kind = 'text' AND m.lent_by IS NULL"""
 
 MAX_SUMMARY = 300
 

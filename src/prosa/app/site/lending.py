@@ -7,10 +7,10 @@ they lend it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
@@ -21,12 +21,15 @@ from prosa.corpus.found import Found, Scan, Stamp
 from prosa.corpus.published import guarded
 from prosa.dialects.detect import detect
 from prosa.dialects.front import read_front
-from prosa.dialects.magi.meta import MetaFile, effective_fields
+from prosa.dialects.magi.meta import MetaFile, effective_fields, lent_to
 from prosa.dialects.reading import DialectReading, read_as
 from prosa.source import FileProblem
 
 LendingFile: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
+
+LentFields: TypeAlias = dict[str, dict[str, Any]]
+"""What is lent to a document, by field: its `value`, and the path of the meta file it comes `by`."""
 
 _GLOBS = "globs"
 
@@ -40,6 +43,7 @@ class Lenders:
 
     files: RootedFiles
     _known: dict[str, tuple[Stamp, LendingFile | None]] = field(default_factory=dict)
+    _said: dict[str, MetaFile[Any]] = field(default_factory=dict)
 
     def of(self, scan: Scan) -> tuple[LendingFile, ...]:
         """The meta files among the documents that were found."""
@@ -66,7 +70,27 @@ class Lenders:
         globs = reading.model.fields.texts(_GLOBS) if found == "magi" else ()
         if not globs:
             return None
+        self._said[each.path] = MetaFile(PurePosixPath(each.path), globs, reading.front_matter or {})
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
+
+    def lent(self, reading: DialectReading, path: str, shown: Callable[[str], bool]) -> LentFields:
+        """What is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not published
+        nothing is told (X33, X23)."""
+        metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
+        found = lent_to(reading, path, metas) if metas else {}
+        open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
+        return {
+            name: {"value": each.value, "by": str(each.by)} for name, each in found.items() if str(each.by) in open_
+        }
+
+
+def facets_of_lender(path: str, lenders: Sequence[LendingFile]) -> Facets | None:
+    """The facets of a meta file itself, with what others lend to it; None where there is none at the path."""
+    meta = next((each for each in lenders if str(each.path) == path), None)
+    if meta is None:
+        return None
+    fields = effective_fields(meta.fields, meta.path, lenders)
+    return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
 def facets_at(reading: DialectReading, path: str, lenders: Sequence[LendingFile]) -> Facets:

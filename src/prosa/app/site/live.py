@@ -21,7 +21,7 @@ from prosa.app.site.attachments import Attachments
 from prosa.app.site.catalogue import Catalogue, read_catalogue
 from prosa.app.site.files import Place, SiteFiles
 from prosa.app.site.hidden import hidden_files
-from prosa.app.site.lending import SUFFIX, Lenders, LendingFile, facets_at
+from prosa.app.site.lending import SUFFIX, Lenders, LendingFile, LentFields, facets_at, facets_of_lender
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme, is_reserved
@@ -165,7 +165,12 @@ class LiveSite:
         for each in {path, real}:  # a link does not take a document out of the reach of a meta file
             if not is_published(facets_at(reading, each, lenders), private=self.options.private):
                 return None
-        return self._view(path, reading)
+        return self._view(path, reading, self._metas.lent(reading, path, lambda by: self._is_shown(by, lenders)))
+
+    def _is_shown(self, meta: str, lenders: tuple[LendingFile, ...]) -> bool:
+        """Whether a meta file is published itself."""
+        facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
+        return facets is not None and is_published(facets, private=self.options.private)
 
     def _reading(self, path: str) -> tuple[str, DialectReading]:
         """Where a document lies when links are followed, and what it says."""
@@ -180,7 +185,7 @@ class LiveSite:
         hint = self._corpus.hint_of(place) if self._corpus is not None else ""
         return real, read_as(front, detect(front, by_glob=hint or None).dialect)  # type: ignore[arg-type]
 
-    def _view(self, path: str, reading: DialectReading) -> NodeView:
+    def _view(self, path: str, reading: DialectReading, lent: LentFields) -> NodeView:
         from prosa.app.site.around import typed_links
         from prosa.site.identity import view_of
 
@@ -189,7 +194,7 @@ class LiveSite:
         url = row.url if row is not None else url_of(path, own_id, self.options.layout, stands=self._stands(path))
         actions = self.options.actions(reading, path) if self.options.actions is not None else ()
         links = typed_links(self, path) if reading.name != "mdh" and row is not None else ()
-        return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions)
+        return view_of(reading, path, url=url, own_id=own_id, links=links, actions=actions, lent=lent)
 
     def _stands(self, path: str) -> bool:
         """Whether a README stands for its folder, as far as the files tell."""

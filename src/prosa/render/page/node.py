@@ -43,7 +43,7 @@ def node_page(page: Page) -> str:
         "crumbs": [{"title": each.title, "url": site_url(frame, each.url)} for each in page.crumbs],
         "actions": actions,
         "forms": _forms(page),
-        "properties": properties(view.fields),
+        "properties": properties(view.fields, view.lent),
         "derived": sorted(map(str, view.derived)),
         "building": page.around is None,
         "connections": connections(page),

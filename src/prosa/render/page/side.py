@@ -6,7 +6,7 @@ Long lists are cut, and say how much is missing: a node that everything points a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from prosa.render.json import dump
@@ -25,9 +25,12 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The front matter: ``text``, ``code`` or ``tags`` by ``name``."""
-    shown = ((str(name), value) for name, value in fields.items() if name not in _ELSEWHERE)
+def properties(fields: Mapping[str, Any], lent: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The front matter: ``text``, ``code`` or ``tags`` by ``name``; what is lent says by whom."""
+    own = (
+        (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
+    )
+    shown = chain(own, ((f"{name} (lent by {each['by']})", each["value"]) for name, each in lent.items()))
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 
