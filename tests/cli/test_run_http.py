@@ -310,3 +310,18 @@ def test_an_address_where_nobody_answers_is_given_up(count: Path, tmp_path: Path
         status, at = prosa("run", count, "--base-url", url, "--timeout", "300ms", environ=user(tmp_path))
     assert status == 1
     assert "wall clock limit" in at.err
+
+
+def test_la27_la28_another_server_says_who_answered_and_charges_nothing(count: Path, model_server: ModelServer):
+    """A model of a known name at an address that is not its service has no price, but for one of the user's own."""
+    model_server.script({"content": {"words": 2}, "model": "tiny.gguf"})
+    status, at = asked(model_server, count, "--summary")
+    summary = summary_in(at.err)
+    assert (status, summary["model"], summary["answered_by"]) == (0, "gpt-4o", "tiny.gguf")
+    assert (summary["tokens"]["cost"], summary["total"]["cost"]) == (None, None)
+
+
+def test_la28_what_a_server_cut_off_is_asked_for_again(count: Path, model_server: ModelServer):
+    model_server.script({"content": '{"wor', "finish": "length"}, {"content": {"words": 2}})
+    status, at = asked(model_server, count, "--summary")
+    assert (status, json.loads(at.out), summary_in(at.err)["errors"]) == (0, {"words": 2}, 1)
