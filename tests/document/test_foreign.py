@@ -34,6 +34,7 @@ def test_x3_javascript_in_mdx(text: str, hidden: list[str]):
     ("text", "hidden"),
     [
         ("{{< code-toggle >}}\n[[cascade]]\nx = 1\n{{< /code-toggle >}}\n", ["[[cascade]]"]),
+        ("{{< a/b x=1 >}}\n[[x.y]]\n{{</ a/b >}}\n", ["[[x.y]]"]),
         ("{{< note >}}\nsee [[other]]\n{{< /note >}}", []),
         ("[[note]]\n{{< figure src=x >}}\n", []),
     ],

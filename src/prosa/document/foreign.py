@@ -15,7 +15,7 @@ _TICKS = r"(?<!`)(?P<tick>`+)(?!`)[^\n]*?(?<!`)(?P=tick)(?!`)"
 _MODULE = r"^(?P<module>(?:import|export)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*)"
 _MDX = re.compile(rf"{_FENCE}|{_TICKS}|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
 _BRACES = re.compile(r"[{}]")
-_SHORTCODE = re.compile(r"\{\{<\s*([\w/-]+)(?:\s[^>\n]*)?>\}\}")
+_SHORTCODE = re.compile(r"\{\{<\s*(?P<end>/\s*)?(?P<name>[\w-][\w/-]*)(?:\s[^>\n]*)?>\}\}")
 _TABLE = re.compile(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
 
 
@@ -36,10 +36,9 @@ def shortcode_spans(text: str) -> Iterator[Span]:
     opened: dict[str, int] = {}
     done = 0
     for found in _SHORTCODE.finditer(text):
-        name = found[1]
-        if not name.startswith("/"):
-            opened[name] = found.end()
-        elif (start := opened.pop(name[1:], None)) is not None and start >= done:
+        if found["end"] is None:
+            opened[found["name"]] = found.end()
+        elif (start := opened.pop(found["name"], None)) is not None and start >= done:
             yield from (Span(*each.span(1)) for each in _TABLE.finditer(text, start, found.start()))
             done = found.end()
 

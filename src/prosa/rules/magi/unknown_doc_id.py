@@ -26,24 +26,24 @@ ALIKE = 0.85
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """At the id. Silent unless all documents below the root are known: the target may be among the others. Samples name
-    documents that exist nowhere: where no relationship of the whole corpus leads to a document, an id is a finding only
-    if one that looks alike is there."""
+    documents that exist nowhere: in a folder where no relationship leads to or from, an id is a finding only if one
+    that looks alike is there."""
     if not corpus.complete:
         return
     names = corpus_names(corpus)
     unknown: list[tuple[Path, Ref]] = []
-    known = False
+    connected: set[Path] = set()
     for path, facts in corpus.entries.items():
         for ref in facts.refs if facts.dialect == "magi" else ():
             if ref.origin == "footnote" and ref.kind == "id":
-                if names.find(Key("id", ref.target)):
-                    known = True
+                if found := names.find(Key("id", ref.target)):
+                    connected.update((path.parent, *(each.real.parent for each in found)))
                 else:
                     unknown.append((path, ref))
     ids = [each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id"]
     for number, (path, ref) in enumerate(unknown):
         guess = nearest(ref.target, ids, cutoff=ALIKE) if number < MAX_SUGGESTIONS else None
-        if known or guess or corpus.rooted == "given":
+        if path.parent in connected or guess or corpus.rooted == "given":
             message = f"no document here has the id `{shown(ref.target)}`"
             note = f"did you mean `{guess}`?" if guess else "a `source-url` names what is outside the corpus"
             meant = Misspelling(ref.target, guess) if guess else None
