@@ -74,10 +74,10 @@ class Wildcard:
         """Whether the pattern is about all of ``text``."""
         if self.automaton is None:
             return text == self.prefix
-        start, end = len(self.prefix), len(text) - len(self.suffix)
-        if end < start or not text.startswith(self.prefix) or not text.endswith(self.suffix):
+        if not text.endswith(self.suffix) or not text.startswith(self.prefix):
             return False
-        return self.automaton.accepts(text[start:end])
+        start, end = len(self.prefix), len(text) - len(self.suffix)
+        return end >= start and self.automaton.accepts(text[start:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,13 @@ class PathGlob:
 
     def matches(self, path: bytes, *, is_folder: bool) -> bool:
         """Whether the glob is about the file or folder at ``path``, and not only about a folder above it."""
+        return self.names(path, path[path.rfind(b"/") + 1 :], is_folder=is_folder)
+
+    def names(self, path: bytes, name: bytes, *, is_folder: bool) -> bool:
+        """`matches` for one who has the last part of the path at hand."""
         if self.wildcard is None or (self.only_folders and not is_folder):
             return False
-        return self.wildcard.matches(path if self.anchored else path[path.rfind(b"/") + 1 :])
+        return self.wildcard.matches(path if self.anchored else name)
 
     def covers(self, path: bytes) -> bool:
         """Whether the glob is about the file at ``path`` or about a folder that it is in."""

@@ -40,7 +40,8 @@ class Pattern:
 class Ignored:
     """The patterns that hold in a folder, those of the folders above it included: the last that matches decides.
 
-    ``folder`` is the folder of the patterns; ``above`` are the patterns of the folders around it.
+    ``folder`` is the folder of the patterns, without a slash at its end, and the last of them stands first; ``above``
+    are the patterns of the folders around it.
     """
 
     folder: str
@@ -51,29 +52,31 @@ class Ignored:
         """Whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything along."""
         level: Ignored | None = self
         while level is not None:
-            below = os.fsencode(path[len(level.folder.rstrip(os.sep)) + 1 :].replace(os.sep, "/"))
-            for pattern in reversed(level.patterns):
-                if pattern.glob.matches(below, is_folder=is_folder):
-                    return not pattern.negated
+            if level.patterns:
+                below = os.fsencode(path[len(level.folder) + 1 :].replace(os.sep, "/"))
+                name = below[below.rfind(b"/") + 1 :]
+                for pattern in level.patterns:
+                    if pattern.glob.names(below, name, is_folder=is_folder):
+                        return not pattern.negated
             level = level.above
         return False
 
     def inside(self, folder: str) -> Ignored:
         """What holds in a folder below this one."""
         patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False)
-        return Ignored(folder, patterns, self) if patterns else self
+        return Ignored(folder.rstrip(os.sep), patterns, self) if patterns else self
 
 
 def ignored_in(folder: str) -> Ignored:
     """What holds in ``folder``, a real path: the patterns of its work tree down to it."""
     top = _work_tree(folder)
     start = top or folder
-    found = Ignored(start, ())
+    found, below = Ignored("", ()), start.rstrip(os.sep)
     if top is not None:
         store = _git_folder(top)
-        found = Ignored(start, _read(_excludes_file(top, store)), found)
-        found = Ignored(start, _read(os.path.join(store, "info", "exclude")), found)
-    found = Ignored(start, _read(os.path.join(start, IGNORE_FILE), follow=False), found)
+        found = Ignored(below, _read(_excludes_file(top, store)), found)
+        found = Ignored(below, _read(os.path.join(store, "info", "exclude")), found)
+    found = Ignored(below, _read(os.path.join(start, IGNORE_FILE), follow=False), found)
     inner = folder[len(start) :].strip(os.sep)
     for part in inner.split(os.sep) if inner else ():
         start = os.path.join(start, part)
@@ -138,8 +141,8 @@ def _bytes(path: str, most: int, *, follow: bool) -> bytes:
 
 
 def _read(path: str, *, follow: bool = True) -> tuple[Pattern, ...]:
-    """The patterns of a file. As git does, a `.gitignore` that is a link is not followed."""
-    return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM)))
+    """The patterns of a file, the last one first. As git does, a `.gitignore` that is a link is not followed."""
+    return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM)))[::-1]
 
 
 def _patterns(data: bytes) -> Iterator[Pattern]:
