@@ -6,11 +6,12 @@ In: a reading, and what the site knows of its document. Out: a `NodeView`. An MD
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from prosa.data import Scalar, Sequence
+from prosa.data import Scalar, Sequence, to_value
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import DialectReading
 from prosa.graph.records import record_of
@@ -22,6 +23,8 @@ _TYPES = {"magi": "document", "markdownlang": "program", "prapti": "chat", "skil
 
 _TEXTS = ("id", "type", "title")
 _SUMMARIES = ("summary", "description", "purpose")
+
+_CLASS = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -66,7 +69,10 @@ def view_of(
         id=fields["id"],
         type=fields["type"],
         title=fields["title"],
-        summary=next(filter(None, (_text(written.get(name)) for name in _SUMMARIES)), "")[:MAX_SUMMARY],
+        summary=next(filter(None, (_seo(reading), *(_text(written.get(name)) for name in _SUMMARIES))), "")[
+            :MAX_SUMMARY
+        ],
+        layout=_layout(reading),
         markdown=text.encode("utf-8"),
         body=_body(reading, derived),
         fields=whole,
@@ -75,6 +81,24 @@ def view_of(
         reading=reading,
         lent=lent,
     )
+
+
+def _page_of(reading: DialectReading, name: str) -> Any:
+    """What a record says of its page (Y12)."""
+    page = reading.model.ops_map("page") if reading.name == "ymj" and reading.model else None
+    value = to_value(page) if page is not None else None
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def _seo(reading: DialectReading) -> str:
+    seo = _page_of(reading, "seo")
+    return _text(seo.get("description")) if isinstance(seo, Mapping) else ""
+
+
+def _layout(reading: DialectReading) -> str:
+    """The layout of a page as the name of a class; empty for what is none."""
+    name = _text(_page_of(reading, "layout")).lower()
+    return name if _CLASS.fullmatch(name) else ""
 
 
 def type_of(dialect: str) -> str:

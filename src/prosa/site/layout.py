@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote_to_bytes
 
-from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_readme, md_url
+from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_readme, is_reserved, md_url
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.site.view import Form
 
@@ -24,7 +24,9 @@ NODE_ROOT = "/node/"
 MAX_PATH = 2_048
 """Characters of a URL path; no file system takes much longer ones."""
 
-_TWINS: tuple[tuple[str, Form], ...] = ((".md", "markdown"), (".json", "json"), (".html", "html"))
+TWINS: tuple[tuple[str, Form], ...] = ((".md", "markdown"), (".json", "json"), (".html", "html"))
+"""The suffixes of the forms of a node."""
+
 _SPELLED = (*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]")
 _SAFE = "/!$&'()*+,;=:@-._~"
@@ -57,6 +59,16 @@ def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: 
     return md_url(path, stands=stands)
 
 
+def route_url(route: str) -> str:
+    """The URL path that a record asks for (Y12), in its one spelling; empty for one that no node may have: none on this
+    site, one of the site itself, of a folder, or of a form of another node."""
+    path = decoded(route.strip().encode("utf-8", "replace"))
+    if path is None or "?" in path or "#" in path or "%" in path or path.endswith(("/", *(each for each, _ in TWINS))):
+        return ""
+    url = exact_url(path[1:])
+    return "" if is_reserved(url) or path.startswith(NODE_ROOT) or decoded(url.encode("ascii")) != path else url
+
+
 def exact_url(path: str) -> str:
     """The URL path that names a file with its suffix, where another has a claim to the one without."""
     return quote(f"/{path}", safe=_SAFE, errors="replace")
@@ -64,7 +76,7 @@ def exact_url(path: str) -> str:
 
 def twin_of(url: str, form: Form) -> str:
     """The URL of one form of a node: `/x.md`, `/x.json`, `/x.html`; of a folder `/a/index.md` (HA7)."""
-    suffix = next(suffix for suffix, each in _TWINS if each == form)
+    suffix = next(suffix for suffix, each in TWINS if each == form)
     return f"{url}index{suffix}" if url.endswith("/") else f"{url}{suffix}"
 
 
@@ -98,7 +110,7 @@ def folder_twin(path: str) -> tuple[str, Form | None] | None:
         return path[1:], None
     folder, _, last = path[1:].rpartition("/")
     folder = f"{folder}/" if folder else ""
-    for suffix, form in _TWINS:
+    for suffix, form in TWINS:
         if last == f"index{suffix}":
             return folder, form
     return (folder, None) if last == "index" else None
@@ -107,7 +119,7 @@ def folder_twin(path: str) -> tuple[str, Form | None] | None:
 def id_and_form(path: str) -> tuple[str, Form | None]:
     """The id in `/node/ID`, and the form that its suffix asks for, for a node whose id has no such suffix itself."""
     own = _id_of(path)
-    for suffix, form in _TWINS:
+    for suffix, form in TWINS:
         if own.endswith(suffix) and len(own) > len(suffix):
             return own.removesuffix(suffix), form
     return own, None
@@ -127,7 +139,7 @@ def _files(name: str) -> list[Wanted]:
         found.insert(0, Wanted(name, "markdown"))
     elif lowered.endswith(DOCUMENT_SUFFIXES):
         found.insert(0, Wanted(name, None))
-    for suffix, form in _TWINS:
+    for suffix, form in TWINS:
         if name.endswith(suffix) and len(name) > len(suffix):
             stem = name.removesuffix(suffix)
             found += [Wanted(f"{stem}{each}", form) for each in _SPELLED if f"{stem}{each}" != name]

@@ -32,7 +32,7 @@ class NodeView:
     `md_url` without the prefix of the site. ``derived`` are the front matter fields that were added, in order, empty
     for an MDH node; ``fields`` everything that its front matter says then. ``markdown`` are the bytes of its Markdown
     form, ``body`` the text below its front matter. ``reading`` is None for a node that no file stands for. ``lent`` is
-    what meta files lend it: `value` and `by`, by field.
+    what meta files lend it: `value` and `by`, by field. ``layout`` is the name of a class for its page.
     """
 
     path: str
@@ -49,6 +49,7 @@ class NodeView:
     actions: tuple[Mapping[str, Any], ...] = ()
     reading: DialectReading | None = None
     lent: Mapping[str, Any] = field(default_factory=dict)
+    layout: str = ""
 
 
 class Neighbour(NamedTuple):

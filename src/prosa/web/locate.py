@@ -61,7 +61,7 @@ def locate(site: LiveSite, path: str) -> Document | Folder | Asset | Moved | Non
     """What is at a decoded URL path. Raises `FileProblem` for a document that cannot be read."""
     if is_reserved(path):
         return None
-    found = _document(site, _wanted(site, path))
+    found = _document(site, _wanted(site, path)) or _document(site, _routed(site, path))
     return (
         (_moved(site, found, path) if found is not None else None) or found or _asset(site, path) or _folder(site, path)
     )
@@ -83,6 +83,15 @@ def _document(site: LiveSite, some: Iterable[Wanted]) -> Document | None:
         if place is not None and (view := site.view(wanted.path)) is not None:
             return Document(wanted.path, place, view, wanted.form)
     return None
+
+
+def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
+    """The record that lives at a route, which only the catalogue knows (Y12)."""
+    for suffix, form in (("", None), *layout.TWINS):
+        url = layout.exact_url(path[1:].removesuffix(suffix)) if path.endswith(suffix) else ""
+        row = site.catalogue.by_url.get(url)
+        if row is not None and row.dialect == "ymj":
+            yield Wanted(row.path, form)
 
 
 def _moved(site: LiveSite, found: Document, path: str) -> Moved | None:

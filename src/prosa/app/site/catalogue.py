@@ -17,14 +17,17 @@ from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_reserved, standing_readmes
 from prosa.site.identity import type_of
-from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, url_of
+from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, route_url, url_of
 from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
 
-_ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text
+_ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text,
+    r.text
   FROM document d
   LEFT JOIN metadata i ON i.document = d.id AND i.key = 'id' AND i.n = 0 AND i.lent_by IS NULL
   LEFT JOIN metadata t ON t.document = d.id AND t.key = 'type' AND t.n = 0 AND t.lent_by IS NULL
+  LEFT JOIN metadata r ON r.document = d.id AND r.key = 'footer.ops.page.route' AND r.n = 0 AND r.kind = 'text'
+    AND d.dialect = 'ymj'
   ORDER BY d.path"""
 """What an author wrote as `id` and `type` is what the node says of itself, whatever its dialect."""
 
@@ -36,7 +39,7 @@ class Catalogue:
     """The published nodes by path. ``generation`` grows with every change; ``hidden`` counts documents that are in the
     index and not in ``rows``. ``names`` are the ids of the nodes in the graph, in the order of ``rows``. ``shadowed``
     are documents that could be shown and that no URL leads to; ``linked`` are files beside documents that published
-    ones name."""
+    ones name; ``unrouted`` are records that cannot live where they ask to, with the route."""
 
     rows: tuple[NodeRow, ...] = ()
     names: tuple[str, ...] = field(default=(), repr=False)
@@ -44,6 +47,7 @@ class Catalogue:
     hidden: int = 0
     shadowed: tuple[NodeRow, ...] = ()
     linked: frozenset[str] = field(default=frozenset(), repr=False)
+    unrouted: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def by_path(self) -> Mapping[str, NodeRow]:
@@ -116,7 +120,8 @@ def read_catalogue(
     ends = {path: links.get(path, path) for path in open_}
     shown = {path for path, end in ends.items() if end is not None and open_[path] and open_.get(end, True)}
     readmes = standing_readmes(shown)
-    for node, kind, title, path, dialect, updated, _classification, _visibility, *own in everything:
+    routes: dict[str, str] = {}
+    for node, kind, title, path, dialect, updated, _classification, _visibility, *own, route in everything:
         if path not in shown:
             continue
         own_id, own_type = (" ".join((each or "").split()) for each in own)
@@ -124,12 +129,16 @@ def read_catalogue(
         url = url_of(path, own_id, layout, stands=path in readmes)
         row = NodeRow(own_id, own_type or kind or type_of(dialect), title, url, path, dialect, updated or "")
         found.append((node, row))
-    settled = [(node, row) for (node, _), row in zip(found, one_url_each([row for _, row in found]), strict=True)]
+        routes |= {path: route} if route is not None else {}
+    one_each = routed(list(one_url_each([row for _, row in found])), routes)
+    settled = [(node, row) for (node, _), row in zip(found, one_each, strict=True)]
     readable = [(node, row) for node, row in settled if not is_shadowed(row.url)]
     shadowed = tuple(row for _, row in settled if is_shadowed(row.url))
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
     linked = linked_files(connection, {row.path for row in rows})
-    return Catalogue(rows, names, generation, len(everything) - len(rows), shadowed, linked)
+    there = {row.path: row.url for row in rows}
+    unrouted = tuple((path, route) for path, route in routes.items() if there.get(path) != route_url(route))
+    return Catalogue(rows, names, generation, len(everything) - len(rows), shadowed, linked, unrouted)
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:
@@ -159,6 +168,18 @@ def one_url_each(rows: Sequence[NodeRow]) -> Iterator[NodeRow]:
             continue
         first = next((each.path for each in asked(decoded(row.url.encode()) or "/").wanted if each.path in paths), "")
         yield row if first in (row.path, "") else row._replace(url=exact_url(row.path))
+
+
+def routed(rows: Sequence[NodeRow], routes: Mapping[str, str]) -> Iterator[NodeRow]:
+    """The rows, records at the routes that they ask for (Y12). Whatever lives at a URL by its file keeps it; of several
+    records at one route the first by path has it."""
+    taken = {row.url for row in rows}
+    for row in rows:
+        url = route_url(routes.get(row.path, ""))
+        if url and url not in taken:
+            taken.add(url)
+            row = row._replace(url=url)
+        yield row
 
 
 def is_shadowed(url: str) -> bool:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _WITH_ACTIONS = "SELECT path, actions FROM document WHERE actions <> '[]' ORDER BY path"
 _SUMMARIES = """SELECT d.path, m.key, m.text FROM metadata m JOIN document d ON d.id = m.document
-  WHERE m.key IN ('summary', 'description') AND m.n = 0 AND m.kind = 'text' AND m.lent_by IS NULL"""
+  WHERE m.key IN ('summary', 'description', 'footer.ops.page.seo.description')
+    AND m.n = 0 AND m.kind = 'text' AND m.lent_by IS NULL"""
 
 MAX_SUMMARY = 300
 
@@ -38,7 +39,7 @@ def summaries(site: LiveSite) -> dict[str, str]:
     rows = site.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
     found: dict[str, str] = {}
     for path, key, text in rows:
-        if key == "summary" or path not in found:
+        if key != "description" or path not in found:
             found[path] = " ".join(text.split())[:MAX_SUMMARY]
     return found
 

@@ -33,6 +33,7 @@ def node_page(page: Page) -> str:
         **chrome(frame, title, lang=language_of(page), back=view.url, scripts=tuple(scripts)),
         "view": {
             "title": title,
+            "layout": f" layout-{view.layout}" if view.layout else "",
             "type": "" if view.dialect == "listing" else view.type,
             "updated": _text(view.fields.get("updated")),
         },

@@ -1,0 +1,63 @@
+"""Y12: a record lives at its route, is described by what it says for search engines, and its layout is a class."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prosa.dialects.mdh.url import is_reserved
+from prosa.site.layout import decoded, route_url
+from tests.web.conftest import Serve
+
+
+def record(route: object, layout: str = "wide") -> str:
+    page = {"route": route, "layout": layout, "seo": {"description": "About fog"}}
+    footer = json.dumps({"schema": {}, "ops": {"page": page}})
+    return f"---\nkind: page\nsubject: Fog\n---\n# Fog\n\n```json\n{footer}\n```\n"
+
+
+def test_y12_a_record_lives_at_its_route(serve: Serve) -> None:
+    """Y12, H7, HA2. In every form, in the indexes, and as the target of links; its file answers too."""
+    served = serve({"notes/t.ymj": record("/weather/fog"), "a.md": "# A\n\n[fog](notes/t.ymj)\n"})
+    assert served.get("/weather/fog", "application/json").json["md_url"] == "/weather/fog"
+    assert served.get("/weather/fog.md").kind == "text/markdown"
+    assert served.get("/notes/t.ymj", "application/json").json["md_url"] == "/weather/fog"
+    assert "/weather/fog" in {each["md_url"] for each in served.get("/mdh/nodes.json").json["nodes"]}
+    assert 'href="/weather/fog"' in served.get("/a", "text/html").text
+    page = served.get("/weather/fog", "text/html").text
+    assert '<meta name="description" content="About fog">' in page and 'class="sheet layout-wide"' in page
+    assert "(/weather/fog.md): About fog" in served.get("/llms.txt").text
+
+
+@pytest.mark.parametrize(
+    "route",
+    ["/../etc", "//evil.example/x", "https://evil.example", "/mdh/search", "/.git/x", "/a", "/", "/x/", "/x.html", "",
+     "x", "/node/a", "/x?y", "/x#y", "/a\\b", "/llms.txt", 7, None],
+)  # fmt: skip
+def test_y12_a_route_that_cannot_be_leaves_a_record_where_it_is(serve: Serve, route: object) -> None:
+    """Y12, X23. Nothing of the site or of another node is taken, nothing leads out of it."""
+    served = serve({"t.ymj": record(route, 'x" onload="y'), "a.md": "# A\n"})
+    assert served.get("/t.ymj", "application/json").json["md_url"] == "/t.ymj"
+    assert "# A" in served.get("/a").text
+    assert 'class="sheet">' in served.get("/t.ymj", "text/html").text
+
+
+def test_y12_of_two_records_at_one_route_the_first_has_it(serve: Serve) -> None:
+    """Y12, H7."""
+    served = serve({"b.ymj": record("/fog"), "a.ymj": record("/fog")})
+    urls = {each["id"]: each["md_url"] for each in served.get("/mdh/nodes.json").json["nodes"]}
+    assert (urls["a.ymj"], urls["b.ymj"]) == ("/fog", "/b.ymj")
+    assert served.site.catalogue.unrouted == (("b.ymj", "/fog"),)
+
+
+@given(st.text("/.%\\ab#?é:\x00 ", max_size=12).map("/{}".format) | st.text(max_size=20))
+def test_y12_every_route_stays_inside_the_site(route: str) -> None:
+    """Y12, X23."""
+    url = route_url(route)
+    if url:
+        path = decoded(url.encode("ascii"))
+        assert path is not None and not path.endswith("/") and not is_reserved(url)
+        assert not {"", ".", ".."} & set(path[1:].split("/"))
