@@ -24,6 +24,9 @@ actions:
   - {id: away, method: GET, url: /away, auth: {type: bearer}}
   - {id: rounds, method: GET, url: /rounds}
   - {id: inward, method: GET, url: /inward}
+  - {id: rooms.book, method: GET, url: /here}
+  - {id: seats.book, method: GET, url: /broken}
+  - {id: errands, title: Cancel an errand, method: GET, url: /here}
   - {id: large, method: GET, url: /large}
   - {id: slow, method: GET, url: /slow}
   - {id: packed, method: GET, url: /packed}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -190,7 +191,10 @@ def test_a_dry_run_reads_the_node_and_sends_nothing_else(site: Site):
         ("https://user:pw@x.example/a", [], 2, "must not carry a name or a password"),
         ("http://", [], 2, "names a host"),
         ("http://nowhere.invalid/a", [], 1, "does not resolve"),
-        ("http://127.0.0.1:1/a", [HERE], 1, "cannot be reached"),
+        ("http://127.0.0.1:1/a", [HERE], 1, "127.0.0.1 at port 1 cannot be reached: connection refused"),
+        ("http://0177.0.0.1:1/a", [], 1, "0177.0.0.1 is the address 127.0.0.1 in another spelling"),
+        ("http://①②⑦.0.0.1:1/a", [HERE], 1, "①②⑦.0.0.1 is the address 127.0.0.1 in another spelling"),
+        ("http://256.1.1.1/a", [], 1, "256.1.1.1 is neither the name of a host nor an address"),
         ("http://127.0.0.1:1/a", [HERE, "--site-root", "https://x.example"], 2, "another origin"),
         ("http://127.0.0.1:1/a", ["--max-pages", "0"], 2, "--max-pages"),
         ("http://127.0.0.1:1/a", ["--timeout", "soon"], 2, "--timeout"),
@@ -203,6 +207,45 @@ def test_urls_and_flags_that_lead_nowhere(
     found, at = call(url, "x", *more)
     assert (found, at.out) == (status, "")
     assert said in at.err and "pw@" not in at.err.replace(url, "")
+
+
+def test_an_https_url_of_a_site_without_tls_is_called_that(site: Site):
+    status, at = call(f"{site.url.replace('http', 'https')}/ferry", "sailings.list", HERE)
+    port = site.url.rpartition(":")[2]
+    assert status == 1
+    assert f"127.0.0.1 at port {port} does not speak TLS, as https:// demands" in at.err
+    assert f"ask {site.url}\n" in at.err
+
+
+def test_x8_a_host_in_another_spelling_is_asked_by_nobody(monkeypatch: pytest.MonkeyPatch):
+    """X8. Nothing is looked up, connected to or tried again."""
+    monkeypatch.setattr("prosa.adapters.http.exchange.time.sleep", lambda _: pytest.fail("it is tried again"))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: pytest.fail("it is looked up"))
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("it is connected to"))
+    for host in ("0177.0.0.1", "00.0.0.0", "①②⑦.0.0.1", "0x7f.0.0.01"):
+        assert call(f"http://{host}:1/a", "x", HERE)[0] == 1
+
+
+@pytest.mark.parametrize("name", ["rooms.book", "errands"])
+def test_ha19_a_get_whose_name_says_that_it_changes_something_is_sent_after_a_yes_only(site: Site, name: str):
+    """HA19, H17. By its id or its title; where `state-changing-get` warns."""
+    status, at = desk_call(site, name)
+    word = {"rooms.book": "book", "errands": "cancel"}[name]
+    assert status == 2 and f"the name of this GET says that it changes something, `{word}`" in at.err
+    assert "add --yes" in at.err and not site.headers("/here")
+    assert desk_call(site, name, "--all-pages", "--yes")[0] == 2
+    status, at = call(f"{site.url}/desk", name, HERE, typed="n\n", terminal=True)
+    assert status == 1 and "nothing was sent" in at.err and not site.headers("/here")
+    assert desk_call(site, name, "--dry-run")[0] == 0 and not site.headers("/here")
+    assert call(f"{site.url}/desk", name, HERE, typed="y\n", terminal=True)[0] == 0
+    assert desk_call(site, name, "--yes")[0] == 0 and len(site.headers("/here")) == 2
+    assert "idempotency-key" not in site.headers("/here")[0]
+
+
+def test_ha19_a_get_that_may_change_something_is_not_sent_twice(site: Site):
+    """HA19. Where the answer broke off, it may have happened."""
+    assert desk_call(site, "seats.book", "--yes")[0] == 1
+    assert len(site.headers("/broken")) == 1
 
 
 def test_x8_proxies_of_the_environment_are_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch):

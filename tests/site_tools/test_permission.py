@@ -198,7 +198,7 @@ WRONG = [
     ("POST https://a.example/x", "begins with `/`"),
     ("POST /a#b", "fragment"),
     ("POST /a{", "braces"),
-    ("GET /x", "a GET needs no permission"),
+    ("HEAD /x", "with a method of GET, POST"),
     ("a.example POST /x", "must be a URL"),
     ("https://a.example/x POST /x", "an origin without a path"),
     ("https://u:p@a.example POST /x", "a password"),
@@ -217,6 +217,31 @@ def test_x7_what_names_no_action_is_refused_at_the_start(text: str, why: str):
 def test_ha19_a_flag_that_names_no_action_is_wrong_use(site: Site, tmp_path: Path, text: str, why: str):
     status, at = command(tmp_path, "--site", site.url, "--allow-action", text)
     assert status == 2 and why in " ".join(at.err.split()) and site.asked == []
+
+
+# ---- a GET that is called like a change ----
+GET = {"id": "berths.book", "method": "GET", "url": "/api/berths/book"}
+
+
+@pytest.mark.parametrize(
+    ("rights", "sent"),
+    [
+        ({}, False),
+        ({"allow_actions": True}, True),
+        ({"actions": ("GET /api/berths/book",)}, True),
+        ({"actions": ("GET /api/other",)}, False),
+    ],
+)
+def test_ha19_a_get_whose_name_says_that_it_changes_something_needs_a_permission(
+    site: Site, tmp_path: Path, rights: dict[str, Any], sent: bool
+):
+    put(site, "/guest", GET)
+    ran = at_guest(site, tmp_path, **rights)
+    assert [each.path for each in site.asked].count("/api/berths/book") == int(sent)
+    assert ("nothing was sent" in ran.results[1]) is not sent
+    assert "It changes something there." in ran.tool(1, "mdh__berths_book").description
+    if not sent:
+        assert "--allow-action" in ran.results[1] and "GET /api/berths/book" in ran.results[1]
 
 
 # ---- on a terminal ----

@@ -64,7 +64,7 @@ class OfferedAction:
     def description(self) -> str:
         """Method and URL, then the title as a quotation."""
         contract = self.offer.contract
-        changes = " It changes something there." if contract.changes_state else ""
+        changes = " It changes something there." if contract.wants_consent else ""
         title = f' The site calls it "{cleaned(self.offer.title)}".' if self.offer.title.strip() else ""
         text = f"Sends {contract.method} {cleaned(contract.url)} to {self.origin}.{changes}{title}"
         return self.access.hide(text)
@@ -94,7 +94,7 @@ class OfferedAction:
         from prosa.site.request import build_request
 
         contract, root = self.offer.contract, str(self.origin)
-        if contract.changes_state and not self.access.allows(self.declared) and self.access.confirm is None:
+        if contract.wants_consent and not self.access.allows(self.declared) and self.access.confirm is None:
             return self._not_permitted()
         token = self.access.token(self.origin) if contract.auth.wants_token else None
         if contract.auth.wants_token and token is None:
@@ -107,10 +107,10 @@ class OfferedAction:
             body_schema=await self.access.schema(contract, root),
             idempotency_key=self._key(arguments),
         )
+        if contract.wants_consent and not await self.access.permits(self.declared, request):
+            return self._not_permitted()
         if not contract.changes_state:
             return await self._told(request, await self.access.send(request))
-        if not await self.access.permits(self.declared, request):
-            return self._not_permitted()
         return await self._told(request, await self._changed(request, arguments))
 
     async def _changed(self, request: Request, arguments: Mapping[str, Any]) -> Answer:

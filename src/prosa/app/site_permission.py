@@ -101,11 +101,8 @@ def _origin(word: str, text: str) -> Origin:
 
 def _method(word: str, text: str) -> str:
     method = word.upper()
-    if method == "GET":
-        raise _refused(text, "a GET needs no permission")
     if method not in METHODS:
-        able = ", ".join(each for each in METHODS if each != "GET")
-        raise _refused(text, f"expected {_FORMS}, with a method of {able}")
+        raise _refused(text, f"expected {_FORMS}, with a method of {', '.join(METHODS)}")
     return method
 
 

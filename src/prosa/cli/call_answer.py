@@ -23,7 +23,7 @@ def print_answer(answer: Answer, console: Console) -> int:
         return say(console, f"the answer is no text but {answer.media_type or 'of no named type'}, and is not printed")
     console.err(f"{answer.status} {_plain(answer.reason)}".rstrip())
     if text:
-        console.out(text if not console.stdout.isatty() else "\n".join(map(_plain, text.split("\n"))))
+        console.out(text)
     return 0
 
 

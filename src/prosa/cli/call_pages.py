@@ -22,8 +22,11 @@ def walk(client: SiteClient, contract: Contract, request: Request, limit: int | 
     from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
     from prosa.site.problems import PageProblem
 
-    if contract.changes_state:
-        raise WrongUse(f"--all-pages is for reads, and this is a {contract.method}")
+    if contract.wants_consent:
+        what = (
+            f"the name of this GET says `{contract.changing}`" if contract.changing else f"this is a {contract.method}"
+        )
+        raise WrongUse(f"--all-pages is for reads, and {what}")
     if contract.pagination is None:
         raise WrongUse("the action declares no pagination", hint="call it without --all-pages")
     state: Pages | None = Pages(request, limit=limit or MAX_PAGES)

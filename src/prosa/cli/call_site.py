@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
     from prosa.app.site_client import SiteClient
     from prosa.app.site_tokens import SiteTokens
+    from prosa.site.contract import Contract
     from prosa.site.request import Request
 
 
@@ -65,7 +66,7 @@ def _call(client: SiteClient, args: argparse.Namespace, console: Console) -> int
         return say(console, "the action is not called without its token")
     if args.all_pages or args.max_pages:
         return walk(client, contract, request, args.max_pages, console)
-    if contract.changes_state and not _agreed(request, args, console):
+    if contract.wants_consent and not _agreed(contract, request, args, console):
         return say(console, "nothing was sent")
     return print_answer(_sent(client, request, console), console)
 
@@ -98,7 +99,7 @@ def _root(args: argparse.Namespace) -> str:
     return root
 
 
-def _agreed(request: Request, args: argparse.Namespace, console: Console) -> bool:
+def _agreed(contract: Contract, request: Request, args: argparse.Namespace, console: Console) -> bool:
     """Whether a change may be sent (HA19): a flag, or a yes on a terminal, where the request is shown first."""
     if args.yes:
         return True
@@ -106,7 +107,10 @@ def _agreed(request: Request, args: argparse.Namespace, console: Console) -> boo
 
     if not console.interactive:
         hint = "look at it with --dry-run, then add --yes"
-        raise WrongUse(f"a {request.method} changes something, and nobody can be asked", hint=hint)
+        what = f"a {request.method} changes something"
+        if contract.changing:
+            what = f"the name of this GET says that it changes something, `{contract.changing}`"
+        raise WrongUse(f"{what}, and nobody can be asked", hint=hint)
     console.err(f"{request_text(request)}\n")
     console.err("Send it? [y/N] ", end="")
     return console.stdin.readline().strip().lower() in ("y", "yes")

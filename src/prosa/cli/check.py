@@ -137,7 +137,7 @@ def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.
     paths = [str(path) for group in groups for path in group.paths]
     text = _statistics(found, args.format) if args.statistics else _findings(found, paths, args.format, console)
     if text:
-        console.out(text)
+        console.out(text, styled=args.format == "text")
     if args.format == "text":
         from prosa.render.text import render_summary
 

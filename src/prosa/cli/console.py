@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import stat
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from prosa.render.plain import for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 # Standard input is read like a document, so it has the limit of a document (X9).
 MAX_STDIN_BYTES = 10 * 1024 * 1024
-
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class PipeClosed(Exception):
@@ -53,10 +52,14 @@ class Console:
         interactive = stdin.isatty() and stderr.isatty() and not in_ci(environ)
         return cls(stdin, stdout, stderr, environ, interactive, wants_color(environ, stdout.isatty()))
 
-    def out(self, text: str, *, end: str = "\n") -> None:
-        """Writes to stdout. Raises `PipeClosed` when nobody reads it any more, `OSError` when the disk is full."""
+    def out(self, text: str, *, end: str = "\n", styled: bool = False, control: str = "") -> None:
+        """Writes to stdout. A terminal is given nothing that it would obey, except styles of ours in a ``styled`` text,
+        and ``control``, a sequence of ours, in front. Raises `PipeClosed` when nobody reads it any more, `OSError` when
+        the disk is full."""
+        if self.stdout.isatty():
+            text = for_terminal(text, styled=styled)
         try:
-            self.stdout.write(text + end)
+            self.stdout.write(control + text + end)
             self.stdout.flush()
         except OSError as error:
             _detach(self.stdout)
@@ -68,8 +71,7 @@ class Console:
         """Writes bytes to stdout as they are; to a terminal as text, without what a terminal would obey."""
         stream = getattr(self.stdout, "buffer", None)
         if stream is None or self.stdout.isatty():
-            text = data.decode("utf-8", "replace")
-            self.out(obeying_nothing(text) if self.stdout.isatty() else text, end="")
+            self.out(data.decode("utf-8", "replace"), end="")
             return
         self.stdout.flush()
         try:
@@ -81,10 +83,12 @@ class Console:
                 raise PipeClosed from None
             raise OSError(error.errno, error.strerror, "standard output") from None
 
-    def err(self, text: str, *, end: str = "\n") -> None:
-        """Writes to stderr. That nobody can be told is no reason to stop."""
+    def err(self, text: str, *, end: str = "\n", control: str = "") -> None:
+        """Writes to stderr, to a terminal as a styled text. That nobody can be told is no reason to stop."""
+        if self.stderr.isatty():
+            text = for_terminal(text, styled=True)
         try:
-            self.stderr.write(text + end)
+            self.stderr.write(control + text + end)
             self.stderr.flush()
         except OSError:
             _detach(self.stderr)
@@ -121,11 +125,6 @@ class Console:
     def shows_progress(self) -> bool:
         """Whether a status line makes sense: stderr is a terminal that can move its cursor, outside CI."""
         return self.stderr.isatty() and not in_ci(self.environ) and self.environ.get("TERM") != "dumb"
-
-
-def obeying_nothing(text: str) -> str:
-    """Text without what a terminal would obey, lines and tabs kept; only for what goes to one."""
-    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:

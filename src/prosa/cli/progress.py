@@ -29,12 +29,12 @@ class Progress:
             from shutil import get_terminal_size
 
             first = "".join(c if c.isprintable() else " " for c in text.split("\n", 1)[0])
-            self.console.err(_ERASE + _fit(first, get_terminal_size().columns - 1), end="")
+            self.console.err(_fit(first, get_terminal_size().columns - 1), end="", control=_ERASE)
 
     def clear(self) -> None:
         """Removes the status, so that other text can follow."""
         if self.enabled:
-            self.console.err(_ERASE, end="")
+            self.console.err("", end="", control=_ERASE)
 
 
 @contextmanager

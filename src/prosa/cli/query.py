@@ -24,6 +24,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json", "jsonl", "csv"), default="text", help="how to print (default: text)"
     )
+    parser.add_argument(
+        "--csv-safe",
+        action="store_true",
+        help="with csv: an apostrophe before texts that a spreadsheet would calculate",
+    )
     parser.add_argument("--limit", type=_rows, metavar="N", help="print at most N rows (default: 1000)")
     parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop after so long (default: 10)")
     add_corpus_options(parser)
@@ -46,6 +51,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.adapters.sqlite.asking import MAX_ROWS, MAX_SECONDS, Limits, ask
     from prosa.adapters.sqlite.refusing import check_text
 
+    if args.csv_safe and args.format != "csv":
+        raise WrongUse("--csv-safe is about CSV", hint="add --format csv")
     place = corpus_place(args.place)
     query = console.read_bytes().decode("utf-8", "replace") if args.query == "-" else args.query
     try:
@@ -55,11 +62,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
             answer = ask(corpus.index.path, query, Limits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS))
     except QueryRefused as error:
         raise WrongUse(error.message, hint=error.hint) from None
-    _print(answer, args.format, console)
+    _print(answer, args.format, console, guarded=args.csv_safe)
     return 0
 
 
-def _print(answer: Answer, form: str, console: Console) -> None:
+def _print(answer: Answer, form: str, console: Console, *, guarded: bool) -> None:
     from prosa.render import rows
     from prosa.render.json import dump
 
@@ -68,8 +75,10 @@ def _print(answer: Answer, form: str, console: Console) -> None:
         objects = rows.rows_objects(columns, found)
         console.out(dump({"columns": list(columns), "rows": objects, "more": answer.more}, indent=2))
         return
-    forms = {"jsonl": rows.render_jsonl_rows, "csv": rows.render_csv}
-    text = forms.get(form, rows.render_table)(columns, found)
+    if form == "csv":
+        text = rows.render_csv(columns, found, guarded=guarded)
+    else:
+        text = (rows.render_jsonl_rows if form == "jsonl" else rows.render_table)(columns, found)
     if text:
         console.out(text)
     if form == "text" and not found:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from prosa.cli.console import Console, obeying_nothing
+from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.render.scripts import headed, result_line, result_text
 
@@ -42,7 +42,7 @@ class Live:
 
         if isinstance(event, TextArrived):
             self.shown += event.text
-            self.console.out(obeying_nothing(event.text), end="")
+            self.console.out(event.text, end="")
         elif isinstance(event, AttemptFailed) and self.shown:
             self.shown = ""
             self.console.out("")
@@ -160,7 +160,7 @@ class Delivery:
             self._kept.append(text)
         else:
             self.clear()
-            self.console.out(obeying_nothing(text) if self.console.stdout.isatty() else text, end="")
+            self.console.out(text, end="")
 
     def _complain(self, message: str, hint: str) -> None:
         """A complaint. The same way on is told once: a missing key keeps every script from running."""

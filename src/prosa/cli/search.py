@@ -148,4 +148,4 @@ def _print(hits: Sequence[Hit], query: str, root: Path, args: argparse.Namespace
     elif args.files:
         console.out("\n".join(dict.fromkeys(shown(hit.path) for hit in hits)))
     else:
-        console.out(render_hits(hits, shown, color=console.color, verbose=args.verbose))
+        console.out(render_hits(hits, shown, color=console.color, verbose=args.verbose), styled=True)

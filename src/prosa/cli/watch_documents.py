@@ -44,7 +44,7 @@ def watch_folders(folders: Collection[Path], console: Console, once: Callable[[]
     try:
         for _ in watch(*folders, watch_filter=_matters, debounce=_QUIET_MILLISECONDS * 4, step=_QUIET_MILLISECONDS):
             if console.color:
-                console.out(_CLEAR, end="")
+                console.out("", end="", control=_CLEAR)
             status = _shown(console, once)
     except KeyboardInterrupt:
         pass

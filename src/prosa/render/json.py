@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prosa.diagnostics import Diagnostic
+from prosa.render.plain import unsafe_in
 
 
 def diagnostic_object(each: Diagnostic) -> dict[str, Any]:
@@ -43,8 +44,11 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def dump(value: Any, *, indent: int | None = None) -> str:
-    """JSON that every reader takes: non-ASCII literal, no NaN and no infinity."""
-    return json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    """JSON that every reader takes: no NaN and no infinity, non-ASCII literal. Characters that nobody sees and that a
+    terminal or an editor obeys are escaped."""
+    text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    unsafe = unsafe_in(text) - {"\n"}
+    return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
 def finite(value: Any) -> Any:

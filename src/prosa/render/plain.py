@@ -6,6 +6,7 @@ or colour it. None is ever written: each is shown as one visible replacement.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 TAB = "    "
@@ -13,6 +14,9 @@ TAB = "    "
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+_STYLE = re.compile(r"(\x1b\[(?:[012]|32|1;3[1236])m)")
+"""The styles that this program's own renderers write, and no other."""
 
 
 def safe(text: str) -> str:
@@ -27,6 +31,25 @@ def safe_source(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(TAB if char == "\t" else _visible(char) for char in text)
+
+
+def for_terminal(text: str, *, styled: bool = False) -> str:
+    """``text`` of many lines with nothing in it that a terminal obeys, except line ends and tabs, and with ``styled``
+    the styles of this program."""
+    if text.isprintable():
+        return text
+    pieces = _STYLE.split(text) if styled else [text]
+    return "".join(piece if number % 2 else _lines(piece) for number, piece in enumerate(pieces))
+
+
+def _lines(text: str) -> str:
+    text = text.replace("\r\n", "\n")
+    return text.translate(dict.fromkeys(map(ord, unsafe_in(text) - {"\n", "\t"}), _REPLACEMENT))
+
+
+def unsafe_in(text: str) -> set[str]:
+    """The characters of a text that a terminal obeys, or that nobody sees; line ends and tabs among them."""
+    return {char for char in set(text) if not char.isprintable() and unicodedata.category(char) in _UNSAFE}
 
 
 def width(text: str) -> int:

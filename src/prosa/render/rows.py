@@ -14,6 +14,9 @@ from typing import Any
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""How a text begins that spreadsheets take for a formula, the wide forms of Japanese ones among them."""
+
 MAX_CELL = 80
 """Terminal cells of a value in a table."""
 
@@ -44,13 +47,20 @@ def render_jsonl_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     return "\n".join(map(dump, rows_objects(columns, rows)))
 
 
-def render_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """RFC 4180 with plain line ends, the column names first. Null is an empty field."""
+def render_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, guarded: bool = False) -> str:
+    """RFC 4180 with plain line ends, the column names first. Null is an empty field. With ``guarded``, a text that a
+    spreadsheet would take for a formula has an apostrophe in front."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([["" if value is None else _plain(value) for value in row] for row in rows])
+    shown = _guarded if guarded else _plain
+    writer.writerow(map(shown, columns))
+    writer.writerows([["" if value is None else shown(value) for value in row] for row in rows])
     return text.getvalue().removesuffix("\n")
+
+
+def _guarded(value: Any) -> Any:
+    plain = _plain(value)
+    return f"'{plain}" if isinstance(plain, str) and plain.startswith(_FORMULA) else plain
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prosa.diagnostics.nearest import nearest
+from prosa.dialects.mdh.changing import changing_word
 from prosa.dialects.mdh.forms import accept_form, action_url_form, content_type_form, header_name_form, template_names
 from prosa.dialects.mdh.jsonpath import JsonPathError, Parts, parse_jsonpath
 from prosa.dialects.mdh.model import METHODS
@@ -70,11 +71,18 @@ class Contract:
     auth: Auth
     accept: str
     pagination: Pagination | None
+    changing: str = ""
+    """The verb in the name of a GET that says that it changes something, against the specification (H17)."""
 
     @property
     def changes_state(self) -> bool:
-        """Whether the request asks for a change (H5)."""
+        """Whether the request asks for a change by its method (H5)."""
         return self.method != "GET"
+
+    @property
+    def wants_consent(self) -> bool:
+        """Whether a person or a flag must agree before it is sent (HA19)."""
+        return self.changes_state or bool(self.changing)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -110,6 +118,7 @@ def read_contract(action: Mapping[str, Any]) -> Contract:
         auth=reading.auth(),
         accept=reading.text("accept", form=accept_form),
         pagination=reading.pagination(),
+        changing=changing_word(str(action.get("id") or ""), str(action.get("title") or "")) if method == "GET" else "",
     )
     if not address:
         reading.add("url", "is missing; it is a path from the root of the site")

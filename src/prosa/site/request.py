@@ -39,6 +39,8 @@ class Request:
     headers: Mapping[str, str]
     body: Any = None
     credential: Credential | None = None
+    once: bool = False
+    """Whether it is a GET that may change something, and so is not sent again where it may have arrived."""
 
     @property
     def origin(self) -> Origin:
@@ -114,7 +116,7 @@ def build_request(
             problems.append(RequestProblem("input", "idempotency_key", "must be printable ASCII on one line"))
         headers["Idempotency-Key"] = idempotency_key
     headers = {name: value for name, value in headers.items() if value}
-    request = Request(contract.method, url, (*kept, *pairs), headers, content, credential)
+    request = Request(contract.method, url, (*kept, *pairs), headers, content, credential, bool(contract.changing))
     if not problems and len(request.address()) > MAX_URL:
         problems.append(RequestProblem("query", "", f"makes a URL of more than {MAX_URL} characters"))
     if problems:

@@ -8,6 +8,7 @@ network of its reader.
 from __future__ import annotations
 
 import socket
+import unicodedata
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from prosa.adapters.http.problems import HttpProblem
@@ -23,6 +24,16 @@ def checked_address(host: str, port: int, *, allow_private: bool) -> str:
             return str(address)
     message = f"{host} is at {found[0]}, a private or loopback address, and those are not asked"
     raise HttpProblem(message, "if the site is yours, add --allow-private")
+
+
+def refused_host(host: str) -> HttpProblem:
+    """What is said of a host that may stand in no URL: an address in a spelling of which programs think differently, or
+    no host at all. Nothing is asked."""
+    try:
+        address = socket.inet_ntoa(socket.inet_aton(unicodedata.normalize("NFKC", host)))
+    except (OSError, ValueError):
+        return HttpProblem(f"{host} is neither the name of a host nor an address", "check the URL")
+    return HttpProblem(f"{host} is the address {address} in another spelling, and is not asked", f"write {address}")
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:

@@ -9,15 +9,16 @@ nothing, or could not be reached, under the same `Idempotency-Key`.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urldefrag, urljoin
 
 from prosa import __version__
+from prosa.adapters.http.address import refused_host
 from prosa.adapters.http.problems import HttpProblem
-from prosa.site.origin import origin_of
+from prosa.site.origin import Origin, origin_of
 from prosa.site.request import Request
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ MAX_WAIT = 10.0
 
 _AGAIN = frozenset({429, 503})
 """Answers that say nothing was done (RFC 6585, RFC 9110)."""
+
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST")
+"""What OpenSSL says where plain HTTP answers."""
 
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
@@ -149,12 +153,10 @@ class Exchange:
         except httpx2.TimeoutException:
             raise self._late(host) from None
         except httpx2.ConnectError as error:
-            if "CERTIFICATE" in str(error) or "SSL" in str(error):
-                raise HttpProblem(f"{host} cannot be trusted: TLS failed", "check its certificate") from None
-            raise HttpProblem(
-                f"{host} cannot be reached", "check the URL, and that the site runs", again="always"
-            ) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError):
+            raise not_connected(request.origin, error) from None
+        except httpx2.InvalidURL:
+            raise refused_host(host) from None
+        except (httpx2.HTTPError, OSError):
             raise HttpProblem(f"{host} broke off the exchange", again="if-repeatable") from None
 
     def _answer(self, request: Request, response: httpx2.Response, deadline: float) -> Answer:
@@ -180,8 +182,31 @@ class Exchange:
         )
 
 
+def not_connected(origin: Origin, error: BaseException) -> HttpProblem:
+    """Why no connection came about, with the port, and what the system says of it."""
+    place, said = f"{origin.host} at port {origin.port}", str(error)
+    if "CERTIFICATE" in said:
+        return HttpProblem(f"{place} cannot be trusted: TLS failed", "check its certificate")
+    if any(each in said for each in _NO_TLS):
+        hint = f"if the site is without TLS, ask http://{str(origin).partition('://')[2]}"
+        return HttpProblem(f"{place} does not speak TLS, as https:// demands", hint)
+    if "SSL" in said:
+        return HttpProblem(f"{place} cannot be trusted: TLS failed", "check that it speaks TLS 1.2 or later")
+    words = next((each.strerror for each in causes_of(error) if isinstance(each, OSError) and each.strerror), "")
+    reason = f": {words[:1].lower()}{words[1:]}" if words else ""
+    return HttpProblem(f"{place} cannot be reached{reason}", "check the URL, and that the site runs", again="always")
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it came from, outermost first."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
 def _again(request: Request, problem: HttpProblem) -> bool:
-    return problem.again == "always" or (problem.again == "if-repeatable" and request.method in _REPEATABLE)
+    may = request.method in _REPEATABLE and not request.once
+    return problem.again == "always" or (problem.again == "if-repeatable" and may)
 
 
 def redirected(request: Request, status: int, location: str) -> Request:

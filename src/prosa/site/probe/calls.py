@@ -42,7 +42,7 @@ def _calls(nodes: Iterable[NodeSeen], root: str) -> Iterator[Call]:
         for action in node.model.actions:
             try:
                 contract = read_contract(action_value(action))
-                if contract.changes_state or contract.required or contract.path_names or contract.auth.wants_token:
+                if contract.wants_consent or contract.required or contract.path_names or contract.auth.wants_token:
                     continue
                 request = build_request(contract, {}, site_root=root)
             except RequestError:
