@@ -126,12 +126,12 @@ def test_x9_each_thread_has_its_own_deadline(site: Site):
         except HttpProblem as problem:
             found.append(problem.message)
 
-    with dripping(OK + b"X-A: ", b"a") as url, exchange() as client:
+    with dripping(OK + b"X-A: ", b"a") as url, exchange(seconds=3.0) as client:
         beside = threading.Thread(target=late, args=(client, url))
         beside.start()
         statuses = [client.send(Request("GET", f"{site.url}/here", (), {})).status for _ in range(20)]
         beside.join()
-    assert statuses == [200] * 20 and found == ["127.0.0.1 did not answer within 0.3 s"]
+    assert statuses == [200] * 20 and found == ["127.0.0.1 did not answer within 3 s"]
 
 
 def test_x8_tls_is_checked_behind_the_deadline():

@@ -17,6 +17,7 @@ from prosa.site.probe.score import CAP, WEIGHTS, score_of, weight_of
 from tests.house.tree import ROOT
 from tests.probe.probing import probe, report, written
 from tests.probe.site import FERRIES, HOME, harbour
+from tests.render.demands import junit_complaints, sarif_complaints
 
 PAGE = (ROOT / "docs" / "probing.md").read_text(encoding="utf-8")
 
@@ -25,6 +26,7 @@ def test_junit_has_a_case_for_every_check_and_a_failure_for_every_must():
     with harbour("no-map", "no-vary") as site:
         loose, strict = (probe(site.url, "--format", "junit", *more)[1].out for more in ((), ("--strict",)))
     for text, failures in ((loose, ["links-lead-to-nodes"]), (strict, ["links-lead-to-nodes", "vary-accept"])):
+        assert junit_complaints(text) == []
         root = ElementTree.fromstring(text.encode())
         assert (root.get("tests"), root.get("failures")) == (str(len(CHECKS)), str(len(failures)))
         assert [each.get("type") for each in root.iter("failure")] == failures
@@ -36,7 +38,9 @@ def test_junit_has_a_case_for_every_check_and_a_failure_for_every_must():
 
 def test_sarif_has_a_rule_for_every_check_and_a_place_for_every_result(tmp_path: Path):
     folder = written(tmp_path, {"index.md": HOME, "ferries.md": FERRIES.replace("    method: POST\n", "")})
-    run = json.loads(probe(folder, "--format", "sarif")[1].out)["runs"][0]
+    whole = json.loads(probe(folder, "--format", "sarif")[1].out)
+    assert sarif_complaints(whole) == []
+    (run,) = whole["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert [each["id"] for each in rules] == [check.id for check in CHECKS]
     assert Counter(each["ruleId"] for each in run["results"]) == {"links-lead-to-nodes": 1, "complete-actions": 1}
@@ -49,7 +53,9 @@ def test_sarif_has_a_rule_for_every_check_and_a_place_for_every_result(tmp_path:
 
 def test_sarif_of_a_site_points_at_urls():
     with harbour("no-vary") as site:
-        run = json.loads(probe(site.url, "--format", "sarif")[1].out)["runs"][0]
+        whole = json.loads(probe(site.url, "--format", "sarif")[1].out)
+        assert sarif_complaints(whole) == []
+        (run,) = whole["runs"]
         places = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in run["results"]]
         assert places == [f"{site.url}/", f"{site.url}/ferries"]
     assert {each["level"] for each in run["results"]} == {"warning"}

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from prosa.render.diff import MAX_COMPARED, render_diff
 from prosa.render.junit import render_junit
 from prosa.render.sarif import render_sarif
 from prosa.source import Edit, SourceText, Span
+from tests.render.demands import junit_complaints, sarif_complaints
 
 SOURCE = SourceText("a 😀 b\n<c> & \x00\n", "docs/ä b.md")
 
@@ -42,6 +44,7 @@ def test_sarif_has_rules_places_in_utf16_and_safe_fixes():
     assert first["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"] == {"text": "x"}
     assert first["relatedLocations"][0]["message"] == {"text": "here"}
     assert (first["level"], second["level"], "fixes" in second) == ("error", "note", False)
+    assert sarif_complaints(report) == []
 
 
 def test_sarif_of_nothing_is_a_run_without_results():
@@ -58,6 +61,7 @@ def test_junit_is_xml_with_a_case_for_each_finding_and_each_clean_document():
     assert failure.find("failure").attrib["type"] == "unresolved-link"
     assert "<c>" in failure.find("failure").attrib["message"]
     assert passed.find("system-out").text.startswith("warning: ")
+    assert junit_complaints(report) == []
     assert clean.find("testcase").attrib == {"name": "check", "classname": "clean.md"}
 
 
@@ -68,6 +72,27 @@ def test_junit_is_xml_whatever_it_reports(message: str, path: str):
     found = Diagnostic("MD020", "unresolved-link", Severity.ERROR, message, source, Span(0, 0), (message,))
     assert ElementTree.fromstring(render_junit([found], [path])).attrib["failures"] == "1"
     assert len(json.loads(render_sarif([found], "0"))["runs"][0]["results"]) == 1
+    assert junit_complaints(render_junit([found], [path])) == []
+    twice = Annotation(Span(0, 1), message)
+    more = replace(found, annotations=(twice, twice), fix=Fix(message, ()))
+    assert sarif_complaints(json.loads(render_sarif([found, more], "0"))) == []
+
+
+def test_what_readers_refuse_is_seen():
+    """The rules of the readers are rules: what breaks one is named."""
+    case = '<testcase name="a" line="1"><x/></testcase>'
+    suite = f'<testsuites><testsuite name="a" tests="1" failures="0">{case}</testsuite></testsuites>'
+    assert junit_complaints(suite) == ["testsuite lacks errors", "testcase has line", "testcase holds x"]
+    report = json.loads(render_sarif([diagnostic()], "0"))
+    report["runs"][0]["results"][0] |= {"line": 1, "level": "fatal"}
+    assert len(sarif_complaints(report)) == 2
+
+
+@pytest.mark.parametrize("name", ["\udcff.md", "/tmp/\udcff.md", "a:b?#.md"])
+def test_names_that_are_no_text_or_no_url_are_places_all_the_same(name: str):
+    found = replace(diagnostic(), source=SourceText("x", name), span=Span(0, 1))
+    assert sarif_complaints(json.loads(render_sarif([found], "0"))) == []
+    assert junit_complaints(render_junit([found], [name])) == []
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "c\r", "", "d d"]), max_size=14).map("\n".join)

@@ -39,7 +39,7 @@ def _case(each: Diagnostic, name: str) -> Iterator[str]:
     line, column = each.start
     place = attribute(f"{each.code} {each.rule} {line}:{column}")
     text = escape(xml_text("\n".join((f"{each.path}:{line}:{column}", *each.notes))))
-    yield f'    <testcase name={place} classname={name} line="{line}">'
+    yield f"    <testcase name={place} classname={name}>"
     if each.severity is Severity.ERROR:
         yield f"      <failure message={attribute(each.message)} type={attribute(each.rule)}>{text}</failure>"
     else:

@@ -45,9 +45,9 @@ def _result(each: Diagnostic, place: int) -> dict[str, Any]:
     if each.annotations:
         result["relatedLocations"] = [
             {**_location(note.source or each.source, note.span), "message": {"text": note.message}}
-            for note in each.annotations
+            for note in dict.fromkeys(each.annotations)
         ]
-    if each.fix is not None and each.fix.applicability is Applicability.SAFE:
+    if each.fix is not None and each.fix.edits and each.fix.applicability is Applicability.SAFE:
         result["fixes"] = [_fix(each)]
     return result
 
@@ -68,7 +68,7 @@ def _location(source: SourceText, span: Span) -> dict[str, Any]:
 
 def _artifact(source: SourceText) -> dict[str, Any]:
     path = PurePath(source.path)
-    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix())}
+    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")}
 
 
 def _region(source: SourceText, span: Span) -> dict[str, int]:
