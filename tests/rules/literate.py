@@ -20,10 +20,11 @@ from pathlib import Path, PurePosixPath
 
 from prosa.diagnostics import Diagnostic
 from prosa.document import Fence, parse
-from prosa.rules.engine import Checked, check, check_documents
+from prosa.rules.engine import Checked, CorpusScope, check, check_documents
 from prosa.rules.looking import Looker
 from prosa.rules.policy import Profile
 from prosa.rules.project import project_diagnostics
+from prosa.rules.schema_files import schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 FOLDER = Path(__file__).parent / "fixtures"
@@ -44,7 +45,7 @@ class Example:
 
     def checked(self) -> Checked:
         files = MemoryFiles({str(ROOT / name): text for name, text in self.documents.items()})
-        paths = [Path(ROOT / name) for name in self.documents if not name.endswith(".toml")]
+        paths = [Path(ROOT / name) for name in self.documents if not name.endswith((".toml", ".json"))]
         dialect = next((flag[3:] for flag in self.flags if flag.startswith("as=")), None)
         strict = "strict" in self.flags or None
         if any(name.endswith(".toml") for name in self.documents):
@@ -56,10 +57,12 @@ class Example:
     def _in_project(self, paths: list[Path], files: MemoryFiles) -> Checked:
         """With the settings of the project, and what is wrong with them."""
         name = next(name for name in self.documents if name.endswith(".toml"))
-        settings, found = project_diagnostics(SourceText(self.documents[name] or "", str(ROOT / name)))
+        source = SourceText(self.documents[name] or "", str(ROOT / name))
+        settings, found = project_diagnostics(source)
+        schemas = schema_diagnostics(settings, source, Path(ROOT), files)
         profile = Profile(settings=settings, root=Path(ROOT))
-        checked = check(paths, Looker(files, profile.hints, now=NOW), profile)
-        return replace(checked, diagnostics=(*found, *checked.diagnostics))
+        checked = check(paths, Looker(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT)))
+        return replace(checked, diagnostics=(*found, *schemas, *checked.diagnostics))
 
     def actual(self) -> str:
         return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)

@@ -103,6 +103,11 @@ class OpenCorpus:
         self.report = replace(report, seconds=time.monotonic() - started)
         return self.report
 
+    @property
+    def relations(self) -> tuple[tuple[str, str], ...]:
+        """The fields of front matter that name other documents, with the type of relationship."""
+        return self._reading.relations if self._reading is not None else ()
+
     def hint_of(self, path: Path) -> str:
         """The dialect that the settings of the project give the document at a path, or an empty text (X3)."""
         return self._hint(self.files.real(path)) if self._hint else ""
@@ -162,7 +167,9 @@ def open_corpus(
     except OSError as error:
         message = f"there is no place for the index: {error.filename or ''}: {error.strerror or error}"
         raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
-    reading = Reading(files, workers, root is not None, code_mark(), progress)
+    relations = settings.relations if settings else ()
+    mark = f"{code_mark()} {relations}" if relations else code_mark()
+    reading = Reading(files, workers, root is not None, mark, progress, relations)
     corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
     corpus.agents = agents
     try:

@@ -72,4 +72,4 @@ class CorpusShelf:
     def _read(self, path: str, source: SourceText) -> DialectReading:
         by_glob: Any = self.corpus.hint_of(self.root / path) or None
         front = read_front(source)
-        return read_as(front, detect(front, by_glob=by_glob).dialect)
+        return read_as(front, detect(front, by_glob=by_glob).dialect, self.corpus.relations)

@@ -20,19 +20,28 @@ from prosa.dialects.detect import detect
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.front import read_front
 from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.relations import Relations
 from prosa.graph.records import record_of
 from prosa.source import SourceText, Span
 
 
 def extract(
-    source: SourceText, path: str, *, explicit: DialectName | None = None, by_glob: DialectName | None = None
+    source: SourceText,
+    path: str,
+    *,
+    explicit: DialectName | None = None,
+    by_glob: DialectName | None = None,
+    relations: Relations = (),
 ) -> Extracted:
-    """The rows of a document. ``explicit`` and ``by_glob`` are as for `dialects.detect`."""
+    """The rows of a document. ``explicit`` and ``by_glob`` are as for `dialects.detect`, ``relations`` are those of the
+    project."""
     front = read_front(source)
-    return extracted(read_as(front, detect(front, explicit=explicit, by_glob=by_glob).dialect), path)
+    return extracted(read_as(front, detect(front, explicit=explicit, by_glob=by_glob).dialect, relations), path)
 
 
-def extract_all(sources: Sequence[tuple[SourceText, str, DialectName | None]]) -> list[Extracted]:
+def extract_all(
+    sources: Sequence[tuple[SourceText, str, DialectName | None]], relations: Relations = ()
+) -> list[Extracted]:
     """The same for many documents: source, path, and the dialect that the project's settings give it, of each.
 
     They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
@@ -40,7 +49,7 @@ def extract_all(sources: Sequence[tuple[SourceText, str, DialectName | None]]) -
     """
     fronts = [read_front(source) for source, _, _ in sources]
     named = [detect(front, by_glob=by_glob).dialect for front, (_, _, by_glob) in zip(fronts, sources, strict=True)]
-    readings = [read_as(front, name) for front, name in zip(fronts, named, strict=True)]
+    readings = [read_as(front, name, relations) for front, name in zip(fronts, named, strict=True)]
     return [extracted(reading, path) for reading, (_, path, _) in zip(readings, sources, strict=True)]
 
 

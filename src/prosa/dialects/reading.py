@@ -29,6 +29,7 @@ from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading
+from prosa.dialects.relations import Relations, relation_refs
 from prosa.dialects.table import dialect
 
 if TYPE_CHECKING:
@@ -40,13 +41,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class DialectReading:
     """A document as its dialect understands it. ``model`` is None where no reader gives it a meaning; ``problems`` are
-    those of the dialect's reader, without those of the front matter."""
+    those of the dialect's reader, without those of the front matter. ``relations`` are the fields that name other
+    documents because the project says so."""
 
     name: DialectName
     front: FrontReading
     document: Document
     model: Any
     problems: tuple[Problem, ...] = ()
+    relations: Relations = ()
 
     @property
     def front_matter(self) -> dict[str, Value] | None:
@@ -55,9 +58,13 @@ class DialectReading:
         return declared_value(self.front.fields, table) if self.front.fields is not None else None
 
     def references(self) -> tuple[Ref, ...]:
-        """What the document points at."""
+        """What the document points at; what a field names is named once, by the dialect or by the project."""
         found: tuple[Ref, ...] = self._ask("references", ())
-        return found
+        if not self.relations:
+            return found
+        known = {each.span.start for each in found}
+        own = (each for each in relation_refs(self.front.fields, self.relations) if each.span.start not in known)
+        return (*found, *own)
 
     def definitions(self) -> tuple[Def, ...]:
         """What others can point at in it."""
@@ -100,16 +107,16 @@ class DialectReading:
         return otherwise if answer is None or self.model is None else answer(self.model)
 
 
-def read_as(front: FrontReading, name: DialectName) -> DialectReading:
-    """The document of ``front`` read under the dialect ``name``."""
+def read_as(front: FrontReading, name: DialectName, relations: Relations = ()) -> DialectReading:
+    """The document of ``front`` read under the dialect ``name``, in a project with these relations."""
     package, front = _package(name), front.under(name)
     masked: tuple[Span, ...] = package.masked(front) if hasattr(package, "masked") else ()
     body: Span = package.markdown(front) if hasattr(package, "markdown") else front.body
     document = front.document if body == front.body and not masked else _parsed(front, body, masked)
     if package is None:
-        return DialectReading(name, front, document, None)
+        return DialectReading(name, front, document, None, relations=relations)
     model, problems = package.read(front, document)
-    return DialectReading(name, front, document, model, problems)
+    return DialectReading(name, front, document, model, problems, relations)
 
 
 def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Document:

@@ -118,7 +118,7 @@ def _path_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[
         yield from _absolute_tiers(record, reference, sites)
         return
     yield from _tiers_at(joined(record.path.rpartition("/")[0], target), reference)
-    if reference.origin == "ops.graph":  # tools write paths as the corpus knows them
+    if reference.origin in ("ops.graph", "front-matter"):  # written as the corpus knows them
         yield from _tiers_at(joined("", target), reference)
 
 

@@ -12,7 +12,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.node import State
 from prosa.graph.pages import FILE_SUFFIXES, joined, suffix_of
 from prosa.graph.record import Record, Reference
-from prosa.graph.stems import is_name
+from prosa.graph.stems import is_attachment, is_name
 
 ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|[\\~@?]")
 """A scheme, another host, a home folder, an alias of a bundler, a bare query."""
@@ -26,6 +26,8 @@ def outside(record: Record, reference: Reference) -> State | None:
     """
     if reference.kind == "url":
         return "external"
+    if reference.kind == "stem" and reference.origin == "front-matter":
+        return "file" if is_attachment(reference.target) else None
     if reference.kind == "stem":
         return None if record.dialect == "ymj" or is_name(reference.target) else "file"
     return _outside_path(record, reference) if reference.kind == "path" else None

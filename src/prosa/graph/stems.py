@@ -27,7 +27,7 @@ def stem_tiers(record: Record, reference: Reference) -> Iterator[Tier]:
     stem = stem_of(reference.target)[1]
     yield from _stems(stem)
     named = reference.origin in NAMED
-    if not named and (record.dialect == "ymj" or reference.origin == "ops.graph"):
+    if not named and (reference.origin == "ops.graph" or (record.dialect == "ymj" and reference.origin == "wikilink")):
         return
     if " " in stem and not named:
         yield from (Tier(tier.keys) for tier in _stems(stem.replace(" ", "-")))

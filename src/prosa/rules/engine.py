@@ -176,7 +176,7 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: Corpus
             found[each.real] += each.problems
         else:
             others[each.real] = each
-    corpus = _corpus(seen, looker, scope or CorpusScope())
+    corpus = _corpus(seen, looker, scope or CorpusScope(), profile)
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
@@ -194,13 +194,14 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: Corpus
     return Checked(documents, closure, ordered(diagnostics), corpus)
 
 
-def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope) -> Corpus:
+def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope, profile: Profile) -> Corpus:
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
     metas: dict[Path, Facts] = {}
     files = looker.files
-    if scope.beside is not None and any(_names_others(real, facts, files) for real, facts in entries.items()):
+    naming = bool(profile.relations) or any(_names_others(real, facts, files) for real, facts in entries.items())
+    if scope.beside is not None and naming:
         paths, complete = scope.beside()
         entries |= _facts_of(paths, entries, looker)
     elif scope.metas is not None:
@@ -216,6 +217,9 @@ def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope) -
         metas,
         looker.now,
         scope.file_names,
+        tuple(seen),
+        profile.relations,
+        profile.schemas,
     )
 
 

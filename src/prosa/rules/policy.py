@@ -41,6 +41,18 @@ class Profile:
         named = [name for glob, name in self.settings.dialects if glob_matches(glob, path) and _is_dialect(name)]
         return Hints(self.explicit, cast("DialectName", named[-1]) if named else None, self.forced)
 
+    @property
+    def relations(self) -> tuple[tuple[str, str], ...]:
+        """The fields of front matter that name other documents, with the type of relationship."""
+        return self.settings.relations if self.settings is not None else ()
+
+    def schemas(self, real: Path) -> tuple[str, ...]:
+        """The schemas of the front matter of the document at this real path, as paths below the root."""
+        if self.settings is None or not self.settings.schemas:
+            return ()
+        path = self._below_root(real)
+        return tuple(dict.fromkeys(each for glob, each in self.settings.schemas if glob_matches(glob, path)))
+
     def policy(self, real: Path, asked: bool | None = None) -> Policy:
         """How the document at this real path is checked; ``asked`` is the strictness that it asks for itself."""
         if self.settings is None:

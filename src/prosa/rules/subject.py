@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
+from prosa.dialects.relations import Relations
 from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class Corpus:
     known: ``given`` as `--root`, ``known`` because it was named or is marked as a project, or ``guessed``: the folder
     that a document happens to lie in. ``metas`` are the meta files below the root that are no entries; ``now`` is None
     where nobody knows the time. ``file_names`` are the files of any kind below the root, by their name but for case,
-    each with the path of the first one; it is asked only where a name alone has to lead somewhere (YA21).
+    each with the path of the first one; it is asked only where a name alone has to lead somewhere (YA21). ``asked`` are
+    the entries that are checked, ``relations`` and ``schemas`` what the settings of the project say of front matter.
     """
 
     entries: Mapping[Path, Facts]
@@ -138,6 +140,9 @@ class Corpus:
     metas: Mapping[Path, Facts] = field(default_factory=dict)
     now: datetime | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
+    asked: Collection[Path] = ()
+    relations: Relations = ()
+    schemas: Callable[[Path], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

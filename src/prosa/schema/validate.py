@@ -64,11 +64,18 @@ class Schema:
         A value that is not JSON (NaN, keys that are not text, endless nesting) has exactly one problem, of the
         keyword ``type``.
         """
+        return [problem for problem, _ in self.problems_with_names(instance)]
+
+    def problems_with_names(self, instance: Any) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
+        """The same, each with the properties at its place that nothing describes."""
         if (wrong := not_plain(instance, MAX_INSTANCE_DEPTH)) is not None:
-            return [SchemaProblem(format_pointer(wrong[0]), "type", wrong[1])]
+            return [(SchemaProblem(format_pointer(wrong[0]), "type", wrong[1]), ())]
         errors = islice(self._validator.iter_errors(instance), MAX_PROBLEMS)
         return [
-            SchemaProblem(format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw))
+            (
+                SchemaProblem(format_pointer(error.instance_path), keyword_of(error), sentence(error, self.raw)),
+                tuple(map(str, getattr(error.kind, "unexpected", ()))),
+            )
             for error in errors
         ]
 

@@ -42,7 +42,8 @@ class Settings:
     From the user: endpoint, limits of every run, prices. Times are seconds and sizes bytes. ``key_variables`` maps a
     base URL without a final `/` to the environment variable with its key, ``site_variables`` the origin of a site, as
     written, to the one with its token (X8). From the project: model name, dialects by
-    glob in the order written, rules.
+    glob in the order written, rules; ``relations`` are fields of front matter with the type of relationship,
+    ``schemas`` globs with a path below the root of the project.
     """
 
     base_url: str | None = None
@@ -68,6 +69,8 @@ class Settings:
     ignore: tuple[str, ...] = ()
     dialects: tuple[tuple[str, str], ...] = ()
     per_glob: tuple[GlobSettings, ...] = ()
+    relations: tuple[tuple[str, str], ...] = ()
+    schemas: tuple[tuple[str, str], ...] = ()
 
     @property
     def model_name(self) -> str | None:
@@ -77,5 +80,5 @@ class Settings:
 
 def merge(user: Settings, project: Settings) -> Settings:
     """Both together: they share no setting, so neither can overrule the other."""
-    names = ("model", "strict", "select", "ignore", "dialects", "per_glob")
+    names = ("model", "strict", "select", "ignore", "dialects", "per_glob", "relations", "schemas")
     return replace(user, **{name: getattr(project, name) for name in names})

@@ -199,10 +199,15 @@ def _prices(values: Mapping[Path, Any]) -> dict[str, Price]:
 def _project(values: Mapping[Path, Any]) -> Settings:
     """The project's part of the settings."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
-    dialects = tuple((path[1], value) for path, value in values.items() if path[0] == "dialects")
+    dialects, relations, schemas = (_pairs(values, name) for name in ("dialects", "relations", "schemas"))
     globs = dict.fromkeys(path[1] for path in values if path[0] == "per-glob")
     per_glob = tuple(
         GlobSettings(glob, **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)})
         for glob in globs
     )
-    return Settings(**plain, dialects=dialects, per_glob=per_glob)
+    return Settings(**plain, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
+
+
+def _pairs(values: Mapping[Path, Any], table: str) -> tuple[tuple[str, str], ...]:
+    """The keys of a table with their values, in the order written."""
+    return tuple((path[1], value) for path, value in values.items() if path[0] == table)

@@ -71,6 +71,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("select", "project", "texts", "all", "rules that are checked"),
     Setting("ignore", "project", "texts", "none", "rules that are not checked"),
     Setting("dialects.*", "project", "text", "detected", "dialect of the documents that the glob matches"),
+    Setting(
+        "relations.*", "project", "text", "none", "type of relationship that this field of front matter stands for"
+    ),
+    Setting(
+        "schemas.*", "project", "text", "none", "JSON Schema of the front matter of documents that the glob matches"
+    ),
     Setting("per-glob.*.strict", "project", "flag", "`false`", "as `strict`, for the documents that the glob matches"),
     Setting("per-glob.*.select", "project", "texts", "none", "further rules for these documents"),
     Setting("per-glob.*.ignore", "project", "texts", "none", "rules that are not checked in these documents"),

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
 from prosa.corpus.words import is_cjk
+from prosa.dialects.relations import Relations
 from prosa.graph.build import own_id
 from prosa.graph.record import Definition, Record, Reference
 from prosa.source import FileProblem, Files, SourceText
@@ -51,23 +52,23 @@ class Packed:
     refused: list[tuple[int, str, str, str]] = field(default_factory=list)
 
 
-def pack(job: tuple[Files, Sequence[Item]]) -> Packed:
-    """The rows of documents."""
+def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
+    """The rows of documents, in a project with these relations."""
     from prosa.corpus.extract import extract_all
 
-    files, items = job
+    files, relations, items = job
     packed = Packed()
     read = [(item, source) for item in items if (source := _read(files, item, packed)) is not None]
     sources: list[Any] = [(source, item.found.path, item.found.hint or None) for item, source in read]
     records: list[Row] = []
-    for (item, _), extracted in zip(read, extract_all(sources), strict=True):
+    for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
         _add(extracted, item, packed)
         records.append((item.id, *_parts(extracted.record)))
     packed.records = pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
     return packed
 
 
-def pack_apart(job: tuple[Files, Sequence[Item]]) -> Packed:
+def pack_apart(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
     """`pack` in a process that does nothing else: a document leaves little to collect, so nothing looks for it."""
     gc.disable()
     return pack(job)

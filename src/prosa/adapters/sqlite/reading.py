@@ -27,10 +27,11 @@ class Known(NamedTuple):
 class Reading:
     """How documents are read. ``given`` says that the user named the root of the corpus (HA2); ``mark`` names
     everything that the rows rest on besides the documents: an index with another mark is made anew. ``progress`` is
-    told how many documents are done, of how many."""
+    told how many documents are done, of how many. ``relations`` are the fields of front matter that name others."""
 
     files: Files
     workers: Workers | None = None
     given: bool = False
     mark: str = ""
     progress: Callable[[int, int], None] | None = None
+    relations: tuple[tuple[str, str], ...] = ()

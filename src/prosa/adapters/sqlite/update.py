@@ -110,7 +110,7 @@ class Update:
         many = workers is not None and workers.count > 1 and len(items) >= ENOUGH
         size = max(1, min(CHUNK, -(-len(items) // (workers.count * 2)))) if workers is not None and many else CHUNK
         chunks = [items[start : start + size] for start in range(0, len(items), size)]
-        jobs = [(files, some) for some in chunks]
+        jobs = [(files, self.reading.relations, some) for some in chunks]
         if workers is None or not many:
             yield from zip(chunks, map(pack, jobs), strict=True)
             return

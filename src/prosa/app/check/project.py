@@ -43,7 +43,13 @@ def _read(path: Path, shown: Path) -> Project | None:
         return Project()  # a file that only marks the root
     from prosa.rules.project import project_diagnostics
 
-    return Project(*project_diagnostics(replace(source, path=str(shown))))
+    named = replace(source, path=str(shown))
+    settings, found = project_diagnostics(named)
+    if settings.schemas:
+        from prosa.rules.schema_files import schema_diagnostics
+
+        found = (*found, *schema_diagnostics(settings, named, path.parent, RootedFiles(path.parent)))
+    return Project(settings, found)
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:

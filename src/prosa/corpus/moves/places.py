@@ -116,10 +116,18 @@ def _of_reference(reference: Reference, reading: DialectReading, scalars: dict[i
             return _include(reference, span, source)
         case "front-matter" | "import":
             text = scalars[span.start].text if span.start in scalars else reference.target
-            form: Form = "path" if reference.origin == "import" else "id" if reference.kind == "id" else "href"
-            return Place(reference, span, "yaml", form, text)
+            return Place(reference, span, "yaml", _form(reference, text), text)
         case _:
             return None
+
+
+def _form(reference: Reference, text: str) -> Form:
+    """How the value of a field names a document."""
+    if reference.origin == "import":
+        return "path"
+    if reference.kind == "stem":
+        return "wikilink" if text.strip().startswith("[[") else "stem"
+    return "id" if reference.kind == "id" else "href"
 
 
 def _edge(reference: Reference, span: Span, source: SourceText) -> Place | None:
