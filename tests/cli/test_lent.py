@@ -65,7 +65,13 @@ def test_x33_m20_show_says_what_is_lent_and_by_whom(project: Path):
 def test_x33_people_see_it_too(project: Path):
     found = desk()
     assert main(["show", str(project / "docs/fog.md")], found.console) == 0
-    assert '  tags         ["sea", "7"]  (lent by docs/all.mda)' in found.out.splitlines()
+    lines = [line.split(None, 1) for line in found.out.splitlines() if line.endswith("  (lent by docs/all.mda)")]
+    assert {name: value.partition("  (")[0] for name, value in lines} == {
+        "title": "Harbour rules",
+        "tags": "sea, 7",
+        "audience": "crews",
+        "expired-date": "2020-01-01",
+    }
 
 
 @pytest.mark.parametrize("named", ["docs/fog.md", "docs", "."])
