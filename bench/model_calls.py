@@ -128,16 +128,18 @@ async def _openai(base_url: str) -> AsyncIterator[Ask]:
 @contextlib.asynccontextmanager
 async def _loop(base_url: str) -> AsyncIterator[Ask]:
     """A whole run: input, rendering, prompt, request, validation, events."""
-    from prosa import app
     from prosa.adapters.providers import OpenAIProvider
+    from prosa.app.options import Options
+    from prosa.app.run.load import load_program
+    from prosa.app.run.world import servers, system_clock
     from prosa.runtime.execute import execute
     from prosa.runtime.world import World
     from prosa.settings import Settings
 
     with tempfile.TemporaryDirectory() as name:
-        program = app.load_program(write_program(Path(name)), app.Choices(), Settings())
+        program = load_program(write_program(Path(name)), Options(), Settings())
     provider = OpenAIProvider(api_key=None, base_url=base_url)
-    world = World(provider=provider, clock=app.clock(), servers=app.servers(program, {}))
+    world = World(provider=provider, clock=system_clock(), servers=servers(program, {}))
 
     async def ask() -> Any:
         return await execute(program, {"text": "two words"}, world)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prosa import mdh, schema, template, testing
     from prosa.api import Document, achat, arun, arun_scripts, chat, check, load, run, run_scripts
-    from prosa.app import RunResult
-    from prosa.app.chat_request import ChatResult
-    from prosa.app.script_results import ScriptResult
-    from prosa.app.site_rights import SiteRights
+    from prosa.app.chat.turn import ChatResult
+    from prosa.app.options import SiteRights
+    from prosa.app.run.world import RunResult
+    from prosa.app.scripts.run import ScriptResult
     from prosa.corpus_api import Corpus
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.errors import AgreementRequired, RunError
@@ -23,14 +23,14 @@ __version__ = "0.1.0"
 _MODULES = ("mdh", "schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
-    "ChatResult": "prosa.app.chat_request",
+    "ChatResult": "prosa.app.chat.turn",
     "Corpus": "prosa.corpus_api",
     "Diagnostic": "prosa.diagnostics",
     "Document": "prosa.api",
     "RunError": "prosa.runtime.errors",
-    "RunResult": "prosa.app",
-    "ScriptResult": "prosa.app.script_results",
-    "SiteRights": "prosa.app.site_rights",
+    "RunResult": "prosa.app.run.world",
+    "ScriptResult": "prosa.app.scripts.run",
+    "SiteRights": "prosa.app.options",
     "achat": "prosa.api",
     "arun": "prosa.api",
     "arun_scripts": "prosa.api",

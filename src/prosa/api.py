@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from prosa import app
-from prosa.app import Choices, RunResult, Surroundings
-from prosa.app.site_rights import NO_RIGHTS, SiteRights
+from prosa.app.options import NO_RIGHTS, Environment, Options, SiteRights
+from prosa.app.run.load import load_program, with_sites
+from prosa.app.run.world import RunResult, run_program
+from prosa.app.settings import settings_for
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.runtime.events import Listener, ignore
@@ -19,9 +20,9 @@ from prosa.runtime.program import Program
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.chat_request import ChatResult
-    from prosa.app.script_request import Instructions
-    from prosa.app.script_results import ScriptResult
+    from prosa.app.chat.turn import ChatResult
+    from prosa.app.scripts.choose import Instructions
+    from prosa.app.scripts.run import ScriptResult
     from prosa.dialects.magi.context import ContextMode
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.markdownlang import ProgramModel
@@ -153,7 +154,7 @@ async def arun(
     from prosa.adapters.files.agreement_store import check_agreement
 
     environ = os.environ if environ is None else environ
-    choices = Choices(
+    choices = Options(
         model=model,
         base_url=base_url,
         api_key=api_key,
@@ -166,16 +167,16 @@ async def arun(
         allow_cut=allow_cut,
     )
     if isinstance(path_or_program, Program):
-        around = Surroundings(environ, app.settings_for(None, environ, _log), _log)
+        around = Environment(environ, settings_for(None, environ, _log), _log)
         program = path_or_program
     else:
         path = Path(path_or_program)
-        around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
-        program = app.load_program(path, choices, around.settings, environ=environ)
-    program = app.with_sites(program, sites.named)
+        around = Environment(environ, settings_for(path, environ, _log), _log)
+        program = load_program(path, choices, around.settings, environ=environ)
+    program = with_sites(program, sites.named)
     check_agreement(environ)
     given = {} if input is None else input
-    return await app.run_program(program, given, choices, around, listener=listener, provider=provider)
+    return await run_program(program, given, choices, around, listener=listener, provider=provider)
 
 
 def run_scripts(
@@ -223,15 +224,15 @@ async def arun_scripts(
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
     keeps all from running, `prosa.source.FileProblem`, and ValueError for options that contradict each other.
     """
-    from prosa.app.script_request import choice_of, requested, require_tools
-    from prosa.app.script_results import Means, run_chosen
+    from prosa.app.scripts.choose import choice_of, requested, require_tools
+    from prosa.app.scripts.run import Means, run_chosen
 
     path, environ = _path_of(path_or_text), os.environ if environ is None else environ
     name, own = (provider, None) if isinstance(provider, str) else (None, provider)
     place = Path(root) if root is not None else None
-    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
+    service = Options(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
     choices = replace(service, retries=retries, wall_clock=timeout, root=place)
-    around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
+    around = Environment(environ, settings_for(path, environ, _log), _log)
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
     file = requested(path or SourceText(str(path_or_text)), scripts, choice, choices, around)
     means = Means(choices, around, context, require_tools(tools), own, listener, jobs)
@@ -282,20 +283,20 @@ async def achat(
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` among them for errors in
     the chat; `prosa.source.FileProblem`; and ValueError for options that contradict each other.
     """
-    from prosa.app.chat import ChatChoices
-    from prosa.app.chat_request import ChatMeans, take_turn
+    from prosa.app.chat.prepare import ChatOptions
+    from prosa.app.chat.turn import ChatMeans, take_turn
 
     path, environ = _path_of(path_or_text), os.environ if environ is None else environ
     name, own = (provider, None) if isinstance(provider, str) else (None, provider)
     place = Path(root) if root is not None else None
-    service = Choices(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
+    service = Options(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
     choices = replace(service, iterations=max_iterations, retries=retries, wall_clock=timeout, root=place)
-    around = Surroundings(environ, app.settings_for(path, environ, _log), _log)
+    around = Environment(environ, settings_for(path, environ, _log), _log)
     tools = tuple(tools)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     choices = replace(choices, site_rights=replace(sites, named=(*sites.named, *typed)))
     files = tuple(map(Path, config_files))
-    rights = ChatChoices(files, default_config, tools, tuple(plugins), trusted, legacy, force, n)
+    rights = ChatOptions(files, default_config, tools, tuple(plugins), trusted, legacy, force, n)
     means = ChatMeans(choices, around, rights, speaker, own, listener, write)
     return await take_turn(path or SourceText(str(path_or_text)), message, means)
 

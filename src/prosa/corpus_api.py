@@ -62,8 +62,8 @@ class Corpus:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         from prosa.adapters.processes import Pool
-        from prosa.app import settings_for
         from prosa.app.corpus import corpus_root
+        from prosa.app.settings import settings_for
 
         environ = os.environ if environ is None else environ
         place, folder = (None if each is None else Path(each) for each in (path, root))

@@ -152,10 +152,11 @@ def test_arun_runs_inside_an_event_loop_and_fills_in_defaults(double: Path, me: 
 
 
 def test_a_loaded_program_can_be_run_again_and_again(double: Path, me: dict[str, str]):
-    from prosa.app import Choices, load_program
+    from prosa.app.options import Options
+    from prosa.app.run.load import load_program
     from prosa.settings import Settings
 
-    program = load_program(double, Choices(), Settings())
+    program = load_program(double, Options(), Settings())
     provider = ScriptedProvider([ANSWER] * 2)
     assert [prosa.run(program, {"n": n}, provider=provider, environ=me).output for n in (1, 2)] == [{"twice": 8}] * 2
 

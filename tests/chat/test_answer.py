@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from prosa.app import Choices
-from prosa.app.chat_answer import answer
-from prosa.app.chat_tools import chosen, granted
+from prosa.app.chat.answer import answer
+from prosa.app.chat.grants import chosen, granted
+from prosa.app.options import Options
 from prosa.dialects.prapti.escape import escaped
 from prosa.runtime.errors import AgreementRequired, AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
@@ -63,7 +63,7 @@ def test_a_chat_that_wants_no_stream_gets_its_reply_whole(tmp_path):
     with ModelServer() as server:
         server.script("Hello")
         conversation = ready(tmp_path, "% stream = false\n\n" + ASK)
-        choices = Choices(base_url=server.base_url)
+        choices = Options(base_url=server.base_url)
         (reply,) = asyncio.run(answer(conversation, choices, around(tmp_path), on_text=lambda spot, text: None))
         assert reply.text == "Hello" and "stream" not in server.bodies[0]
 
@@ -76,7 +76,7 @@ def test_p7b_pa4b_messages_and_parameters_go_over_the_wire_as_the_chat_says(tmp_
     )
     with ModelServer() as server:
         server.script("Hello")
-        asyncio.run(answer(ready(tmp_path, text), Choices(base_url=server.base_url), around(tmp_path)))
+        asyncio.run(answer(ready(tmp_path, text), Options(base_url=server.base_url), around(tmp_path)))
         assert server.bodies == [
             {
                 "temperature": 0.5,
@@ -104,7 +104,7 @@ def test_participants_answer_one_after_the_other_and_hear_each_other(tmp_path):
     with ModelServer() as server:
         server.script("I am Ada.", "And I am Bo.")
         done = []
-        choices = Choices(base_url=server.base_url)
+        choices = Options(base_url=server.base_url)
         run = answer(ready(tmp_path, TWO), choices, around(tmp_path), on_reply=lambda reply: done.append(reply.name))
         replies = asyncio.run(run)
         assert [(reply.name, reply.text) for reply in replies] == [("Ada", "I am Ada."), ("Bo", "And I am Bo.")]
@@ -131,7 +131,7 @@ def test_pa17_there_is_nothing_to_answer(tmp_path):
     conversation = ready(tmp_path, ASK + "\n### @assistant:\n\nHello.\n")
     with ModelServer() as server:
         with pytest.raises(RunError, match="nothing to answer"):
-            asyncio.run(answer(conversation, Choices(base_url=server.base_url), around(tmp_path)))
+            asyncio.run(answer(conversation, Options(base_url=server.base_url), around(tmp_path)))
         assert server.requests == []
 
 
@@ -147,7 +147,7 @@ def test_pw7_no_model_and_no_token_limit_is_known_beforehand(tmp_path):
     text = '% model = "made-up-yesterday"\n% max_tokens = 90000000\n\n' + ASK
     with ModelServer() as server:
         server.script("Hello")
-        asyncio.run(answer(ready(tmp_path, text), Choices(base_url=server.base_url), around(tmp_path)))
+        asyncio.run(answer(ready(tmp_path, text), Options(base_url=server.base_url), around(tmp_path)))
         assert (server.bodies[0]["model"], server.bodies[0]["max_tokens"]) == ("made-up-yesterday", 90000000)
 
 
@@ -162,7 +162,7 @@ def test_la28_a_reply_that_was_cut_off_is_a_failure(tmp_path):
 def test_la28_a_reply_that_was_cut_off_is_kept_with_a_notice_where_the_user_allows_it(tmp_path):
     events = []
     row = {"content": "Half of", "finish": "length"}
-    allowed = Choices(allow_cut=True)
+    allowed = Options(allow_cut=True)
     (reply,) = answered(tmp_path, ready(tmp_path, ASK), [row], choices=allowed, listener=events.append)
     assert (reply.text, reply.summary.cut) == ("Half of", True)
     assert any("cut off" in event.message for event in events if isinstance(event, Noticed))
@@ -173,13 +173,13 @@ def test_x7_a_chat_names_a_provider_and_the_user_has_its_key(tmp_path, name):
     """X7."""
     conversation = ready(tmp_path, f'% provider = "{name}"\n% model = "m"\n\n' + ASK)
     with pytest.raises(ProviderError, match=f"no key for the provider `{name}`"):
-        asyncio.run(answer(conversation, Choices(), around(tmp_path, OPENAI_API_KEY="k")))
+        asyncio.run(answer(conversation, Options(), around(tmp_path, OPENAI_API_KEY="k")))
 
 
 def test_another_provider_needs_a_model_of_its_own(tmp_path):
     conversation = ready(tmp_path, '% provider = "anthropic"\n\n' + ASK)
     with pytest.raises(RunError, match="no model is named"):
-        asyncio.run(answer(conversation, Choices(), around(tmp_path)))
+        asyncio.run(answer(conversation, Options(), around(tmp_path)))
 
 
 # --- tools
@@ -189,7 +189,7 @@ def test_x15_a_chat_has_no_tools_unless_asked(tmp_path):
     """X15."""
     with ModelServer() as server:
         server.script("Hello")
-        asyncio.run(answer(ready(tmp_path, ASK), Choices(base_url=server.base_url), around(tmp_path)))
+        asyncio.run(answer(ready(tmp_path, ASK), Options(base_url=server.base_url), around(tmp_path)))
         assert "tools" not in server.bodies[0]
 
 

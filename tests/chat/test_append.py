@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from prosa.adapters.files import append
 from prosa.adapters.files.append import PAGE, Below, check_appendable, save_beside
 from prosa.adapters.files.lock import Locked, only_one
-from prosa.app.chat_start import joint
+from prosa.app.chat.file import joint
 from prosa.source import FileProblem
 
 HEADING = "### @assistant:\n\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.app import plugins
+from prosa.app.chat import grants
 from prosa.dialects.prapti.built_in import BUILT_IN
 from prosa.dialects.prapti.commands import MAX_OUTPUT, Plugin, PluginCommand
 from prosa.dialects.prapti.include import fenced
@@ -192,9 +192,9 @@ class Point:
 def install(monkeypatch):
     def installing(*points):
         loaded = []
-        monkeypatch.setattr(plugins, "_installed", lambda: list(points))
-        real = plugins._load
-        monkeypatch.setattr(plugins, "_load", lambda name, found: loaded.append(name) or real(name, found))
+        monkeypatch.setattr(grants, "_installed", lambda: list(points))
+        real = grants._load
+        monkeypatch.setattr(grants, "_load", lambda name, found: loaded.append(name) or real(name, found))
         return loaded
 
     return installing
@@ -322,4 +322,4 @@ def test_a_command_of_a_plugin_that_fails_is_no_traceback(tmp_path, install):
 
 
 def test_the_entry_points_of_this_installation_can_be_asked_for():
-    assert {point.group for point in plugins._installed()} <= {"prosa.plugins"}
+    assert {point.group for point in grants._installed()} <= {"prosa.plugins"}

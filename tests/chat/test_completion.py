@@ -13,8 +13,8 @@ import pytest
 from prosa.adapters.providers.completion import WIRE, CompletionAssembly
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
-from prosa.app import Choices
-from prosa.app.chat_answer import answer
+from prosa.app.chat.answer import answer
+from prosa.app.options import Options
 from prosa.runtime.messages import Message, ModelRequest
 from tests.chat.chats import around, ready
 
@@ -95,7 +95,7 @@ def test_pa12_a_chat_with_prompts_asks_for_a_completion(tmp_path, streams):
     with serving(bodies) as url:
         on_text = (lambda spot, piece: heard.append(piece)) if streams else None
         conversation = ready(tmp_path, text, tools=("python",))
-        (reply,) = asyncio.run(answer(conversation, Choices(base_url=url), around(tmp_path), on_text=on_text))
+        (reply,) = asyncio.run(answer(conversation, Options(base_url=url), around(tmp_path), on_text=on_text))
     assert reply.text == " upon a time"
     assert heard == ([" upon", " a time"] if streams else [])
     ((path, body),) = bodies

@@ -12,10 +12,10 @@ import pytest
 
 from prosa.adapters.files import append, cache_dir
 from prosa.adapters.files.lock import only_one
-from prosa.app import chat_writing
-from prosa.app.chat_answer import Spot
-from prosa.app.chat_start import joint
-from prosa.app.chat_writing import Place, Stream, Writing
+from prosa.app.chat import writing
+from prosa.app.chat.answer import Spot
+from prosa.app.chat.file import joint
+from prosa.app.chat.writing import Place, Stream, Writing
 from prosa.runtime.errors import ProviderError
 from tests.chat.turns import ASK, User, talking
 from tests.model_server.server import ModelServer
@@ -25,8 +25,8 @@ PARTLY = ASK + "\n### @assistant:\n\nOne\n\ntwo\n\n### @user:\n\n"
 
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> User:
-    monkeypatch.setattr(chat_writing, "GRACE_SECONDS", 0.05)
-    monkeypatch.setattr(chat_writing, "_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(writing, "GRACE_SECONDS", 0.05)
+    monkeypatch.setattr(writing, "_STEP_SECONDS", 0.01)
     one = User(tmp_path)
     one.write(ASK)
     return one

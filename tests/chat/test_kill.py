@@ -26,9 +26,9 @@ WRITER = """
 import sys
 from pathlib import Path
 from prosa.adapters.files.append import Below
-from prosa.app.chat_start import joint
-from prosa.app.chat_writing import Place, Stream, Writing
-from prosa.app.chat_answer import Spot
+from prosa.app.chat.file import joint
+from prosa.app.chat.writing import Place, Stream, Writing
+from prosa.app.chat.answer import Spot
 
 path, reply = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)

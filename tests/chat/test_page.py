@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prosa.app import Choices
-from prosa.app.chat import prepare
+from prosa.app.chat.prepare import prepare
+from prosa.app.options import Options
 from prosa.dialects.prapti.built_in import BUILT_IN
 from prosa.dialects.prapti.fields import SETTINGS
 from prosa.dialects.prapti.responders import CHAT_ROLES, TEXT_ROLES
@@ -21,7 +21,7 @@ def test_every_chat_of_the_page_sends_what_the_page_shows(tmp_path):
         if fence.file:
             (tmp_path / fence.file).write_text(fence.text)
             if fence.file.endswith(".md"):
-                turns = prepare(tmp_path / fence.file, Choices(), around(tmp_path)).turns
+                turns = prepare(tmp_path / fence.file, Options(), around(tmp_path)).turns
                 shown = turns_text(turns)
         elif fence.language == "text":
             assert fence.text.strip() == shown

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.app import Choices
+from prosa.app.options import Options
 from prosa.dialects.prapti.names import mentioned, wire_names
 from prosa.render.turns import turns_data, turns_text
 from prosa.runtime.errors import ProgramRefused, RunError
@@ -51,7 +51,7 @@ def test_pa18_names_of_assistants_go_only_where_the_service_takes_them(tmp_path)
     """PA18."""
     text = "### @user:\nA\n### @assistant/Bo:\nB\n### @user:\nC\n"
     assert [name for _, name, _ in sent(ready(tmp_path, text))] == [None, "Bo", None]
-    elsewhere = ready(tmp_path, text, choices=Choices(base_url="http://127.0.0.1:9/v1"))
+    elsewhere = ready(tmp_path, text, choices=Options(base_url="http://127.0.0.1:9/v1"))
     assert [name for _, name, _ in sent(elsewhere)] == [None, None, None]
     assert elsewhere.model.messages[2].name == "Bo"
 
@@ -259,11 +259,11 @@ def test_a_file_that_is_included_calls_nobody(tmp_path):
 def test_a_provider_nobody_knows_is_an_error_with_the_nearest(tmp_path):
     import asyncio
 
-    from prosa.app.chat_answer import answer
+    from prosa.app.chat.answer import answer
 
     conversation = ready(tmp_path, '% provider = "antropic"\n\n### @user:\n\nHi.\n')
     with pytest.raises(RunError, match="antropic") as caught:
-        asyncio.run(answer(conversation, Choices(), around(tmp_path)))
+        asyncio.run(answer(conversation, Options(), around(tmp_path)))
     assert "anthropic" in caught.value.hint
 
 

@@ -174,13 +174,14 @@ def test_programs_that_many_import_are_planned_once(tmp_path: Path):
 
 
 def test_another_model_reaches_shared_imports_once(tmp_path: Path):
-    from prosa.app import Choices, load_program
+    from prosa.app.options import Options
+    from prosa.app.run.load import load_program
     from prosa.runtime.program import reachable, with_model
     from prosa.settings import Settings
 
     for name, below in (("d", ""), ("b", "./d.md"), ("c", "./d.md")):
         program(tmp_path, name=name, more=f"imports: [{below}]\n")
-    loaded = load_program(program(tmp_path, more="imports: [./b.md, ./c.md]\n"), Choices(), Settings())
+    loaded = load_program(program(tmp_path, more="imports: [./b.md, ./c.md]\n"), Options(), Settings())
     changed = with_model(loaded, "tiny")
     assert [each.name for each in reachable(changed)] == ["count", "b", "d", "c"]
     assert {each.model_name for each in reachable(changed)} == {"tiny"}

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app import Choices, Surroundings, load_program, run_program
+from prosa.app.options import Environment, Options
+from prosa.app.run.load import load_program
+from prosa.app.run.world import run_program
 from prosa.cli.markdownlang import main as markdownlang
 from prosa.dialects.markdownlang.agreement import PHRASES
 from prosa.settings import Settings
@@ -228,10 +230,10 @@ def test_la17_a_withheld_tool_is_not_recommended_either(tmp_path: Path):
     assert "Prefer the `python` tool" in rendered(path, "--messages")[1].out
 
     provider = ScriptedProvider([ANSWER])
-    around = Surroundings(user(tmp_path, PROSA_CACHE_DIR=str(shared)), Settings())
+    around = Environment(user(tmp_path, PROSA_CACHE_DIR=str(shared)), Settings())
 
-    loaded = load_program(path, Choices(), around.settings)
-    asyncio.run(run_program(loaded, {}, Choices(), around, provider=provider))
+    loaded = load_program(path, Options(), around.settings)
+    asyncio.run(run_program(loaded, {}, Options(), around, provider=provider))
     assert "Prefer the `python` tool" not in provider.requests[0].messages[0].content
 
 

@@ -10,7 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from prosa.app import Choices, load_program
+from prosa.app.options import Options
+from prosa.app.run.load import load_program
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.execute import execute
 from prosa.runtime.ports import SandboxResult, ServerConfig, ServerTool, ToolResult
@@ -48,7 +49,7 @@ def load(folder: Path, text: str | None = None, *, name: str = "main.md", **choi
     """Writes a program and loads it as `prosa run` does."""
     path = folder / name
     path.write_text(text if text is not None else text_of(), encoding="utf-8")
-    return load_program(path, Choices(**choices), Settings())
+    return load_program(path, Options(**choices), Settings())
 
 
 @dataclass

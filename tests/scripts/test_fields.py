@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from prosa.app.choices import Choices, Surroundings
-from prosa.app.scripts import Preparing, ScriptJob, scripts_of
+from prosa.app.options import Environment, Options
+from prosa.app.scripts.load import Preparing, ScriptJob, scripts_of
 from prosa.runtime.errors import RunError
 from prosa.settings import ProviderSettings, Settings
 from prosa.source import SourceText
@@ -185,11 +185,11 @@ def test_x15b_a_script_has_no_tools_unless_the_user_grants_them(tmp_path: Path, 
 # ---- the provider ----
 
 
-def ready(data: dict[str, Any], choices: Choices, settings: Settings, environ: dict[str, str]) -> ScriptJob:
+def ready(data: dict[str, Any], choices: Options, settings: Settings, environ: dict[str, str]) -> ScriptJob:
     """The job of one block."""
     text = block("one", **data)
     file = scripts_of(Path("a.mda"), SourceText(text, "a.mda"))
-    return Preparing(file, choices, Surroundings(environ, settings)).ready(file.scripts[0])
+    return Preparing(file, choices, Environment(environ, settings)).ready(file.scripts[0])
 
 
 @pytest.mark.parametrize(
@@ -207,37 +207,37 @@ def ready(data: dict[str, Any], choices: Choices, settings: Settings, environ: d
 def test_m28_x7_a_document_picks_a_provider_by_name(name: str | None, row: str | None, service: str):
     environ = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GEMINI_API_KEY": "sk-g"}
     data = {"model-name": "m"} | ({} if name is None else {"provider": name})
-    job = ready(data, Choices(), Settings(), environ)
+    job = ready(data, Options(), Settings(), environ)
     assert (job.row and job.row.name, job.service) == (row, service)
 
 
 def test_m28_a_hosted_provider_needs_its_key_and_a_model():
-    job = ready({"provider": "anthropic", "model-name": "m"}, Choices(), Settings(), {"OPENAI_API_KEY": "sk-o"})
+    job = ready({"provider": "anthropic", "model-name": "m"}, Options(), Settings(), {"OPENAI_API_KEY": "sk-o"})
     assert "ANTHROPIC_API_KEY is not set: a run would fail" in job.service
     with pytest.raises(RunError, match="no model is named for the provider `google`"):
-        ready({"provider": "google"}, Choices(), Settings(default_model="gpt-x"), {})
+        ready({"provider": "google"}, Options(), Settings(default_model="gpt-x"), {})
 
 
 def test_m28_an_unknown_provider_is_refused_with_the_nearest_name():
     with pytest.raises(RunError, match="there is no provider `antropic`") as caught:
-        ready({"provider": "antropic"}, Choices(), Settings(), {})
+        ready({"provider": "antropic"}, Options(), Settings(), {})
     assert caught.value.hint == "did you mean anthropic?"
     with pytest.raises(RunError) as caught:
-        ready({"provider": "https://evil.example"}, Choices(), Settings(), {})
+        ready({"provider": "https://evil.example"}, Options(), Settings(), {})
     assert caught.value.hint.startswith("known are openai, anthropic, google, local; set `providers.")
 
 
 def test_m28_the_user_names_another_provider_or_another_address():
     own_row = {"Mill": ProviderSettings("https://mill.example/v1", "MILL_KEY")}
     settings = Settings(providers={name.lower(): each for name, each in own_row.items()})
-    job = ready({"provider": "mill", "model-name": "m"}, Choices(), settings, {"MILL_KEY": "k"})
+    job = ready({"provider": "mill", "model-name": "m"}, Options(), settings, {"MILL_KEY": "k"})
     assert job.service == "https://mill.example/v1, with a key"
     settings = Settings(providers={"anthropic": ProviderSettings("https://gateway.example/v1")})
-    job = ready({"provider": "claude", "model-name": "m"}, Choices(), settings, {"ANTHROPIC_API_KEY": "sk-a"})
+    job = ready({"provider": "claude", "model-name": "m"}, Options(), settings, {"ANTHROPIC_API_KEY": "sk-a"})
     assert job.service == "https://gateway.example/v1, without a key"
     settings = Settings(providers={"local": ProviderSettings("http://127.0.0.1:9/v1")})
-    assert ready({"provider": "local"}, Choices(), settings, {}).service == "http://127.0.0.1:9/v1, without a key"
-    job = ready({"provider": "anthropic"}, Choices(provider="openai"), Settings(), {"OPENAI_API_KEY": "sk-o"})
+    assert ready({"provider": "local"}, Options(), settings, {}).service == "http://127.0.0.1:9/v1, without a key"
+    job = ready({"provider": "anthropic"}, Options(provider="openai"), Settings(), {"OPENAI_API_KEY": "sk-o"})
     assert job.row is not None and job.row.name == "openai"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from prosa.app import results
+from prosa.app.scripts import write as results
 from prosa.dialects.magi.parts import model_of
 from tests.cli.desk import Desk
 from tests.cli.programs import prosa

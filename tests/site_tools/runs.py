@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prosa.app import Choices, Surroundings, load_program, run_program
-from prosa.app.site_rights import SiteRights
+from prosa.app.options import Environment, Options, SiteRights
+from prosa.app.run.load import load_program
+from prosa.app.run.world import run_program
 from prosa.render.events import as_json_line
 from prosa.runtime.messages import Message, ModelRequest
 from prosa.runtime.program import Program
@@ -41,7 +42,7 @@ def loaded(folder: Path, *sites: str, more: str = "") -> Program:
 
     path = folder / "ask.md"
     path.write_text(text_of(*sites, more=more), encoding="utf-8")
-    return replace(load_program(path, Choices(), Settings()), python=False)
+    return replace(load_program(path, Options(), Settings()), python=False)
 
 
 def calls(*named: tuple[str, Any]) -> dict[str, Any]:
@@ -95,14 +96,14 @@ def run(
     **rights: Any,
 ) -> Ran:
     """Runs it; an error is recorded. ``typed`` says that the user typed the URLs of its sites, or which."""
-    from prosa.app import new_tally
+    from prosa.app.run.world import new_tally
 
     provider, events = ScriptedProvider([*replies, DONE]), []
     named = typed if isinstance(typed, tuple) else program.sites if typed else ()
     allowed = SiteRights(named=named, **rights)
-    around = Surroundings(environ or {}, settings or Settings(), confirm=confirm)
+    around = Environment(environ or {}, settings or Settings(), confirm=confirm)
     tally = new_tally(program, around.settings)
-    choices = Choices(site_rights=allowed)
+    choices = Options(site_rights=allowed)
     work = run_program(program, {}, choices, around, listener=events.append, provider=provider, tally=tally)
     try:
         asyncio.run(work)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app import Choices, Surroundings, run_program, site_access
-from prosa.app.site_rights import SiteRights
+from prosa.app import site_access
+from prosa.app.options import Environment, Options, SiteRights
+from prosa.app.run.world import run_program
 from prosa.runtime.errors import LimitExceeded
 from prosa.runtime.events import RunFailed
 from prosa.settings import Settings
@@ -51,8 +52,8 @@ def test_x9_the_wall_clock_of_the_run_ends_a_call(slow: Site, tmp_path: Path):
 
 def test_an_interrupted_run_waits_for_no_site(slow: Site, tmp_path: Path):
     program, events = loaded(tmp_path, f"{slow.url}/p"), []
-    around = Surroundings({}, Settings())
-    choices = Choices(site_rights=SiteRights(named=program.sites))
+    around = Environment({}, Settings())
+    choices = Options(site_rights=SiteRights(named=program.sites))
 
     async def interrupted() -> None:
         provider = ScriptedProvider([calls(("mdh__slow", {}))])

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import prosa
-from prosa.app import Choices, load_program
+from prosa.app.options import Options
+from prosa.app.run.load import load_program
 from prosa.settings import Settings
 from tests.site_tools.runs import Ran, calls, loaded, run, text_of, visit
 from tests.site_tools.site import Site
@@ -118,7 +119,7 @@ def test_x7_the_pages_of_an_import_give_an_id_no_permission(site: Site, tmp_path
     (tmp_path / "other.md").write_text(text_of(f"{site.url}/guest", name="other"), encoding="utf-8")
     path = tmp_path / "ask.md"
     path.write_text(text_of(f"{site.url}/ferries", more="imports: [./other.md]\n"), encoding="utf-8")
-    program = load_program(path, Choices(), Settings())
+    program = load_program(path, Options(), Settings())
     inner = replace(program.imports[0], python=False)
     program = replace(program, python=False, imports=(inner,))
     replies = (

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app import Choices, load_program
+from prosa.app.options import Options
+from prosa.app.run.load import load_program
 from prosa.runtime.events import ToolCalled, ToolsOffered
 from prosa.settings import Settings
 from tests.site_tools.runs import calls, loaded, run, text_of, visit
@@ -124,7 +125,7 @@ def test_an_imported_program_is_on_pages_of_its_own(site: Site, tmp_path: Path):
     (tmp_path / "inner.md").write_text(text_of(f"{site.url}/ferries", name="inner"), encoding="utf-8")
     path = tmp_path / "outer.md"
     path.write_text(text_of(site.url, name="outer", more="imports: [./inner.md]\n"), encoding="utf-8")
-    outer = load_program(path, Choices(), Settings())
+    outer = load_program(path, Options(), Settings())
     inner = replace(outer.imports[0], python=False)
     outer = replace(outer, python=False, imports=(inner,))
     replies = [

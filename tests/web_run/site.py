@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from prosa.adapters.providers.prices import KnownPrices
-from prosa.app.choices import Choices, Surroundings
-from prosa.app.service import Chosen
+from prosa.app.options import Environment, Options
+from prosa.app.run.service import Chosen
 from prosa.app.site.live import LiveSite, SiteOptions
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
@@ -189,8 +189,8 @@ def site(
     settings = Settings()
     model = replies_file(beside, *(replies or (GREETING,)))
     made = Budget(KnownPrices(), Decimal(budget), free=free, notice=said.append)
-    choices = Choices(model=model, wall_clock=wall_clock, retries=0)
-    around = Surroundings(environ, settings, said.append)
+    choices = Options(model=model, wall_clock=wall_clock, retries=0)
+    around = Environment(environ, settings, said.append)
     runner = Runner(root, choices, around, made, Gate(at_once, per_minute), prefix=prefix, reaching=reaching)
     options = SiteOptions("Tests", actions=runner.program_action if allow else None)
     live = LiveSite(root, options, environ, settings, 10_000_000)
@@ -238,7 +238,7 @@ def answered_by(monkeypatch: Any, provider: Any) -> None:
     async def chosen(*_: Any) -> Chosen:
         return Chosen(provider)
 
-    monkeypatch.setattr("prosa.app.service.choose_provider", chosen)
+    monkeypatch.setattr("prosa.app.run.service.choose_provider", chosen)
 
 
 def greeting(folder: Path, name: str = "greet.md", more: str = "") -> Path:

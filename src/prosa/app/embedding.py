@@ -12,7 +12,7 @@ from functools import partial
 from random import random
 from typing import TYPE_CHECKING
 
-from prosa.app.choices import LOCAL, Surroundings
+from prosa.app.options import LOCAL, Environment
 from prosa.corpus.embedding import BATCH, Embedder
 from prosa.corpus.errors import EmbeddingError
 from prosa.runtime.events import Listener, Scope, ignore
@@ -39,7 +39,7 @@ class EmbeddingChoice:
     api_key_env: str | None = None
 
 
-def choose_embedder(choice: EmbeddingChoice, around: Surroundings) -> Embedder:
+def choose_embedder(choice: EmbeddingChoice, around: Environment) -> Embedder:
     """The embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
     `prosa.runtime.errors.ProviderError` for a key that cannot be used."""
     name = choice.model or around.settings.embedding_model
@@ -58,11 +58,11 @@ def _local() -> Embedder:
     return LocalEmbedder(place)
 
 
-def _service(name: str, choice: EmbeddingChoice, around: Surroundings) -> Embedder:
+def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedder:
     from prosa.adapters.providers.embeddings import OpenAIEmbedder
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL
     from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
-    from prosa.app.keys import WithStoredKeys
+    from prosa.app.run.service import WithStoredKeys
 
     settings, environ = around.settings, around.environ
     base_url = (

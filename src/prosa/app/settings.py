@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from prosa.app.choices import say_nothing
+from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
-from prosa.app.site_rights import SiteRights
+from prosa.app.options import SiteRights
 from prosa.runtime.errors import RunError
 from prosa.site.credential import HIDDEN
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer, Bounds, Exchange
-    from prosa.app.choices import Surroundings
+    from prosa.app.options import Environment
     from prosa.app.site_permission import Declared
     from prosa.schema import Schema
     from prosa.site.contract import Contract
@@ -135,11 +135,11 @@ class SiteAccess:
         return schema_in(await self.send(get_request(url, SCHEMA_FORMS)), url, root)
 
 
-def site_access(rights: SiteRights, around: Surroundings, starts: Collection[str] = ()) -> SiteAccess:
+def site_access(rights: SiteRights, around: Environment, starts: Collection[str] = ()) -> SiteAccess:
     """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
     user's settings. Raises `RunError` for an origin that is none,
     and for a variable that a flag names and that is not set."""
-    from prosa.app.keys import WithStoredKeys
+    from prosa.app.run.service import WithStoredKeys
     from prosa.app.site_tokens import site_variables
 
     given = site_variables(rights.variables)

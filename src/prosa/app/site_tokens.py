@@ -72,7 +72,7 @@ def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> Site
 
     Raises `RunError` for settings that are wrong, ValueError for a URL that is none.
     """
-    from prosa.app.keys import WithStoredKeys
+    from prosa.app.run.service import WithStoredKeys
     from prosa.app.settings import settings_for
 
     variables = site_variables(settings_for(None, environ).site_variables)

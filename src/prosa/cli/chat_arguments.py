@@ -13,7 +13,7 @@ from prosa.cli.run_arguments import add_limits, add_model, count
 from prosa.cli.site_arguments import add_sites
 
 if TYPE_CHECKING:
-    from prosa.app.chat import ChatChoices
+    from prosa.app.chat.prepare import ChatOptions
 
 FORMS = ("openai", "ymj", "llm")
 _NAME = re.compile(r"[\w.-]+")
@@ -73,14 +73,14 @@ def _add_exchange(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def chat_choices(args: argparse.Namespace) -> ChatChoices:
+def chat_choices(args: argparse.Namespace) -> ChatOptions:
     """What the user chose for the chat."""
-    from prosa.app.chat import ChatChoices
+    from prosa.app.chat.prepare import ChatOptions
     from prosa.runtime.lower.prapti import MAX_REPLIES
 
     if args.n is not None and args.n > MAX_REPLIES:
         raise WrongUse(f"-n {args.n}: at most {MAX_REPLIES} replies")
-    return ChatChoices(
+    return ChatOptions(
         config_files=tuple(args.config_files or ()),
         default_config=not args.no_default_config,
         tools=tuple(args.tools or ()),

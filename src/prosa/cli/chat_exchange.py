@@ -17,7 +17,7 @@ from prosa.cli.errors import OK
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.chat import Conversation
+    from prosa.app.chat.prepare import Conversation
     from prosa.dialects.prapti.write import NewMessage
 
 

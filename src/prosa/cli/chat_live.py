@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 
 if TYPE_CHECKING:
-    from prosa.app.chat_writing import Place
+    from prosa.app.chat.writing import Place
 
 
 def is_live(args: argparse.Namespace, console: Console) -> bool:

@@ -13,7 +13,7 @@ from prosa.cli.chat_live import shown
 from prosa.cli.console import Console
 
 if TYPE_CHECKING:
-    from prosa.app.chat_answer import Reply
+    from prosa.app.chat.answer import Reply
 
 
 def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply], *, lost: bool, live: bool) -> None:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prosa.app.chat_start import opened
+from prosa.app.chat.file import opened
 from prosa.cli.chat_arguments import chat_choices
 from prosa.cli.chat_live import shown
 from prosa.cli.console import Console
@@ -15,7 +15,7 @@ from prosa.cli.run_arguments import choices_from
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
-    from prosa.app.chat import Conversation
+    from prosa.app.chat.prepare import Conversation
 
 
 def show(args: argparse.Namespace, console: Console, message: str | None) -> int:
@@ -33,8 +33,8 @@ def show(args: argparse.Namespace, console: Console, message: str | None) -> int
 def ready(args: argparse.Namespace, console: Console, message: str | None = None) -> Conversation:
     """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does, but nothing for errors
     where only the configuration is looked at: then it is needed most."""
-    from prosa.app.chat import prepare
-    from prosa.app.chat_file import size_limit
+    from prosa.app.chat.file import size_limit
+    from prosa.app.chat.prepare import prepare
     from prosa.cli.chat_turn import warn
 
     choices, around = choices_from(args), surroundings(console, args.file)

@@ -33,15 +33,16 @@ def print_summary(args: argparse.Namespace, console: Console, course: Course, fa
     """Prints it; ``failure`` is why the turn did not go well, if it did not."""
     if not args.summary:
         return
-    from prosa import app
+    from prosa.app.options import DEFAULT_MODEL
+    from prosa.app.run.world import system_clock
     from prosa.cli.run import as_json
     from prosa.runtime.summaries import Together
     from prosa.runtime.summary import before_start
 
-    clock = app.clock()
+    clock = system_clock()
     runs = [run(failure or "interrupted") for run in course.runs]
     if not runs:
-        name = choices_from(args).model_name or app.DEFAULT_MODEL
+        name = choices_from(args).model_name or DEFAULT_MODEL
         console.err(as_json(before_start(args.file.name, name, failure or "", clock).as_dict()))
     elif len(runs) == 1 and runs[0].success == (failure is None):
         console.err(as_json(runs[0].as_dict()))

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from prosa.app.chat_file import (
+from prosa.app.chat.file import (
     add_message,
     below_file,
     keep_trust,
     lock_of,
     locked_words,
     lost_words,
+    opened,
     require_writable,
     size_limit,
     writing_below,
 )
-from prosa.app.chat_start import opened
 from prosa.cli.chat_arguments import chat_choices
 from prosa.cli.chat_summary import Course, print_summary
 from prosa.cli.console import Console, PipeClosed
@@ -33,21 +33,21 @@ from prosa.runtime.errors import RunError
 
 if TYPE_CHECKING:
     from prosa.adapters.files.append import Below
-    from prosa.app import Choices, Surroundings
-    from prosa.app.chat import Conversation
-    from prosa.app.chat_answer import Reply
-    from prosa.app.chat_writing import Saved, Writing
+    from prosa.app.chat.answer import Reply
+    from prosa.app.chat.prepare import Conversation
+    from prosa.app.chat.writing import Saved, Writing
+    from prosa.app.options import Environment, Options
     from prosa.cli.watch import Watch
 
 
 def turn(args: argparse.Namespace, console: Console, message: str | None = None, *, quiet: bool = False) -> int:
     """Answers the chat once. ``quiet`` says nothing where there is nothing to answer. 0 when all went well or nothing
     was to be done; what goes wrong is raised, after the summary has been printed (L44)."""
-    from prosa import app
+    from prosa.app.run.world import system_clock
     from prosa.cli.run import words
     from prosa.cli.watch import watch
 
-    clock = app.clock()
+    clock = system_clock()
     course = Course(clock.now(), clock.monotonic())
     try:
         name = args.file.stem or "chat"
@@ -84,8 +84,8 @@ class _Turn:
     console: Console
     at: Watch
     course: Course
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     quiet: bool
 
     @classmethod
@@ -117,8 +117,8 @@ class _Turn:
 
     def _answer(self) -> None:
         """Has the chat answered, where there is something to answer (PA17)."""
-        from prosa import app
-        from prosa.app.chat import prepare
+        from prosa.app.chat.prepare import prepare
+        from prosa.app.run.service import settle
         from prosa.cli.chat_show import print_turns
 
         conversation = prepare(self.args.file, self.choices, self.around, chat_choices(self.args))
@@ -128,7 +128,7 @@ class _Turn:
             self.at.notice(f"{self.args.file}: `dry_run` is set, so nothing was sent")
             print_turns(conversation, self.console, self.args.form)
         elif conversation.turns:
-            choices = app.settle(self.choices, self.around)
+            choices = settle(self.choices, self.around)
             self.course.is_asked = True
             self._run(conversation, choices, below)
         elif conversation.shown:
@@ -136,9 +136,9 @@ class _Turn:
         elif not self.quiet:
             self.at.notice(f"{self.args.file}: {conversation.nothing}; nothing was sent")
 
-    def _run(self, conversation: Conversation, choices: Choices, below: Below) -> None:
+    def _run(self, conversation: Conversation, choices: Options, below: Below) -> None:
         """Asks; what has come is in the file in the end, whatever ended it."""
-        from prosa.app.chat_answer import answer
+        from prosa.app.chat.answer import answer
         from prosa.cli.chat_live import Live, is_live
         from prosa.cli.chat_result import deliver
         from prosa.cli.stopping import run_stoppable

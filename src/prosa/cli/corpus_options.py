@@ -47,8 +47,8 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
     """The corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that cannot
     be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
     from prosa.adapters.processes import Pool, worker_count
-    from prosa.app import settings_for
     from prosa.app.corpus import corpus_root, open_corpus
+    from prosa.app.settings import settings_for
     from prosa.cli.progress import progress
     from prosa.render.plain import safe
 

@@ -92,10 +92,10 @@ def _checked(console: Console) -> None:
 
 
 def _ran(console: Console, *, progress: bool) -> None:
-    from prosa.app import Choices
+    from prosa.app.options import Options
     from prosa.cli.run import Job, execute
 
-    choices = Choices(model=f"scripted:{REPLIES}", root=FOLDER)
+    choices = Options(model=f"scripted:{REPLIES}", root=FOLDER)
     console.err(f"$ prosa run {PROGRAM.name} --input @{INPUT.name} --model scripted:{REPLIES.name} --summary --debug")
     execute(
         console,

@@ -75,9 +75,9 @@ def _classified(groups: Sequence[Group], console: Console) -> frozenset[Path]:
 
 
 async def _enrich(groups: Sequence[Group], wish: Wish, found: list[Enriched], console: Console) -> None:
-    from prosa import app
     from prosa.app.embedding import vectors_of
     from prosa.app.enrich import enrich
+    from prosa.app.run.world import system_clock
     from prosa.cli.progress import progress
     from prosa.rules.policy import Profile
 
@@ -85,7 +85,7 @@ async def _enrich(groups: Sequence[Group], wish: Wish, found: list[Enriched], co
 
     async def vectors(texts: Sequence[str]) -> list[list[float]]:
         assert embedder is not None
-        return await vectors_of(texts, embedder, app.clock())
+        return await vectors_of(texts, embedder, system_clock())
 
     with progress(console) as status:
 

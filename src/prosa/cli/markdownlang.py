@@ -117,13 +117,13 @@ def _run(argv: list[str], console: Console) -> int:
     if given.texts.get("api-key"):
         console.err("warning: -api-key can be seen by other users of this machine; set OPENAI_API_KEY instead")
     from prosa.adapters.providers.key import KEY_VARIABLE
-    from prosa.app import Choices
+    from prosa.app.options import Options
     from prosa.cli.run import Job, execute
 
     output, base_url = given.texts.get("output"), given.texts.get("base-url") or None
     job = Job(
         program=program,
-        choices=Choices(
+        choices=Options(
             default_model=given.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
             base_url=base_url,
             api_key=given.texts.get("api-key") or None,

@@ -26,16 +26,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Plans it."""
     if runs_scripts(args):
         return _scripts(args, console)
-    from prosa import app
+    from prosa.app.run.load import load_program
+    from prosa.app.run.service import service_words
     from prosa.cli.run_input import read_input
     from prosa.render.plan import plan_text
     from prosa.runtime.plan import plan
 
     choices, around = choices_from(args), surroundings(console, args.file)
-    program = app.load_program(args.file, choices, around.settings, environ=console.environ)
+    program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
-    planned = plan(program, given, has_input=has_input, service=app.service_words(choices, around))
+    planned = plan(program, given, has_input=has_input, service=service_words(choices, around))
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
     """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
-    from prosa.app.script_plan import planned
+    from prosa.app.scripts.plan import planned
     from prosa.cli.script_loading import planning
     from prosa.cli.script_refusals import is_trusted
     from prosa.render.scripts import plan_text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prosa.app import Surroundings
+    from prosa.app.options import Environment
     from prosa.schema import InputField
 
 
@@ -18,13 +18,14 @@ def named_program(argv: list[str]) -> Path | None:
     return Path(found) if found else None
 
 
-def program_help(path: Path, around: Surroundings) -> str:
+def program_help(path: Path, around: Environment) -> str:
     """What it is for, its inputs, what it answers, safe for a terminal. Raises what loading raises."""
-    from prosa import app
+    from prosa.app.options import Options
+    from prosa.app.run.load import load_program
     from prosa.render.plain import safe
     from prosa.schema import describe_inputs
 
-    program = app.load_program(path, app.Choices(), around.settings, to_run=False, environ=around.environ)
+    program = load_program(path, Options(), around.settings, to_run=False, environ=around.environ)
     fields = describe_inputs(program.input_schema)
     lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} {_usage(fields)}".rstrip(), ""]
     lines += (

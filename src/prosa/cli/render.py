@@ -32,13 +32,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Renders it."""
     if runs_scripts(args):
         return _scripts(args, console)
-    from prosa import app
+    from prosa.app.run.load import load_program
     from prosa.cli.run_input import read_input
     from prosa.runtime.plan import first_messages
 
     choices = choices_from(args)
     settings = surroundings(console, args.file).settings
-    program = app.load_program(args.file, choices, settings, to_run=False, environ=console.environ)
+    program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
     return _print(args, first_messages(program, given), console)
 

@@ -22,7 +22,7 @@ from prosa.cli.site_arguments import add_sites, require_no_sites
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
-    from prosa.app import Choices
+    from prosa.app.options import Options
     from prosa.cli.watch import Watch
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.summary import Summary, Tally
@@ -37,7 +37,7 @@ class Job:
     """
 
     program: Path
-    choices: Choices
+    choices: Options
     input_text: str | None = None
     pairs: tuple[str, ...] = ()
     output: Path | None = None
@@ -136,22 +136,24 @@ def execute(console: Console, job: Job) -> int:
 
 def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
     """The validated output of the program. Whatever can be refused is refused before a model is asked."""
-    from prosa import app
     from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.run.load import load_program, with_sites
+    from prosa.app.run.service import settle
+    from prosa.app.run.world import new_tally, run_program
     from prosa.cli.run_input import read_input
     from prosa.cli.stopping import run_stoppable
 
     require_writable(job.output)
     around = surroundings(console, job.program, watching.notice)
     warned = _warning(console, watching)
-    program = app.load_program(job.program, job.choices, around.settings, warned=warned, environ=console.environ)
-    program = app.with_sites(program, job.choices.site_rights.named)
+    program = load_program(job.program, job.choices, around.settings, warned=warned, environ=console.environ)
+    program = with_sites(program, job.choices.site_rights.named)
     if job.gate:
         check_agreement(console.environ)
     given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
-    choices = app.settle(job.choices, around)
-    course.tally = app.new_tally(program, around.settings)
-    ran = app.run_program(program, given, choices, around, listener=watching, tally=course.tally)
+    choices = settle(job.choices, around)
+    course.tally = new_tally(program, around.settings)
+    ran = run_program(program, given, choices, around, listener=watching, tally=course.tally)
     return run_stoppable(ran).output
 
 
@@ -233,8 +235,9 @@ def _is_watched(console: Console, debug: bool) -> bool:
 
 
 def _never_began(job: Job, failure: str) -> Summary:
-    from prosa import app
+    from prosa.app.options import DEFAULT_MODEL
+    from prosa.app.run.world import system_clock
     from prosa.runtime.summary import before_start
 
-    model_name = job.choices.model_name or job.choices.default_model or app.DEFAULT_MODEL
-    return before_start(job.program.name, model_name, failure, app.clock())
+    model_name = job.choices.model_name or job.choices.default_model or DEFAULT_MODEL
+    return before_start(job.program.name, model_name, failure, system_clock())

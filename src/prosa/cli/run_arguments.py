@@ -1,4 +1,4 @@
-"""Arguments that `run`, `plan` and `render` share, and the `Choices` they make."""
+"""Arguments that `run`, `plan` and `render` share, and the `Options` they make."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prosa.app import Choices
+    from prosa.app.options import Options
 
 
 def add_input(parser: argparse.ArgumentParser) -> None:
@@ -56,17 +56,17 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-size", type=_bytes, metavar="SIZE", help="largest document, and input (10MB)")
 
 
-def choices_from(args: argparse.Namespace) -> Choices:
+def choices_from(args: argparse.Namespace) -> Options:
     """The user's choices. Raises `WrongUse` for scripted replies without a file."""
     from dataclasses import fields
 
-    from prosa.app.choices import NO_SCRIPT, NO_SCRIPT_HINT, Choices
+    from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
     from prosa.cli.parser import WrongUse
     from prosa.cli.site_arguments import rights_from
 
-    known = {field.name for field in fields(Choices)}
+    known = {field.name for field in fields(Options)}
     chosen = {name: value for name, value in vars(args).items() if name in known}
-    choices = Choices(**chosen, site_rights=rights_from(args))
+    choices = Options(**chosen, site_rights=rights_from(args))
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
     return choices

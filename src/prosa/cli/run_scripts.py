@@ -22,8 +22,8 @@ from prosa.cli.surroundings import surroundings
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from prosa.app.running import Course
-    from prosa.app.scripts import ScriptJob
+    from prosa.app.run.jobs import Course
+    from prosa.app.scripts.load import ScriptJob
     from prosa.cli.watch import Watch
     from prosa.dialects.magi.choosing import Row
     from prosa.runtime.events import Listener
@@ -44,11 +44,11 @@ class _Report:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Runs the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
-    from prosa import app
-    from prosa.app.running import Course
+    from prosa.app.run.jobs import Course
+    from prosa.app.run.world import system_clock
     from prosa.cli.watch import watch
 
-    clock = app.clock()
+    clock = system_clock()
     report = _Report(Course(), clock.now(), clock.monotonic())
     choices = choices_from(args)
     try:
@@ -70,9 +70,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _run(args: argparse.Namespace, found: Loaded, console: Console, at: Watch, report: _Report) -> int:
-    from prosa import app
-    from prosa.app.running import run_scripts
-    from prosa.app.script_choice import made_ready
+    from prosa.app.run.jobs import run_scripts
+    from prosa.app.run.service import settle
+    from prosa.app.scripts.choose import made_ready
     from prosa.cli.stopping import run_stoppable
 
     if not found.choice.is_made:
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace, found: Loaded, console: Console, at: Watch, r
     choices, around = found.preparing.choices, found.preparing.around
     listener = _live(args, jobs, delivery, at, console)
     if any(job.row is None for job in jobs):
-        choices = app.settle(choices, around)
+        choices = settle(choices, around)
     report.course.order = delivery.order
     work = run_scripts(
         jobs,
@@ -117,7 +117,7 @@ def _run(args: argparse.Namespace, found: Loaded, console: Console, at: Watch, r
 
 def _plan_only(args: argparse.Namespace, found: Loaded, console: Console, report: _Report) -> int:
     """MA12: what would run, in which order and why, and how to choose."""
-    from prosa.app.script_plan import planned
+    from prosa.app.scripts.plan import planned
     from prosa.cli.errors import say
     from prosa.render.scripts import plan_text
 
@@ -140,7 +140,7 @@ def _tell_passed_over(found: Loaded, at: Watch) -> None:
 
 
 def _delivery(args: argparse.Namespace, found: Loaded, rows: Sequence[Row], console: Console, at: Watch) -> Delivery:
-    from prosa.app.script_request import writer_of
+    from prosa.app.scripts.choose import writer_of
 
     writer = writer_of(found.file, found.choice, found.preparing.choices, found.preparing.around)
     order = [row.script.address for row in rows]
@@ -167,11 +167,11 @@ def _summary(args: argparse.Namespace, console: Console, report: _Report, failur
     """One summary on stderr for all scripts, if asked for (L43, L44)."""
     if not args.summary:
         return
-    from prosa import app
+    from prosa.app.run.world import system_clock
     from prosa.cli.run import as_json
     from prosa.runtime.summaries import Together
 
-    clock = app.clock()
+    clock = system_clock()
     began = report.course.summaries(failure or "interrupted")
     seconds = clock.monotonic() - report.since
     together = Together(args.file.name, failure, began, seconds, report.started, clock.now())

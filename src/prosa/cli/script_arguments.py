@@ -117,7 +117,7 @@ def choice_from(args: argparse.Namespace, scripts: Sequence[Script], console: Co
 
 def tools_from(args: argparse.Namespace) -> tuple[str, ...]:
     """The tools that are granted. Raises `WrongUse`."""
-    from prosa.app.scripts import TOOLS
+    from prosa.app.scripts.load import TOOLS
 
     names = tuple(dict.fromkeys(args.tools or ()))
     for name in names:

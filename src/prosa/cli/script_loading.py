@@ -17,8 +17,8 @@ from prosa.cli.script_arguments import choice_from, tools_from
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
-    from prosa.app import Choices, Surroundings
-    from prosa.app.scripts import Preparing, ScriptFile
+    from prosa.app.options import Environment, Options
+    from prosa.app.scripts.load import Preparing, ScriptFile
     from prosa.dialects.magi.choosing import Choice, Row
 
 
@@ -37,10 +37,10 @@ class Loaded:
         return self.preparing.file
 
 
-def loaded(args: argparse.Namespace, choices: Choices, around: Surroundings, console: Console) -> Loaded:
+def loaded(args: argparse.Namespace, choices: Options, around: Environment, console: Console) -> Loaded:
     """Reads the document and weighs the choice. Raises `WrongUse` and `RunError`."""
-    from prosa.app.script_choice import modes_of, rows_of, states_of
-    from prosa.app.scripts import Preparing, load_scripts
+    from prosa.app.scripts.choose import modes_of, rows_of, states_of
+    from prosa.app.scripts.load import Preparing, load_scripts
     from prosa.dialects.magi.context import visible
     from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT
 
@@ -60,7 +60,7 @@ def planning(args: argparse.Namespace, console: Console) -> Loaded:
     found = loaded(args, choices, surroundings(console, args.file), console)
     if found.choice.is_made:
         return found
-    from prosa.app.script_choice import rows_of
+    from prosa.app.scripts.choose import rows_of
 
     every = replace(found.choice, every=True)
     return replace(found, choice=every, rows=rows_of(found.file, every, found.states))

@@ -18,9 +18,8 @@ from prosa.render.scripts import headed, result_line, result_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prosa.app.batches import Batches
-    from prosa.app.results import NotWritten, Writer
-    from prosa.app.running import Outcome
+    from prosa.app.run.jobs import Outcome
+    from prosa.app.scripts.write import Batches, NotWritten, Writer
     from prosa.runtime.events import Event
 
 PRINTED = "it is printed instead, so that it is not lost"
@@ -73,7 +72,7 @@ class Delivery:
     _printed: bool = False
 
     def __post_init__(self) -> None:
-        from prosa.app.batches import Batches
+        from prosa.app.scripts.write import Batches
 
         if self.writer is not None:
             self.batches = Batches(self.writer, self.placed)

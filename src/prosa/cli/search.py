@@ -85,7 +85,7 @@ def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, c
 
 
 async def _by_meaning(corpus: OpenCorpus, asked: Search, embedder: Embedder, console: Console) -> list[Hit]:
-    from prosa import app
+    from prosa.app.run.world import system_clock
     from prosa.app.semantic import make_vectors, semantic_search
     from prosa.cli.progress import progress
 
@@ -94,10 +94,10 @@ async def _by_meaning(corpus: OpenCorpus, asked: Search, embedder: Embedder, con
 
     try:
         with progress(console) as status:
-            made = await make_vectors(corpus, embedder, app.clock(), progress=show)
+            made = await make_vectors(corpus, embedder, system_clock(), progress=show)
         if made.left:
             console.err(f"note: {made.left:,} sections have no vector yet; each search makes some more")
-        return await semantic_search(corpus, asked, embedder, app.clock())
+        return await semantic_search(corpus, asked, embedder, system_clock())
     finally:
         await embedder.aclose()
 

@@ -19,7 +19,7 @@ from prosa.cli.run_arguments import count
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
-    from prosa.app import Choices, Surroundings
+    from prosa.app.options import Environment, Options
     from prosa.web.run.runner import Runner
 
 AT_ONCE = 2
@@ -68,16 +68,16 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     if not args.allow_run:
         _require_none(args)
         return None
-    from prosa import app
     from prosa.adapters.providers.prices import KnownPrices
-    from prosa.app.choices import say_nothing
+    from prosa.app.options import say_nothing
+    from prosa.app.run.service import settle
     from prosa.web.run.budget import DEFAULT_BUDGET, Budget
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
     around = surroundings(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
     around = replace(around, notice=console.err)
-    choices = app.settle(_choices(args), around)
+    choices = settle(_choices(args), around)
     if choices.script is not None and not choices.script.is_file():
         raise WrongUse(f"--model scripted:{choices.script}: no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
@@ -115,11 +115,11 @@ def _require_none(args: argparse.Namespace) -> None:
             raise WrongUse(f"{flag} is about what runs, and nothing does", hint="add --allow-run")
 
 
-def _choices(args: argparse.Namespace) -> Choices:
-    from prosa.app import Choices
+def _choices(args: argparse.Namespace) -> Options:
+    from prosa.app.options import Options
     from prosa.cli.check_options import size_in_bytes
 
-    return Choices(
+    return Options(
         model=args.model,
         base_url=args.model_url,
         api=args.model_api,
@@ -136,13 +136,13 @@ def _prefix(args: argparse.Namespace) -> str:
     return base_of(args)[1]
 
 
-def _tell(choices: Choices, around: Surroundings, console: Console) -> None:
+def _tell(choices: Options, around: Environment, console: Console) -> None:
     """Who answers, and what still keeps programs from running."""
-    from prosa import app
     from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.run.service import service_words
     from prosa.runtime.errors import AgreementRequired
 
-    console.err(f"runs are allowed, and answered by {app.service_words(choices, around)}")
+    console.err(f"runs are allowed, and answered by {service_words(choices, around)}")
     try:
         check_agreement(console.environ)
     except AgreementRequired as error:

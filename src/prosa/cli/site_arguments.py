@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.site_rights import SiteRights
+    from prosa.app.options import SiteRights
 
 CHAT_SITE = "mdh:"
 FLAGS = {
@@ -49,7 +49,7 @@ def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
 
 def rights_from(args: argparse.Namespace) -> SiteRights:
     """The rights; none where a command has no such arguments. A site that a flag grants was typed by the user."""
-    from prosa.app.site_rights import SiteRights
+    from prosa.app.options import SiteRights
 
     granted = (each for each in getattr(args, "tools", None) or () if isinstance(each, str))
     typed = (each.removeprefix(CHAT_SITE) for each in granted if each.startswith(CHAT_SITE))

@@ -58,7 +58,7 @@ def live_site(
 ) -> Iterator[tuple[LiveSite, Any]]:
     """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.adapters.processes import Pool, worker_count
-    from prosa.app import settings_for
+    from prosa.app.settings import settings_for
     from prosa.app.site.live import LiveSite, SiteOptions
     from prosa.render.plain import safe
 

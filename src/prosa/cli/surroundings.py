@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 
 if TYPE_CHECKING:
-    from prosa.app import Surroundings
+    from prosa.app.options import Environment
 
 
-def surroundings(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Surroundings:
+def surroundings(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
     """The surroundings of ``program``. ``notice`` is how a line is said that stays; left out, a line on stderr."""
-    from prosa import app
+    from prosa.app.options import Environment
+    from prosa.app.settings import settings_for
 
     def ask(question: str) -> bool:
         console.err(f"{question} [y/N] ", end="")
@@ -27,9 +28,9 @@ def surroundings(console: Console, program: Path, notice: Callable[[str], None] 
         confirm = confirming(console, say)
     else:
         confirm = None
-    return app.Surroundings(
+    return Environment(
         environ=console.environ,
-        settings=app.settings_for(program, console.environ, say),
+        settings=settings_for(program, console.environ, say),
         notice=say,
         ask=ask if console.interactive else None,
         confirm=confirm,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from prosa.app.choices import say_nothing
+from prosa.app.options import say_nothing
 from prosa.web.answer import NEVER, Scope, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
 from prosa.web.asking import reader_of

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.choices import say_nothing
+from prosa.app.options import say_nothing
 from prosa.app.site.attachments import Attachments
 from prosa.app.site.catalogue import Catalogue, read_catalogue
 from prosa.app.site.files import Place, SiteFiles

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from prosa.app.choices import say_nothing
+from prosa.app.options import say_nothing
 from prosa.runtime.errors import RunError
 from prosa.runtime.ports import Prices
 from prosa.runtime.usage import Usage

@@ -82,7 +82,7 @@ def _accepted(runner: Runner, web: Web, path: str, given: Any) -> tuple[Program,
     """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
     model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
     from prosa.adapters.files.agreement_store import check_agreement
-    from prosa.app.program import load_program
+    from prosa.app.run.load import load_program
     from prosa.runtime.accept import accept_input
 
     check_agreement(runner.around.environ)

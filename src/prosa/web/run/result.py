@@ -35,7 +35,7 @@ class Result:
     @property
     def text(self) -> str:
         """As plain text: JSON indented, everything else as it is."""
-        from prosa.app.results import text_of
+        from prosa.app.scripts.write import text_of
 
         return text_of(self.output)
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from prosa.app.choices import Choices, Once, Surroundings
+from prosa.app.options import Environment, Once, Options
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -44,8 +44,8 @@ class Runner:
     """
 
     root: Path
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     budget: Budget
     gate: Gate = field(default_factory=Gate)
     prefix: str = ""
@@ -99,8 +99,8 @@ class Runner:
     ) -> Any:
         """Runs a program that was loaded, and gives its output. ``row`` is the provider that an ai-script names. Raises
         `RunError`."""
-        from prosa.app.service import choose_provider
-        from prosa.app.world import run_program
+        from prosa.app.run.service import choose_provider
+        from prosa.app.run.world import run_program
         from prosa.runtime.program import with_model
         from prosa.web.run.metered import Metered
 

@@ -36,7 +36,7 @@ from prosa.web.run.result import Result, said
 from prosa.web.run.waiting import waited
 
 if TYPE_CHECKING:
-    from prosa.app.scripts import ScriptFile, ScriptJob
+    from prosa.app.scripts.load import ScriptFile, ScriptJob
     from prosa.dialects.magi import Script
     from prosa.dialects.magi.choosing import Row
     from prosa.runtime.events import Listener
@@ -92,7 +92,7 @@ async def _asked(scope: Scope, receive: Any, web: Web) -> _Asked:
 
 def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) -> _Asked:
     """The script made ready. Reads files. Raises `Refused`."""
-    from prosa.app.scripts import load_scripts
+    from prosa.app.scripts.load import load_scripts
 
     document = document_below(scope, web, SCRIPTS)
     if document.view.dialect != "magi":
@@ -127,8 +127,8 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
     """The one job. Raises `Refused` and `RunError`."""
-    from prosa.app.script_choice import rows_of
-    from prosa.app.scripts import Preparing
+    from prosa.app.scripts.choose import rows_of
+    from prosa.app.scripts.load import Preparing
     from prosa.dialects.magi.choosing import Choice
     from prosa.dialects.magi.context import visible
 

@@ -12,30 +12,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.app.chat import ChatChoices, Conversation, prepare, require_something
-from prosa.app.chat_answer import Reply, answer
-from prosa.app.chat_file import (
+from prosa.app.chat.answer import Reply, answer
+from prosa.app.chat.file import (
+    TextBelow,
     add_message,
+    begun,
     below_file,
     keep_trust,
     lock_of,
     locked_words,
     lost_words,
+    opened,
     require_takes_replies,
     require_writable,
     size_limit,
     writing_below,
 )
-from prosa.app.chat_start import begun, opened
-from prosa.app.chat_text import TextBelow
-from prosa.app.choices import Choices, Surroundings
+from prosa.app.chat.prepare import ChatOptions, Conversation, prepare, require_something
+from prosa.app.options import Environment, Options
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.chat_start import Opened
-    from prosa.app.chat_writing import Writing
+    from prosa.app.chat.file import Opened
+    from prosa.app.chat.writing import Writing
     from prosa.runtime.messages import Message
     from prosa.runtime.ports import Provider
     from prosa.runtime.summary import Summary
@@ -76,9 +77,9 @@ class ChatMeans:
     """How a chat is answered: what the user chose, ``speaker`` whose message is added, ``provider`` in place of the
     model service, who hears events, and whether the file is written."""
 
-    choices: Choices
-    around: Surroundings
-    asked: ChatChoices
+    choices: Options
+    around: Environment
+    asked: ChatOptions
     speaker: str | None = None
     provider: Provider | None = None
     listener: Listener = ignore

@@ -1,15 +1,17 @@
-"""What the user chose for a run, and what a surface hands in with it. Values only: nothing is opened here."""
+"""The values that every door fills before it calls a use case: options of the model, limits, rights, the environment.
+
+In: flags, arguments, settings. Out: values. Nothing is opened here, and no document can widen what they allow (X7, X8).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from prosa.app.site_rights import NO_RIGHTS, SiteRights
-
 if TYPE_CHECKING:
+    from prosa.app.site_permission import Declared
     from prosa.settings import Settings
 
 DEFAULT_MODEL = "gpt-4o"
@@ -22,7 +24,52 @@ NO_SCRIPT_HINT = 'write scripted:FILE, a file with one JSON object per line: {"c
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class SiteRights:
+    """What the user allows a run at sites (HA19).
+
+    ``named`` are URLs that the user typed: where one names this machine itself, that is permission to ask there.
+
+    ``allow_private`` allows all private and loopback addresses. ``allow_actions`` allows every action that changes
+    something, whatever the pages of the sites of the run declare. ``actions`` allows some: an id, for what the pages
+    that the user named declare under it; ``METHOD /path`` or ``ORIGIN METHOD /path``, for what any page declares so.
+    ``variables`` maps an origin to the variable that holds its token.
+
+    Raises ValueError for a text in ``actions`` that names no action.
+    """
+
+    named: tuple[str, ...] = ()
+    allow_private: bool = False
+    allow_actions: bool = False
+    actions: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.actions:
+            from prosa.app.site_permission import permission
+
+            for text in self.actions:
+                permission(text)
+
+    def permits(self, action: Declared, named: Collection[Declared] = ()) -> bool:
+        """Whether an action may change something without a further question. ``named`` are the actions of the pages
+        that the user named, as they were when the run began."""
+        if self.allow_actions or not self.actions:
+            return self.allow_actions
+        from prosa.app.site_permission import permission
+
+        return any(permission(text).holds(action, named) for text in self.actions)
+
+    def names(self, action: str) -> bool:
+        """Whether the user named an id, whatever it is declared as."""
+        return any(text.strip() == action for text in self.actions)
+
+
+NO_RIGHTS = SiteRights()
+"""Public addresses are read; nothing is changed unless a person says yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
     ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
@@ -100,8 +147,8 @@ class Once:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a surface hands in: environment, settings, and the ways to say and ask something.
+class Environment:
+    """What a door hands in: environment, settings, and the ways to say and ask something.
 
     ``ask`` is None where nobody can be asked; it gives whether the answer was yes. So is ``confirm``, which is
     asked while a run goes on: it shows a text and waits for the answer without holding up anything else.

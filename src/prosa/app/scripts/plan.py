@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.scripts import Preparing, ScriptJob
+from prosa.app.scripts.load import Preparing, ScriptJob
 from prosa.dialects.magi.choosing import Choice, Row
 from prosa.runtime.errors import RunError
 from prosa.runtime.plan import first_messages

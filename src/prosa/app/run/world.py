@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.choices import Choices, Surroundings, say_nothing
-from prosa.app.service import Chosen, choose_provider
+from prosa.app.options import Environment, Options, say_nothing
+from prosa.app.run.service import Chosen, choose_provider
 from prosa.runtime.errors import ProviderError, SandboxError
 from prosa.runtime.events import Listener, ignore, tell
 
@@ -31,8 +31,8 @@ class RunResult:
 async def run_program(
     program: Program,
     given: Any,
-    choices: Choices,
-    around: Surroundings,
+    choices: Options,
+    around: Environment,
     *,
     listener: Listener = ignore,
     provider: Provider | None = None,
@@ -60,7 +60,7 @@ async def run_program(
     return RunResult(output, tally.summary())
 
 
-def clock() -> Clock:
+def system_clock() -> Clock:
     """The real clock."""
     from prosa.adapters.clock import SystemClock
 
@@ -77,7 +77,7 @@ def servers(program: Program, environ: Mapping[str, str], notice: Callable[[str]
     return McpServers(environ=environ, notice=notice, result_limit=largest)
 
 
-def sites(program: Program, choices: Choices, around: Surroundings) -> Sites | None:
+def sites(program: Program, choices: Options, around: Environment) -> Sites | None:
     """The way to the sites of a run, within the rights that the user gave it; None where no program has any.
 
     Raises `RunError` for a token that a flag names and that is not there.
@@ -97,12 +97,12 @@ def new_tally(program: Program, settings: Settings) -> Tally:
     from prosa.adapters.providers.prices import KnownPrices
     from prosa.runtime.summary import Tally
 
-    return Tally(program, clock(), KnownPrices(settings.prices))
+    return Tally(program, system_clock(), KnownPrices(settings.prices))
 
 
 @asynccontextmanager
 async def open_world(
-    program: Program, choices: Choices, around: Surroundings, listener: Listener, provider: Provider
+    program: Program, choices: Options, around: Environment, listener: Listener, provider: Provider
 ) -> AsyncIterator[World]:
     """The ports of a run, closed at the end whatever happens. Raises `SandboxError` for limits no sandbox can keep."""
     from random import random
@@ -116,7 +116,7 @@ async def open_world(
             stack.push_async_callback(sandbox.aclose)
         yield World(
             provider=provider,
-            clock=clock(),
+            clock=system_clock(),
             servers=servers(program, around.environ, around.notice),
             sandbox=sandbox,
             sites=sites(program, choices, around),
@@ -127,7 +127,7 @@ async def open_world(
         )
 
 
-def _sandbox(program: Program, around: Surroundings) -> Sandbox | None:
+def _sandbox(program: Program, around: Environment) -> Sandbox | None:
     """The sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
     from prosa.adapters.files import cache_dir
     from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part

@@ -6,11 +6,11 @@ the ways on. Beyond that name no document has a say in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from prosa.app.choices import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Choices, Surroundings, say_nothing
+from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
 from prosa.runtime.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Service:
         return self.key is None and self.base_url is None
 
 
-def settle(choices: Choices, around: Surroundings) -> Choices:
+def settle(choices: Options, around: Environment) -> Options:
     """The choices after asking what only a person can decide: whether a local model server may be used (X17).
 
     It is asked before a run begins, so that Ctrl-C works at the question.
@@ -61,7 +61,7 @@ def settle(choices: Choices, around: Surroundings) -> Choices:
     return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)
 
 
-async def choose_provider(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> Chosen:
+async def choose_provider(choices: Options, around: Environment, row: ProviderRow | None = None) -> Chosen:
     """The provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without one."""
     if choices.lacks_script:
         raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
@@ -80,7 +80,7 @@ async def choose_provider(choices: Choices, around: Surroundings, row: ProviderR
     return Chosen(_openai(service, choices, around))
 
 
-def service_words(choices: Choices, around: Surroundings, row: ProviderRow | None = None) -> str:
+def service_words(choices: Options, around: Environment, row: ProviderRow | None = None) -> str:
     """Where model calls go, for a plan. Looks nowhere and never names a key."""
     if choices.lacks_script:
         return f"{NO_SCRIPT}: a run would fail"
@@ -103,15 +103,14 @@ def service_words(choices: Choices, around: Surroundings, row: ProviderRow | Non
     return f"{shown}, {'with' if service.key else 'without'} a key"
 
 
-def _decides(row: ProviderRow, choices: Choices) -> bool:
+def _decides(row: ProviderRow, choices: Options) -> bool:
     """Whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made it."""
     return choices.base_url is None and (row.base_url is not None or row.name == LOCAL)
 
 
-def _of_row(row: ProviderRow, around: Surroundings) -> _Service:
+def _of_row(row: ProviderRow, around: Environment) -> _Service:
     """Address and key of a provider that a document names. Raises `ProviderError` where the user has not set it up."""
     from prosa.adapters.providers.key import choose_key
-    from prosa.app.keys import WithStoredKeys
 
     if row.base_url is None:
         message = "a model server on this machine is asked only when you say so"
@@ -128,25 +127,24 @@ def _of_row(row: ProviderRow, around: Surroundings) -> _Service:
     return _Service(row.base_url, key)
 
 
-async def _local(choices: Choices, around: Surroundings) -> Chosen:
+async def _local(choices: Options, around: Environment) -> Chosen:
     from prosa.adapters.providers.local import find_local
 
     server = await find_local(choices.local_name)
     return Chosen(_openai(_Service(server.base_url, None), choices, around), server.model_name)
 
 
-def _openai(service: _Service, choices: Choices, around: Surroundings) -> Provider:
+def _openai(service: _Service, choices: Options, around: Environment) -> Provider:
     from prosa.adapters.providers.openai import OpenAIProvider
 
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
     return OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
 
 
-def _service(choices: Choices, around: Surroundings) -> _Service:
+def _service(choices: Options, around: Environment) -> _Service:
     """What flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is none."""
     from prosa.adapters.providers.failures import DEFAULT_BASE_URL
     from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
-    from prosa.app.keys import WithStoredKeys
 
     settings = around.settings
     base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or settings.base_url
@@ -155,3 +153,31 @@ def _service(choices: Choices, around: Surroundings) -> _Service:
     named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
     key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
     return _Service(base_url, key, account_headers(around.environ, base_url, named=named, key=key))
+
+
+@dataclass(frozen=True, slots=True)
+class WithStoredKeys(Mapping[str, str]):
+    """``environ``, then `keys.toml`. An empty variable counts as not set. Raises `RunError` for a file of keys that
+    others may read."""
+
+    environ: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        found = self.environ.get(name, "")
+        if not found.strip() and not name.endswith("_URL"):
+            found = self._stored().get(name, found)
+        if not found and name not in self.environ:
+            raise KeyError(name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.environ)
+
+    def __len__(self) -> int:
+        return len(self.environ)
+
+    def _stored(self) -> Mapping[str, str]:
+        from prosa.adapters.files import config_dir
+        from prosa.adapters.files.key_store import stored_keys
+
+        return stored_keys(config_dir(self.environ))

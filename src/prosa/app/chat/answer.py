@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from prosa.app.chat import Conversation, require_something
-from prosa.app.choices import DEFAULT_MODEL, Choices, Once, Surroundings
-from prosa.app.program import limits_in
-from prosa.app.service import Chosen, choose_provider
-from prosa.app.world import new_tally, run_program
+from prosa.app.chat.prepare import Conversation, require_something
+from prosa.app.options import DEFAULT_MODEL, Environment, Once, Options
+from prosa.app.run.load import limits_in
+from prosa.app.run.service import Chosen, choose_provider
+from prosa.app.run.world import new_tally, run_program
 from prosa.runtime.errors import AnswerCut, RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore, tell
 
@@ -62,8 +62,8 @@ OnAgain: TypeAlias = Callable[[Spot], None]
 
 async def answer(
     conversation: Conversation,
-    choices: Choices,
-    around: Surroundings,
+    choices: Options,
+    around: Environment,
     *,
     on_text: OnPiece | None = None,
     on_again: OnAgain | None = None,
@@ -127,8 +127,8 @@ class _Answering:
     """One conversation being answered."""
 
     conversation: Conversation
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     hears: _Hears
     services: _Services
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -286,8 +286,8 @@ def _record(messages: tuple[Message, ...]) -> str:
 class _Services:
     """The providers of a conversation, each opened at its first use."""
 
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     stack: AsyncExitStack
     own: Provider | None = None
     known: dict[tuple[str, str], Chosen] = field(default_factory=dict)

@@ -1,6 +1,7 @@
-"""What a program that calls asks for: a document or a text, scripts in it or beside it, a choice (M41).
+"""Which scripts of a document are run, and what becomes of the choice: ready, refused, or passed over. Runs nothing.
 
-In: plain data. Out: scripts that were loaded, and a `Choice`. Options that contradict each other are a ValueError.
+In: a document with its scripts, or scripts beside it, and what the user chose (M41). Out: rows, jobs, and refusals with
+their reasons. Options that contradict each other are a ValueError.
 """
 
 from __future__ import annotations
@@ -10,14 +11,78 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from prosa.app.choices import Choices, Surroundings
-from prosa.app.scripts import TOOLS, ScriptFile, load_scripts
+from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.run.jobs import Refused
+from prosa.app.scripts.load import TOOLS, ScriptFile, load_scripts
 from prosa.dialects.magi.choosing import Choice
 from prosa.runtime.errors import RunError
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.results import Writer
+    from prosa.app.scripts.load import Preparing, ScriptFile, ScriptJob
+    from prosa.app.scripts.write import Writer
+    from prosa.dialects.magi.choosing import Row
+    from prosa.dialects.magi.context import ContextMode
+
+
+def states_of(file: ScriptFile) -> dict[str, str]:
+    """How the results of a document stand, by address; nothing for scripts that came beside it (X19)."""
+    from prosa.dialects.magi.states import statuses
+
+    if file.beside is not None:
+        return {}
+    return {script.address: status.state for script, status in statuses(file.model)}
+
+
+def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
+    """The context that each result was made with, by address: what is stale is refreshed in the same way (X19)."""
+    from prosa.dialects.magi.owners import owners_of
+    from prosa.dialects.magi.script_hash import context_mode
+
+    if file.beside is not None:
+        return {}
+    return {script.address: context_mode(region.about.context) for script, region in owners_of(file.model).pairs}
+
+
+def rows_of(file: ScriptFile, choice: Choice, states: Mapping[str, str]) -> tuple[Row, ...]:
+    """A row for each script, in the order in which they would run (MA13)."""
+    from prosa.dialects.magi.choosing import choose
+
+    return choose(file.scripts, choice, wrong=_wrong(file, choice), states=states)
+
+
+def made_ready(
+    rows: Iterable[Row], choice: Choice, preparing: Preparing
+) -> tuple[tuple[ScriptJob, ...], tuple[Refused, ...]]:
+    """The jobs of the scripts that can run, in their order, and those that were chosen and cannot."""
+    jobs: list[ScriptJob] = []
+    refused: list[Refused] = []
+    for row in rows:
+        if not (row.runs or row.kind == "error"):
+            continue
+        try:
+            if not row.runs:
+                raise RunError(row.why)
+            jobs.append(preparing.ready(row.script, choice.text_for(row.script)))
+        except RunError as error:
+            name = preparing.choices.model_name or row.script.fields.text("model-name") or DEFAULT_MODEL
+            refused.append(Refused(row.script.address, name, error))
+    return tuple(jobs), tuple(refused)
+
+
+def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
+    """What keeps scripts from running: the first error of each, and where no result can be written."""
+    from prosa.dialects.magi.placing import refusal
+
+    path = (file.beside or file.source).path
+    found = {address: f"{path}:{each[0].start.line}: {each[0].message}" for address, each in file.errors.items()}
+    if choice.writes and file.beside is None:
+        for script in file.scripts:
+            why = refusal(script)
+            if why is not None:
+                found.setdefault(script.address, f"its result cannot be written: {why}")
+    return found
+
 
 Instructions: TypeAlias = str | Path | Sequence[Mapping[str, Any]] | Mapping[str, Any]
 """Scripts beside a document: the path of a JSON file, or what such a file holds."""
@@ -39,7 +104,7 @@ def choice_of(
 
 
 def requested(
-    document: Path | SourceText, scripts: Instructions | None, choice: Choice, choices: Choices, around: Surroundings
+    document: Path | SourceText, scripts: Instructions | None, choice: Choice, choices: Options, around: Environment
 ) -> ScriptFile:
     """The document with its scripts, or those beside it. Raises `RunError`, `FileProblem`, and ValueError for results
     that have no place."""
@@ -62,10 +127,10 @@ def require_tools(names: Iterable[str]) -> tuple[str, ...]:
     return tools
 
 
-def writer_of(file: ScriptFile, choice: Choice, choices: Choices, around: Surroundings) -> Writer | None:
+def writer_of(file: ScriptFile, choice: Choice, choices: Options, around: Environment) -> Writer | None:
     """What writes results into the document, where that was asked for."""
     from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir
-    from prosa.app.results import writer_for
+    from prosa.app.scripts.write import writer_for
 
     if not choice.writes:
         return None
@@ -81,7 +146,7 @@ def _beside(scripts: Instructions | None) -> Path | SourceText | None:
     return SourceText(json.dumps(data, ensure_ascii=False, indent=1), BESIDE)
 
 
-def _require_trust(file: ScriptFile, around: Surroundings) -> None:
+def _require_trust(file: ScriptFile, around: Environment) -> None:
     """X7: that a document asks to run by itself is a wish; who trusts it decides."""
     from prosa.adapters.files import config_dir
     from prosa.adapters.files.trust_store import TrustStore

@@ -1,6 +1,6 @@
 """A chat made ready: its layers read, its commands run, its messages as they would be sent (P2–P14, PA17, X7).
 
-In: the path of a chat and what the user chose. Out: a `Conversation`; `prosa.app.chat_answer` has it answered. Nothing
+In: the path of a chat and what the user chose. Out: a `Conversation`; `prosa.app.chat.answer` has it answered. Nothing
 is sent here and nothing is written.
 """
 
@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.chat_tools import SITE, Tools, chosen, granted, wanted_by
-from prosa.app.choices import Choices, Surroundings
+from prosa.app.chat.grants import SITE, Tools, chosen, granted, wanted_by
+from prosa.app.options import Environment, Options
 from prosa.runtime.errors import ProgramRefused, RunError
 
 if TYPE_CHECKING:
-    from prosa.app.chat_layers import ReadLayer
+    from prosa.app.chat.layers import ReadLayer
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.prapti import ChatModel
     from prosa.dialects.prapti.commands import Plugin, Registry
@@ -35,8 +35,8 @@ _TOLD = ("message-heading-text",)
 
 
 @dataclass(frozen=True, slots=True)
-class ChatChoices:
-    """What the user chose for a chat, beside `Choices`.
+class ChatOptions:
+    """What the user chose for a chat, beside `Options`.
 
     ``config_files`` are read after all others; ``default_config`` False leaves those others out. ``tools`` and
     ``plugins`` are granted. ``trusted`` gives the chat the rights of the user, as `prosa trust` does, and carries out
@@ -118,9 +118,9 @@ class Conversation:
 
 def prepare(
     path: Path,
-    choices: Choices,
-    around: Surroundings,
-    asked: ChatChoices = ChatChoices(),
+    choices: Options,
+    around: Environment,
+    asked: ChatOptions = ChatOptions(),
     *,
     source: SourceText | None = None,
 ) -> Conversation:
@@ -166,13 +166,13 @@ class _Preparing:
     layers: tuple[ReadLayer, ...]
     registry: Registry
     trusted: bool
-    choices: Choices
-    around: Surroundings
-    asked: ChatChoices
+    choices: Options
+    around: Environment
+    asked: ChatOptions
 
     def carried_out(self) -> tuple[Performed, Lowered]:
-        from prosa.app.chat_layers import include_files
-        from prosa.app.plugins import quiet
+        from prosa.app.chat.grants import quiet
+        from prosa.app.chat.layers import include_files
         from prosa.dialects.prapti.perform import perform
         from prosa.runtime.lower.prapti import lower
 
@@ -201,7 +201,7 @@ class _Preparing:
 
     def _program(self, spec: str) -> Program:
         from prosa.adapters.files import find_root
-        from prosa.app.program import load_program
+        from prosa.app.run.load import load_program
 
         if spec in self.asked.tools:
             choices = replace(self.choices, root=self.choices.root or find_root(Path(spec)))
@@ -230,11 +230,11 @@ class _Preparing:
 
 
 def _preparing(
-    path: Path, choices: Choices, around: Surroundings, asked: ChatChoices, source: SourceText | None
+    path: Path, choices: Options, around: Environment, asked: ChatOptions, source: SourceText | None
 ) -> _Preparing:
     from prosa.adapters.files import RootedFiles, config_dir, find_root
     from prosa.adapters.files.trust_store import TrustStore
-    from prosa.app.chat_layers import layers_below, read_layer
+    from prosa.app.chat.layers import layers_below, read_layer
     from prosa.dialects.prapti.built_in import BUILT_IN
     from prosa.dialects.prapti.commands import Registry
 
@@ -250,15 +250,15 @@ def _preparing(
     return _Preparing(path, root, user_dir, source, layers, registry, trusted, choices, around, asked)
 
 
-def _max_size(choices: Choices, around: Surroundings) -> int:
+def _max_size(choices: Options, around: Environment) -> int:
     from prosa.adapters.files import MAX_DOCUMENT_BYTES
 
     return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
 
 
-def _plugins(layers: tuple[ReadLayer, ...], asked: ChatChoices) -> Mapping[str, Plugin]:
+def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:
     """The plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
-    from prosa.app.plugins import load_plugins
+    from prosa.app.chat.grants import load_plugins
     from prosa.dialects.prapti.trust import BUILT_IN_PLUGINS, loads
 
     trusted = [each.layer.model for each in layers if each.layer.trusted]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from prosa.app.choices import DEFAULT_MODEL, Choices, Surroundings, say_nothing
-from prosa.app.program import limits_in
-from prosa.app.service import service_words
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, say_nothing
+from prosa.app.run.load import limits_in
+from prosa.app.run.service import service_words
 from prosa.runtime.errors import RunError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class ScriptJob:
 
 def load_scripts(
     document: Path | SourceText,
-    choices: Choices,
+    choices: Options,
     settings: Settings,
     beside: Path | SourceText | None = None,
     *,
@@ -148,8 +148,8 @@ class Preparing:
     """
 
     file: ScriptFile
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     mode: ContextMode = "document"
     tools: tuple[str, ...] = ()
     seen: Visible | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.choices import DEFAULT_MODEL, Choices
+from prosa.app.options import DEFAULT_MODEL, Options
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
@@ -21,7 +21,7 @@ LIMITS = ("iterations", "wall_clock", "retries", "tool_result", "concurrency", "
 
 def load_program(
     path: Path,
-    choices: Choices,
+    choices: Options,
     settings: Settings,
     *,
     to_run: bool = True,
@@ -70,6 +70,6 @@ def with_sites(program: Program, urls: Sequence[str]) -> Program:
     return replace(program, sites=tuple(dict.fromkeys((*program.sites, *urls))))
 
 
-def limits_in(holder: Choices | Settings) -> dict[str, Any]:
+def limits_in(holder: Options | Settings) -> dict[str, Any]:
     """The limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

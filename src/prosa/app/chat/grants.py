@@ -1,13 +1,16 @@
-"""The tools of a chat: granted by the user, chosen among by the chat (X7, X15).
+"""What a chat may use: tools granted by the user and chosen among by the chat, and plugins of third parties (X7, X15).
 
-In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, a program file), and the names that the
-chat wants. Out: what the model is offered. A chat that the user trusts grants by itself what it names.
+In: what was granted (`python`, `mcp:NAME=COMMAND`, `mcp:NAME=URL`, `mdh:URL`, a program file, plugins), and the
+names that the chat wants. Out: what the model is offered, and plugins. A chat that the user trusts grants by itself
+what it names. A plugin is code that runs with the user's rights: nothing is imported before it is allowed by name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +18,9 @@ from typing import TYPE_CHECKING
 from prosa.runtime.errors import RunError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from prosa.dialects.prapti.commands import Plugin
     from prosa.runtime.ports import ServerConfig
     from prosa.runtime.program import Program
 
@@ -110,3 +116,51 @@ def _server(spec: str) -> ServerConfig:
     except ValueError as error:
         raise RunError(f"the command of the MCP server `{name}` cannot be read: {error}", hint=WAYS) from None
     return ServerConfig(name, command=words[0], args=tuple(words[1:]))
+
+
+def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
+    """The plugins of these names. Raises `RunError` for one that is not installed, or that cannot be used."""
+    wanted = tuple(dict.fromkeys(names))
+    if not wanted:
+        return {}
+    installed = _installed()
+    return {name: _load(name, installed) for name in wanted}
+
+
+def quiet() -> contextlib.AbstractContextManager[object]:
+    """What plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
+    return contextlib.redirect_stdout(sys.stderr)
+
+
+def _installed() -> list[EntryPoint]:
+    from importlib.metadata import entry_points
+
+    from prosa.dialects.prapti.commands import PLUGIN_GROUP
+
+    return list(entry_points(group=PLUGIN_GROUP))
+
+
+def _load(name: str, installed: list[EntryPoint]) -> Plugin:
+    from prosa.diagnostics.nearest import nearest
+    from prosa.dialects.prapti.commands import PLUGIN_API, Plugin
+
+    found = {point.value: point for point in installed if point.name == name}
+    if not found:
+        names = sorted({point.name for point in installed})
+        near = nearest(name, names)
+        hint = f"did you mean `{near}`?" if near else f"installed are {', '.join(names) or 'none'}"
+        raise RunError(f"the plugin `{name[:64]}` is not installed", hint=hint)
+    if len(found) > 1:
+        raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(found))}")
+    try:
+        with quiet():
+            plugin = next(iter(found.values())).load()
+    except Exception as error:  # code of somebody else: whatever it raises, it cannot be used
+        raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error
+    if not isinstance(plugin, Plugin):
+        raise RunError(f"the plugin `{name}` is of the type `{type(plugin).__name__}`, not a Plugin")
+    if plugin.api != PLUGIN_API:
+        raise RunError(f"the plugin `{name}` is made for version {plugin.api} of plugins; this is {PLUGIN_API}")
+    if plugin.name != name:
+        raise RunError(f"the plugin `{name}` calls itself `{plugin.name}`")
+    return plugin

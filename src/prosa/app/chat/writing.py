@@ -19,8 +19,8 @@ from prosa.dialects.prapti.write import NewMessage, heading, is_another, reply_n
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.chat_answer import Reply, Spot
-    from prosa.app.chat_text import TextBelow
+    from prosa.app.chat.answer import Reply, Spot
+    from prosa.app.chat.file import TextBelow
     from prosa.runtime.lower.prapti import Turn
 
 GRACE_SECONDS = 1.0

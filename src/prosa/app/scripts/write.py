@@ -1,21 +1,25 @@
 """Results into the document (X19): read anew, placed, and put in its place in one step while nobody else writes.
 
-In: an outcome and the document as it was when the script was made ready. Out: the file with the result below its block,
-or `NotWritten`. A result is paid for: whoever calls keeps it when it cannot be written.
+In: outcomes as scripts end, and the document as it was when they were made ready. Out: the file with the results below
+their blocks, or `NotWritten`. A result is paid for: whoever calls keeps it when it cannot be written. The first is
+written at once, then all that came while the last ones were written: writing takes its time with every result of a long
+document, and so together it takes at most as long as the run itself.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from prosa.adapters.files import FileChanged, RootedFiles, replace_file
 from prosa.adapters.files.trust_store import TrustStore
-from prosa.app.running import Outcome
-from prosa.app.scripts import ScriptFile, scripts_of
+from prosa.app.run.jobs import Outcome
+from prosa.app.scripts.load import ScriptFile, scripts_of
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem, SourceText, apply_edits
 
@@ -178,3 +182,33 @@ def writer_for(file: ScriptFile, files: RootedFiles, config: Path, *, force: boo
     from prosa.dialects.magi.script_hash import Contexts
 
     return Writer(file, files, TrustStore(config), Contexts(file.model), force)
+
+
+@dataclass(slots=True)
+class Batches:
+    """``told`` hears of each outcome when its result stands in the document, or why it does not."""
+
+    writer: Writer
+    told: Callable[[Outcome, NotWritten | None], None]
+    _waiting: list[Outcome] = field(default_factory=list)
+    _came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def add(self, outcome: Outcome) -> None:
+        """Takes a result to write."""
+        self._waiting.append(outcome)
+        self._came.set()
+
+    async def keep_writing(self) -> None:
+        """Writes what comes, until it is cancelled."""
+        while True:
+            await self._came.wait()
+            self._came.clear()
+            began = monotonic()
+            self.flush()
+            await asyncio.sleep(monotonic() - began)
+
+    def flush(self) -> None:
+        """Writes what waits."""
+        outcomes, self._waiting = self._waiting, []
+        for outcome, problem in zip(outcomes, self.writer.write_all(outcomes), strict=True):
+            self.told(outcome, problem)

@@ -10,16 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.batches import Batches
-from prosa.app.running import Course, Outcome, run_scripts
-from prosa.app.script_choice import made_ready, modes_of, rows_of, states_of
-from prosa.app.script_request import writer_of
-from prosa.app.scripts import Preparing, ScriptFile
+from prosa.app.run.jobs import Course, Outcome, run_scripts
+from prosa.app.scripts.choose import made_ready, modes_of, rows_of, states_of, writer_of
+from prosa.app.scripts.load import Preparing, ScriptFile
+from prosa.app.scripts.write import Batches
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 
 if TYPE_CHECKING:
-    from prosa.app.choices import Choices, Surroundings
+    from prosa.app.options import Environment, Options
     from prosa.dialects.magi.choosing import Choice, Row
     from prosa.dialects.magi.context import ContextMode
     from prosa.runtime.ports import Provider
@@ -53,8 +52,8 @@ class Means:
     the one it was made with), ``tools`` that are granted, ``provider`` in
     place of the model service, who listens, and ``jobs`` at the same time."""
 
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     context: ContextMode | None = None
     tools: tuple[str, ...] = ()
     provider: Provider | None = None

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.choices import Choices, Once, Surroundings
-from prosa.app.scripts import ScriptJob
-from prosa.app.service import Chosen, choose_provider
-from prosa.app.world import clock, new_tally, run_program
+from prosa.app.options import Environment, Once, Options
+from prosa.app.run.service import Chosen, choose_provider
+from prosa.app.run.world import new_tally, run_program, system_clock
+from prosa.app.scripts.load import ScriptJob
 from prosa.runtime.errors import RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 
@@ -70,8 +70,8 @@ class Course:
 
 async def run_scripts(
     jobs: Sequence[ScriptJob],
-    choices: Choices,
-    around: Surroundings,
+    choices: Options,
+    around: Environment,
     *,
     done: Callable[[Outcome], None],
     listener: Listener = ignore,
@@ -117,8 +117,8 @@ async def run_scripts(
 class _Running:
     """One run of several scripts."""
 
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     listener: Listener
     done: Callable[[Outcome], None]
     course: Course
@@ -145,7 +145,7 @@ class _Running:
         from prosa.runtime.summary import before_start
 
         name, error = refused.name, refused.error
-        self.course.ended[name] = before_start(name, refused.model_name, error.message, clock())
+        self.course.ended[name] = before_start(name, refused.model_name, error.message, system_clock())
         self._never_began(name, error)
 
     def _never_began(self, name: str, error: RunError) -> None:
@@ -185,8 +185,8 @@ class _Heard:
 class _Services:
     """The providers of a run, each opened at its first use, once."""
 
-    choices: Choices
-    around: Surroundings
+    choices: Options
+    around: Environment
     stack: AsyncExitStack
     everywhere: Chosen | None = None
     known: dict[str, Chosen | RunError] = field(default_factory=dict)

@@ -1,0 +1,295 @@
+"""The text of a chat while a turn is taken: opened or begun, with a message at its end, written below (PA6, PW4).
+
+In: the path of a chat or its text, and a message. Out: what was opened, a lock, a `Writing`, words for a reply that is
+not in the chat. Whatever can be refused is refused before a model is asked; what somebody else wrote meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.app.options import Environment, Options
+from prosa.runtime.errors import RunError
+from prosa.source import FileProblem, SourceText
+
+if TYPE_CHECKING:
+    from prosa.adapters.files.append import Below, Joint, State
+    from prosa.app.chat.prepare import Conversation
+    from prosa.app.chat.writing import Saved, Writing
+    from prosa.dialects.prapti import ChatMessage
+
+TREE_TEMPLATE = ".praptistart.md"
+USER_TEMPLATE = "start.md"
+BUILT_IN = "### @user:\n\n"
+ASKING = ("user", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A chat. ``begins`` says that its text is that of a template and not in the file yet."""
+
+    path: Path
+    source: SourceText
+    begins: bool
+    max_size: int
+
+    def with_message(self, message: str, speaker: str | None) -> SourceText:
+        """The text with a message at its end, as it would be written."""
+        from prosa.dialects.prapti.below import lead
+
+        text = self.source.text
+        added = "".join(message_pieces(text, message, speaker))
+        return SourceText(text + lead(text) + added, self.source.path, self.source.digest)
+
+    def write(self, message: str | None, speaker: str | None) -> Below | None:
+        """Brings the file to that: a new one from the template, or the message below the text; gives what was written
+        below. Raises `OSError` and `FileProblem`."""
+        from prosa.adapters.files import replace_file
+        from prosa.adapters.files.append import Below
+
+        if self.begins:
+            text = self.source.text if message is None else self.with_message(message, speaker).text
+            replace_file(self.path, text, expect_digest=self.source.digest)
+            return None
+        below = Below(self.path, joint(), self.max_size)
+        if message is not None:
+            below.add(*message_pieces(self.source.text, message, speaker))
+            below.finish()
+        return below
+
+
+def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
+    """The chat at a path; a template where there is none, or an empty one. Raises `FileProblem`."""
+    from prosa.adapters.files import RootedFiles
+
+    try:
+        source = RootedFiles(max_size=max_size).read(path)
+    except FileProblem as problem:
+        if problem.kind != "missing":
+            raise
+        if not path.parent.is_dir():
+            raise FileProblem(path, "missing", f"the folder {path.parent} does not exist") from None
+        if path.is_symlink():
+            raise FileProblem(path, "missing", "is a link to a file that does not exist") from None
+        source = SourceText("", str(path))
+    return begun(path, source, choices, environ, max_size)
+
+
+def begun(path: Path, source: SourceText, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
+    """A chat that was read; a template where it says nothing. Raises `FileProblem`."""
+    if source.text.removeprefix("\ufeff").strip():
+        return Opened(path, source, begins=False, max_size=max_size)
+    mark = "\ufeff" if source.text.startswith("\ufeff") else ""
+    text = mark + template(path, choices, environ, max_size)
+    return Opened(path, SourceText(text, str(path), source.digest), begins=True, max_size=max_size)
+
+
+def template(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> str:
+    """How a chat begins: `.praptistart.md` in its folder or one above it, within the root; `start.md` in the folder of
+    the user's settings; else an empty message of the user. Raises `FileProblem`."""
+    from prosa.adapters.files import RootedFiles, config_dir, find_root
+    from prosa.adapters.files.read import real_path
+
+    root = real_path(choices.root or find_root(path))
+    folder = real_path(path.parent)
+    for each in (folder, *folder.parents):
+        if (each / TREE_TEMPLATE).is_file():
+            return _text(RootedFiles(root, max_size=max_size).read(each / TREE_TEMPLATE))
+        if each == root:
+            break
+    own = config_dir(environ) / USER_TEMPLATE
+    return _text(RootedFiles(max_size=max_size).read(own)) if own.is_file() else BUILT_IN
+
+
+def _text(source: SourceText) -> str:
+    return source.text.removeprefix("\ufeff") or BUILT_IN
+
+
+def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
+    """The message as it is written below a text: under the empty message of the user that waits for it, or under a new
+    heading."""
+    from prosa.dialects.prapti.escape import escaped
+    from prosa.dialects.prapti.write import heading
+
+    last = _messages(text)[-1]
+    waits = last.known_role in ASKING and not last.disabled and not last.content.strip()
+    content = f"{escaped(message)}\n"
+    if waits and speaker in (None, last.name):
+        return [content]
+    return [f"{heading('user', speaker or user_name(text))}\n\n", content]
+
+
+def user_name(text: str) -> str | None:
+    """The name under which the user spoke last."""
+    return next((each.name for each in reversed(_messages(text)) if each.known_role == "user" and each.sent), None)
+
+
+def _messages(text: str) -> tuple[ChatMessage, ...]:
+    from prosa.dialects.front import read_front
+    from prosa.dialects.prapti.read import read
+    from prosa.document import parse
+
+    source = SourceText(text)
+    front = read_front(source).under("prapti")
+    return read(front, parse(source, body=front.body))[0].messages
+
+
+def joint() -> Joint:
+    """How text joins a chat."""
+    from prosa.adapters.files.append import Joint
+    from prosa.dialects.prapti.below import find_lines_below, lead, line_end
+
+    return Joint(lead, line_end, find_lines_below, whole="### @")
+
+
+def size_limit(choices: Options, around: Environment) -> int:
+    """Bytes of the largest chat."""
+    from prosa.adapters.files import MAX_DOCUMENT_BYTES
+
+    return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
+
+
+def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
+    """The lock of a chat; none where this user has no safe place for it. Entering it raises `Locked`."""
+    from prosa.adapters.files import cache_dir
+    from prosa.adapters.files.lock import only_one
+
+    try:
+        return only_one(path, cache_dir(environ))
+    except OSError:
+        return nullcontext()
+
+
+def locked_words(path: Path) -> RunError:
+    """What to say where another process holds the lock."""
+    return RunError(f"{path}: another `prosa chat` is answering it, so nothing was sent", hint="wait until it is done")
+
+
+def require_takes_replies(found: Opened) -> None:
+    """Refuses a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
+    from prosa.dialects.prapti.below import takes_replies
+
+    if not takes_replies(found.source.text):
+        why = (
+            "`---` opens front matter that never ends, and a line `---` in a reply would end it and take the chat away"
+        )
+        hint = "close the front matter with a line that is exactly `---`, or write `***` where a rule is meant"
+        raise RunError(f"{found.path}:1: {why}, so nothing was sent", hint=hint)
+
+
+def require_writable(found: Opened) -> None:
+    """Refuses a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
+    from prosa.adapters.files.append import check_appendable
+
+    require_takes_replies(found)
+    try:
+        if found.source.digest:
+            check_appendable(found.path)
+        elif not os.access(found.path if found.path.exists() else found.path.absolute().parent, os.W_OK):
+            raise PermissionError(13, "Permission denied")
+    except OSError as error:
+        text = f"{found.path}: may not be written ({error.strerror or error}), so nothing was sent"
+        hint = "make it writable, or look at what would be sent: --dry-run"
+        raise RunError(text, hint=hint) from None
+
+
+def add_message(found: Opened, message: str, speaker: str | None, around: Environment, max_size: int) -> None:
+    """Writes a message of the user into the file. Raises `RunError`."""
+    try:
+        below = found.write(message, speaker)
+    except OSError as error:
+        why = f"the message could not be written ({error.strerror or error})"
+        raise RunError(f"{found.path}: {why}, so nothing was sent") from None
+    if below is not None:
+        keep_trust(found.source, below, around, max_size)
+
+
+def keep_trust(before: SourceText, below: Below, around: Environment, max_size: int) -> None:
+    """A chat that the user trusts stays trusted when nothing but ours was added: neither what the user says on the
+    command line nor what a model says can be a line that configures (X7, PW2)."""
+    from prosa.adapters.files import RootedFiles, config_dir
+    from prosa.adapters.files.trust_store import TrustStore
+
+    path = below.path
+    try:
+        store = TrustStore(config_dir(around.environ))
+        if store.trusts(path, before.digest) and below.follows(before.text):
+            store.renew(path, RootedFiles(max_size=max_size).read(path).digest)
+    except (OSError, FileProblem, RunError) as problem:
+        around.notice(f"note: {path} is no longer trusted: {problem}")
+
+
+def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writing:
+    """What writes the replies of a conversation, and the heading for what is said next."""
+    from prosa.app.chat.writing import Stream, Writing, places
+
+    return Writing(
+        below=below,
+        before=conversation.source.text,
+        asks=_next_heading(conversation),
+        waiting=[Stream(place) for place in places(conversation.turns)],
+        prelude=conversation.shown,
+    )
+
+
+def below_file(path: Path, max_size: int) -> Below:
+    """The end of the file of a chat."""
+    from prosa.adapters.files.append import Below
+
+    return Below(path, joint(), max_size)
+
+
+def lost_words(path: Path, saved: Saved, *, nowhere: str = "it could be saved nowhere") -> str:
+    """What became of a reply that is not in its chat."""
+    where = f"it is saved in {saved.beside}" if saved.beside else nowhere
+    return f"{path}: the reply could not be written there ({saved.why}); {where}"
+
+
+def _next_heading(conversation: Conversation) -> str:
+    """The heading for what is said next: whoever asked asks again."""
+    from prosa.dialects.prapti.write import heading
+
+    if any(turn.mode == "completion" for turn in conversation.turns):
+        return heading("prompt")
+    return heading("user", user_name(conversation.source.text))
+
+
+@dataclass(slots=True)
+class TextBelow:
+    """Pieces below the text ``before``, each ending with a line feed."""
+
+    path: Path
+    before: str
+    pieces: list[str] = field(default_factory=list)
+    lost: bool = False
+    state: State = "new"
+
+    @property
+    def text(self) -> str:
+        """The chat and the pieces."""
+        from prosa.dialects.prapti.below import lead, line_end
+
+        if not self.pieces:
+            return self.before
+        added = lead(self.before) + "".join(self.pieces)
+        return self.before + added.replace("\n", line_end(self.before))
+
+    def add(self, *pieces: str) -> None:
+        """Puts more below."""
+        self.pieces += pieces
+
+    def cut(self, count: int) -> None:
+        """Takes everything behind the first ``count`` pieces away."""
+        del self.pieces[count:]
+
+    def above(self) -> str:
+        """The text above: nobody edits it."""
+        return self.before
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
