@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from prosa.cli.agree import agree
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
 from tests.cli.programs import BROKEN, configured, events_in, nested, program, prosa, script, started, summary_in, user
@@ -242,7 +243,7 @@ def test_la29_at_a_terminal_the_demo_shows_the_agreement_and_stops_without_it(tm
 
 
 def test_la29_at_a_terminal_the_demo_goes_on_after_the_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("prosa.cli.agree.agree.__kwdefaults__", {"phrase": None, "choose": lambda count: 0})
+    monkeypatch.setitem(agree.__kwdefaults__, "choose", lambda count: 0)
     status, at = toured("Trans rights are human rights\n", tmp_path)
     assert status == 0
     assert json.loads(at.out)["title"] == "Version 2.4.0"
