@@ -24,7 +24,7 @@ HEAVY = frozenset(
 # What `prosa --help` may load of ours; everything else waits for its command.
 FRONT = frozenset(
     f"prosa{name}" for name in ("", ".cli", ".cli.main", ".cli.commands", ".cli.console", ".cli.errors", ".cli.parser")
-)
+) | {"prosa.render", "prosa.render.plain"}  # the gate to a terminal
 
 CODE = """
 import json, sys

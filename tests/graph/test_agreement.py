@@ -29,7 +29,9 @@ def by_check(texts: Mapping[str, str]) -> list[tuple[str, int, str, str]]:
     """Path, offset, origin and state of everything that a check says about references."""
     files = MemoryFiles({str(ROOT / name): text for name, text in texts.items()})
     paths = [Path(ROOT / name) for name in texts]
-    checked = check(paths, Looker(files, Profile().hints, now=NOW), Profile(), CorpusScope(Path(ROOT)))
+    checked = check(
+        paths, Looker(files, Profile().hints, now=NOW), Profile(), CorpusScope(Path(ROOT), rooted="project")
+    )
     return sorted(
         (Path(each.path).relative_to(ROOT).as_posix(), each.span.start, *RULES[each.rule])
         for each in checked.diagnostics

@@ -61,7 +61,9 @@ class Example:
         settings, found = project_diagnostics(source)
         schemas = schema_diagnostics(settings, source, Path(ROOT), files)
         profile = Profile(settings=settings, root=Path(ROOT))
-        checked = check(paths, Looker(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT)))
+        checked = check(
+            paths, Looker(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT), rooted="project")
+        )
         return replace(checked, diagnostics=(*found, *schemas, *checked.diagnostics))
 
     def actual(self) -> str:

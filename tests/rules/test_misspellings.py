@@ -15,12 +15,14 @@ from tests.rules.literate import ROOT, Example, examples, pages
 
 
 def asking() -> Iterator[tuple[str, Example, Diagnostic]]:
-    """The diagnostics of all fixtures that ask; those about settings are about no document."""
+    """The diagnostics of all fixtures that ask; those about settings and schema files are about no document."""
     for page in pages():
         text = page.read_text(encoding="utf-8")
         for example in examples(text) if "diagnostics" in text else ():
             for each in example.checked().diagnostics:
-                if "did you mean" in " ".join((each.message, *each.notes)) and not each.path.endswith(".toml"):
+                if "did you mean" in " ".join((each.message, *each.notes)) and not each.path.endswith(
+                    (".toml", ".json")
+                ):
                     yield page.stem, example, each
 
 

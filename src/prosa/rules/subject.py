@@ -109,7 +109,7 @@ class Facts:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-Rooted: TypeAlias = Literal["given", "known", "guessed"]
+Rooted: TypeAlias = Literal["given", "project", "known", "guessed"]
 """How much the root of a corpus says about where the documents are meant to live."""
 
 
@@ -123,12 +123,13 @@ class Corpus:
 
     ``entries`` holds the checked documents and those beside them below ``root``. ``complete`` says that these are all
     documents below the root: only then "no document has this id" is certain. ``load`` gives the facts of a document
-    that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is
-    known: ``given`` as `--root`, ``known`` because it was named or is marked as a project, or ``guessed``: the folder
-    that a document happens to lie in. ``metas`` are the meta files below the root that are no entries; ``now`` is None
-    where nobody knows the time. ``file_names`` are the files of any kind below the root, by their name but for case,
-    each with the path of the first one; it is asked only where a name alone has to lead somewhere (YA21). ``asked`` are
-    the entries that are checked, ``relations`` and ``schemas`` what the settings of the project say of front matter.
+    that is no entry, None for one that cannot be read or lies outside the root. ``rooted`` says how the root is known:
+    ``given`` as `--root`, ``project`` because a `prosa.toml` or a vault begins there, ``known`` because it was named
+    or is a checkout, or ``guessed``: the folder that a document happens to lie in. ``metas`` are the meta files below
+    the root that are no entries; ``now`` is None where nobody knows the time. ``file_names`` are the files of any kind
+    below the root, by their name but for case, each with the path of the first one; it is asked only where a name
+    alone has to lead somewhere (YA21). ``asked`` are the entries that are checked, ``relations`` and ``schemas`` what
+    the settings of the project say of front matter.
     """
 
     entries: Mapping[Path, Facts]

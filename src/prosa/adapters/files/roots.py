@@ -39,6 +39,11 @@ def is_marked(folder: Path) -> bool:
     return any(os.path.lexists(folder / mark) for mark in ROOT_MARKS)
 
 
+def is_project(folder: Path) -> bool:
+    """Whether its owner says that the documents below a folder belong together, which a mere checkout does not say."""
+    return any(os.path.lexists(folder / mark) for mark in ("prosa.toml", ".obsidian"))
+
+
 def _folder_of(path: Path) -> Path:
     return real_path(path) if path.is_dir() else real_path(path.parent)
 

@@ -71,7 +71,10 @@ VIEWS: tuple[View, ...] = (
             ("rel", "the type of the relationship, or null"),
             (
                 "origin",
-                "`footnote`, `front-matter`, `inline`, `wikilink`, `ops.graph` and its like, `import` or `include`",
+                (
+                    "`footnote`, `front-matter`, `inline`, `wikilink`, `ops.graph`, `ops.ticket`, `ops.trace`, "
+                    "`import` or `include`"
+                ),
             ),
             ("state", "`resolved`, `ambiguous`, `unresolved`, `external` or `file`"),
             ("line", "where it stands, from 1"),

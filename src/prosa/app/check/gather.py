@@ -14,7 +14,7 @@ from pathlib import Path
 
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
-from prosa.adapters.files.roots import is_marked
+from prosa.adapters.files.roots import is_marked, is_project
 from prosa.adapters.files.walk import Skipped, Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -67,6 +67,8 @@ class Group:
         """How the root is known (`rules.subject.Corpus`)."""
         if self.given:
             return "given"
+        if is_project(self.root):
+            return "project"
         return "known" if self.whole or self.marked else "guessed"
 
     def beside(self) -> tuple[Sequence[Path], bool]:

@@ -97,7 +97,7 @@ PROFILES: tuple[Profile, ...] = (
         fields={"classification": "internal", **_RUN},
         directives={
             "ticket": {"severity": 3, "code": "UNKNOWN", "related_ids": []},
-            "trace": {"parent_id": "run-0001", "lineage_id": "incident-0001"},
+            "trace": {"lineage_id": "incident-0001"},
         },
     ),
     Profile(
@@ -149,7 +149,7 @@ PROFILES: tuple[Profile, ...] = (
         summary="What ran, in which order, with which result",
         body="# {subject}\n\n1. First step\n2. Second step\n",
         fields=_RUN,
-        directives={"trace": {"parent_id": "run-0000", "lineage_id": "run-0001"}},
+        directives={"trace": {"lineage_id": "run-0001"}},
     ),
     Profile(
         "policy",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prosa.data import Mapping, format_pointer, key_span_at, node_at, span_at, to_value
 from prosa.data.pointer import parse_pointer
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.front import FrontReading, read_front
@@ -63,7 +63,8 @@ def _unexpected(
         pointer = format_pointer((*parse_pointer(problem.pointer), name))
         message = f"`{shown(_dotted(pointer))}` is no field that the schema describes"
         notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"the schema is {path}",)
-        yield Problem("schema-mismatch", message, key_span_at(fields, pointer), notes)
+        meant = Misspelling(name, guess) if guess else None
+        yield Problem("schema-mismatch", message, key_span_at(fields, pointer), notes, misspelling=meant)
 
 
 def _described(schema: object, depth: int = 0) -> set[str]:

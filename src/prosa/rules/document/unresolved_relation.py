@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.front import read_front
@@ -80,4 +80,5 @@ def _none(ref: Ref, corpus: Corpus) -> Problem:
     guess = nearest(ref.target, sorted({path.stem for path in corpus.entries})) if ref.kind == "stem" else None
     notes = (f"did you mean `{guess}`?",) if guess else ()
     what = "is no document" if ref.kind == "path" else "is the name of no document"
-    return Problem("unresolved-relation", f"`{shown(ref.target)}` {what}", ref.span, notes)
+    meant = Misspelling(ref.target, guess) if guess else None
+    return Problem("unresolved-relation", f"`{shown(ref.target)}` {what}", ref.span, notes, misspelling=meant)

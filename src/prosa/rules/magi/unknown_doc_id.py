@@ -25,9 +25,9 @@ ALIKE = 0.85
 
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
-    """At the id. Silent unless all documents below the root are known: the target may be among the others. Samples name
-    documents that exist nowhere: in a folder where no relationship leads to or from, an id is a finding only if one
-    that looks alike is there."""
+    """At the id. Silent unless all documents below the root are known: the target may be among the others. In a project
+    every id is judged. Samples elsewhere name documents that exist nowhere: there, in a folder where no relationship
+    leads to or from, an id is a finding only if one that looks alike is there."""
     if not corpus.complete:
         return
     names = corpus_names(corpus)
@@ -43,7 +43,7 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     ids = [each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id"]
     for number, (path, ref) in enumerate(unknown):
         guess = nearest(ref.target, ids, cutoff=ALIKE) if number < MAX_SUGGESTIONS else None
-        if path.parent in connected or guess or corpus.rooted == "given":
+        if path.parent in connected or guess or corpus.rooted in ("given", "project"):
             message = f"no document here has the id `{shown(ref.target)}`"
             note = f"did you mean `{guess}`?" if guess else "a `source-url` names what is outside the corpus"
             meant = Misspelling(ref.target, guess) if guess else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from prosa.diagnostics import Problem
+from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.document.references import Origin, Ref
@@ -36,7 +36,8 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
                 near = nearest(ref.target, stems)
                 notes = (f"did you mean `{near}`?",) if near else () if ref.origin == "ops.graph" else (_NOTE,)
                 message = _WORDS[ref.origin].format(shown(ref.target))
-                yield path, Problem("unknown-record", message, ref.span, notes)
+                meant = Misspelling(ref.target, near) if near else None
+                yield path, Problem("unknown-record", message, ref.span, notes, misspelling=meant)
 
 
 def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusNames) -> bool:
