@@ -94,13 +94,10 @@ def _markdown(path: str, text: str) -> None:
 
 def _whole(path: str, text: str) -> None:
     """Everything that is known of a document before rules look at it."""
-    from prosa.dialects.detect import detect
-    from prosa.dialects.front import read_front
-    from prosa.dialects.reading import read_as
+    from prosa.dialects.reading import open_document
     from prosa.source import SourceText
 
-    front = read_front(SourceText(text, path))
-    reading = read_as(front, detect(front).dialect)
+    reading = open_document(SourceText(text, path))
     _touched(reading.document)
     reading.references()
     reading.definitions()

@@ -21,7 +21,7 @@ from prosa.source import SourceText
 def chat(text: str, *, legacy: bool = False) -> ChatModel:
     """A chat from its text."""
     source = SourceText(text, "chat.md")
-    front = read_front(source).under("prapti")
+    front = read_front(source)
     return read(front, parse(source, body=front.body), legacy=legacy)[0]
 
 

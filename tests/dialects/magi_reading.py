@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from prosa.diagnostics import Problem
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.magi import MagiModel, format_edits, read
 from prosa.document import parse
-from prosa.rules.analyse import Hints, analyse
+from prosa.rules.analyse import analyse
 from prosa.rules.rank import Policy, rank
 from prosa.source import SourceText, apply_edits
 

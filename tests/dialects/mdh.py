@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from prosa.diagnostics import Diagnostic, Problem
-from prosa.dialects.front import read_front
 from prosa.dialects.mdh.model import NodeModel
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.reading import DialectReading, open_as
+from prosa.dialects.table import MDH
 from prosa.rules.engine import check_documents
 from prosa.source import SourceText
 from tests.rules.literate import MemoryFiles
@@ -25,9 +25,9 @@ def page(name: str, body: str = "", fields: str = "") -> str:
     return node(fields, body, f"id: {name}\ntype: page\ntitle: About {name}\n")
 
 
-def reading(text: str) -> DialectReading:
+def reading(text: str) -> DialectReading[NodeModel]:
     """A text read as a node, whatever it looks like."""
-    return read_as(read_front(SourceText(text, "desk.md")), "mdh")
+    return open_as(SourceText(text, "desk.md"), MDH)
 
 
 def model_of(text: str) -> NodeModel:

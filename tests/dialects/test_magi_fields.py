@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
-from prosa.dialects.table import dialect_of_file_name
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MAGI, dialect_of_file_name
 from prosa.source import SourceText
 from tests.dialects.magi_reading import PARENT, footnote, found, front, model, names, reading, script
 
@@ -95,7 +94,7 @@ def test_a_wrong_shape_is_an_error_at_its_value(line: str, rule: str):
 
 def test_ma16_an_unquoted_date_is_its_text():
     """MA16, M13. Nothing turns it into a timestamp."""
-    read = read_as(read_front(SourceText(front("created-date: 2024-07-26T10:00:00Z"), "a.mda")), "magi")
+    read = open_as(SourceText(front("created-date: 2024-07-26T10:00:00Z"), "a.mda"), MAGI)
     assert read.front.value == {"created-date": "2024-07-26T10:00:00Z"}
     assert read.problems == ()
 

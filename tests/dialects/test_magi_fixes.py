@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.dialects.formatting import FormatOptions
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
-from prosa.rules.analyse import Hints, analyse
+from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MAGI
+from prosa.rules.analyse import analyse
 from prosa.rules.magi.table import RULES
 from prosa.source import SourceText, apply_edits
 from tests.dialects.magi_reading import NOW, found
@@ -50,7 +51,7 @@ def test_ma1_ma8_ma17_ma21_a_fix_removes_its_problem():
 @pytest.mark.parametrize("text", texts())
 def test_formatting_leaves_no_tolerated_form(text: str):
     """MA1, MA8, MA16, MA17. What is left is what only the author can say."""
-    before = read_as(read_front(SourceText(text, "a.mda")), "magi")
+    before = open_as(SourceText(text, "a.mda"), MAGI)
     after = apply_edits(text, before.format_edits(FormatOptions()))
     tolerated = {"bare-relationship", "unusual-date-form"}
     assert tolerated.isdisjoint(rule for rule, _, _ in found(after))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.magi import definitions, facts, format_edits, references
 from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.envelope import from_envelope, to_envelope

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.magi import MagiModel, Script, facts, format_edits
 from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.context import context_of

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.data import Value
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.mdh import write
 from prosa.source import SourceText, apply_edits

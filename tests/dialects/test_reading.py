@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MAGI, PLAIN, dialect
 from prosa.source import SourceText
 
 
 @pytest.mark.parametrize(
-    ("dialect", "front", "expected"),
+    ("name", "front", "expected"),
     [
         ("magi", "title: 1.10\ntags: [1.0, x]\nmine: 1.10", {"title": "1.10", "tags": ["1.0", "x"], "mine": 1.1}),
         (
@@ -25,14 +26,14 @@ from prosa.source import SourceText
         ("prapti", "title: 0x1F", {"title": 31}),
     ],
 )
-def test_x1_a_declared_string_is_its_source_text_and_any_other_field_its_value(dialect, front, expected):
-    reading = read_as(read_front(SourceText(f"---\n{front}\n---\n")), dialect)
+def test_x1_a_declared_string_is_its_source_text_and_any_other_field_its_value(name, front, expected):
+    reading = open_as(SourceText(f"---\n{front}\n---\n"), dialect(name))
     assert reading.front_matter == expected
 
 
 def test_front_matter_that_is_no_mapping_is_none():
-    assert read_as(read_front(SourceText("---\n- a\n---\n")), "magi").front_matter is None
-    assert read_as(read_front(SourceText("text\n")), "plain").front_matter is None
+    assert open_as(SourceText("---\n- a\n---\n"), MAGI).front_matter is None
+    assert open_as(SourceText("text\n"), PLAIN).front_matter is None
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.diagnostics import Problem
 from prosa.dialects.detect import detect
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.skill_md import SkillModel, definitions, facts, format_edits, read, references, write
 from prosa.dialects.skill_md.names import as_name, is_name

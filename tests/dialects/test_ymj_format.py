@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.cli.main import main
 from prosa.dialects import ymj
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.ymj.format import after_fix
 from prosa.dialects.ymj.write import Unwritable, write
 from prosa.source import apply_edits
@@ -333,3 +333,10 @@ def test_ya25_line_ends_are_put_right_on_the_command_line(tmp_path: Path, comman
     file.write_bytes(record().replace("\n", "\r\n").encode())
     assert main([*command, str(file)], desk().console) == 0
     assert file.read_bytes() == record().encode()
+
+
+def test_x1_y25_the_result_is_compared_under_the_reading_of_a_record():
+    """X1, Y25. `...` ends the data of a header, and not the header: that it may is for plain Markdown alone."""
+    fields = HEADER.splitlines(keepends=True)
+    header = "".join((*fields[1:], fields[0], "...\n# a remark\n"))
+    assert formatted(record(header=header)).startswith(f"---\n{fields[0]}")

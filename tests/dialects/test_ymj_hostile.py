@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_yaml
 from prosa.dialects import ymj
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.source import apply_edits
 from tests.dialects.ymj_records import BODY, HEADER, diagnostics, facts, found, read, record
 from tests.work import is_quick

@@ -8,7 +8,7 @@ from typing import Any
 
 from prosa.diagnostics import Diagnostic
 from prosa.dialects import ymj
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.model import YmjModel
 from prosa.document import parse

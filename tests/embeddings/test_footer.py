@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import YMJ
 from prosa.dialects.ymj.embedding import embedding_of, with_embedding, with_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.source import SourceText
@@ -22,7 +22,7 @@ def record(footer: str, body: str = "High water.\n") -> SourceText:
 
 
 def model_of(text: str) -> YmjModel:
-    model: YmjModel = read_as(read_front(SourceText(text, "tides.ymj")), "ymj").model
+    model: YmjModel = open_as(SourceText(text, "tides.ymj"), YMJ).model
     return model
 
 
@@ -83,6 +83,25 @@ def test_yw7_a_vector_without_a_hash_of_its_own_is_as_fresh_as_its_body():
     assert (kept.fresh, kept.model_name, kept.vector) == (True, "nomic", (1.0, 2.0))
     footer["payload_hash"] = "0" * 64
     assert not embedding_of(model_of(record(json.dumps(footer)).text)).fresh  # type: ignore[union-attr]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["...\n# a remark\n", "...\n", "--- \n", "title: {{ .x }}\n", "# a remark\n", "\n"]),
+    st.integers(0, 7),
+)
+def test_x1_what_is_written_does_not_depend_on_the_name_of_the_file(line: str, at: int):
+    """X1. A project may call `.md` files records; what only plain Markdown may do above its body is not for them."""
+    lines = HEAD.splitlines(keepends=True)
+    text = "".join((*lines[:at], line, *lines[at:], 'High water.\n```json\n{"schema": "1"}\n```\n'))
+    assert _written(text, "tides.md") == _written(text, "tides.ymj")
+
+
+def _written(text: str, path: str) -> str | None:
+    try:
+        return with_embedding(SourceText(text, path), [0.5], "small")
+    except ValueError:
+        return None
 
 
 @pytest.mark.parametrize("vector", ["[]", "[1, true]", '["1"]', "{}", "1", "[1e999]", f"[{10**400}]", "[1, null]"])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from prosa.dialects.detect import detect
+from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_document
 from prosa.graph.build import RecordNames, build
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
@@ -20,8 +19,7 @@ from prosa.source import SourceText
 
 def record(path: str, text: str, dialect: DialectName | None = None) -> Record:
     """The record of a text at a path."""
-    front = read_front(SourceText(text, path))
-    return record_of(read_as(front, dialect or detect(front).dialect), path)
+    return record_of(open_document(SourceText(text, path), Hints(dialect)), path)
 
 
 def graph_of(texts: Mapping[str, str]) -> Graph:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph.records import record_of
 from prosa.source import SourceText
 from tests.graph.corpora import record
@@ -178,6 +178,6 @@ def test_no_heading_of_another_level_is_ever_a_title(headings: list[tuple[int, s
 )
 def test_l28_an_absolute_import_below_the_root_leads_to_its_document(target: str, written: str):
     text = f"---\nname: a\ndescription: x\ninput: {{}}\noutput: {{}}\nimports: [{target}]\n---\nSay it.\n"
-    front = read_front(SourceText(text, "/home/me/docs/sub/a.md"))
-    found = record_of(read_as(front, "markdownlang"), "sub/a.md").references
+    source = SourceText(text, "/home/me/docs/sub/a.md")
+    found = record_of(open_as(source, MARKDOWNLANG), "sub/a.md").references
     assert [each.target for each in found] == [written]

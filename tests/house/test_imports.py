@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
 import prosa
-from tests.house.tree import PACKAGE, ROOT
+from tests.house.tree import PACKAGE, ROOT, modules, named
 
 HEAVY = {
     "openai",
@@ -81,3 +83,25 @@ def test_every_adapter_is_independent_of_the_others():
     apart = next(contract["modules"] for contract in contracts if contract["type"] == "independence")
     adapters = {path.name for path in (PACKAGE / "adapters").iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert {f"prosa.adapters.{name}" for name in adapters} == set(apart)
+
+
+def test_a_check_loads_only_the_dialects_of_its_documents(tmp_path: Path):
+    record = tmp_path / "a.ymj"
+    record.write_text("---\nkind: note\n---\nHigh water.\n")
+    names = loaded_by_script(f"""
+import contextlib, io
+from prosa.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main(["check", "--no-cache", {str(record)!r}])""")
+    loaded_dialects = {name.split(".")[2] for name in names if name.startswith("prosa.dialects.")}
+    assert "ymj" in loaded_dialects
+    assert not loaded_dialects & {"prapti", "magi", "markdownlang", "skill_md", "plain"}
+
+
+def test_a_document_is_opened_through_one_front_door():
+    """Detection and the looser front matter of plain Markdown are spelled out in the front door alone."""
+    inside = {"detect.py", "front.py", "reading.py"}
+    others = [file for file in modules() if file.parent.name != "dialects" or file.name not in inside]
+    assert [
+        named(file) for file in others if re.search(r"\b(detect|read_loose_front)\(", file.read_text("utf-8"))
+    ] == []

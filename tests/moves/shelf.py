@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prosa.corpus.moves import Move, Plan, plan_move
-from prosa.dialects.detect import detect
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.record import Record
 from prosa.graph.records import record_of
 from prosa.source import SourceText
@@ -26,12 +24,11 @@ class Texts:
     def texts(self) -> Iterator[tuple[str, str]]:
         yield from self.texts_by_path.items()
 
-    def reading(self, path: str) -> DialectReading:
+    def reading(self, path: str) -> DialectReading[object]:
         return self.reread(path, self.texts_by_path[path])
 
-    def reread(self, path: str, text: str) -> DialectReading:
-        front = read_front(SourceText(text, path, hashlib.sha256(text.encode()).hexdigest()))
-        return read_as(front, detect(front).dialect)
+    def reread(self, path: str, text: str) -> DialectReading[object]:
+        return open_document(SourceText(text, path, hashlib.sha256(text.encode()).hexdigest()))
 
 
 def plan(texts: dict[str, str], path: str, new: str, *, given: bool = False) -> Plan:

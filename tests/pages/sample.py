@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_document
 from prosa.document.links import wikilink_target
 from prosa.render.page.model import Frame, Page
 from prosa.render.page.node import node_page
@@ -43,7 +43,7 @@ def wiki(written: str) -> Wiki:
 
 def view(text: str, dialect: DialectName = "plain", **more: Any) -> NodeView:
     """A node of a document."""
-    reading = read_as(read_front(SourceText(text, "doc.md")), dialect)
+    reading = open_document(SourceText(text, "doc.md"), Hints(dialect))
     fields = reading.front_matter or {}
     values: dict[str, Any] = {
         "path": "doc.md",

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.dialects.detect import detect
 from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.site.identity import view_of
 from prosa.site.represent import json_of
 from prosa.site.view import NodeView, TypedLink
@@ -52,9 +51,8 @@ TEXTS = st.builds(
 )
 
 
-def reading_of(text: str) -> DialectReading:
-    front = read_front(SourceText(text))
-    return read_as(front, detect(front).dialect)
+def reading_of(text: str) -> DialectReading[object]:
+    return open_document(SourceText(text))
 
 
 def view(text: str) -> NodeView:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.detect import Hints
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.contradictions import Contradiction, contradictions
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
@@ -32,7 +32,7 @@ def _read(pair: Contradiction, files: Files, root: Path) -> Compared:
     return Compared(pair, _passage(pair.one, pair, one, section), _passage(pair.other, pair, other, section), why)
 
 
-def _passage(node: Node, pair: Contradiction, reading: DialectReading | None, section: str) -> Passage | None:
+def _passage(node: Node, pair: Contradiction, reading: DialectReading[object] | None, section: str) -> Passage | None:
     """What a document says: where it names the other, else what the other names in it."""
     if reading is None:
         return None
@@ -40,12 +40,12 @@ def _passage(node: Node, pair: Contradiction, reading: DialectReading | None, se
     return source_passage(reading, own) if own is not None else target_passage(reading, section)
 
 
-def _why(edge: Edge, reading: DialectReading | None) -> str:
+def _why(edge: Edge, reading: DialectReading[object] | None) -> str:
     return described(reading, edge) if reading is not None else ""
 
 
-def _reading(node: Node, files: Files, root: Path) -> DialectReading | None:
+def _reading(node: Node, files: Files, root: Path) -> DialectReading[object] | None:
     try:
-        return read_as(read_front(files.read(root / node.path)), node.dialect)
+        return open_document(files.read(root / node.path), Hints(node.dialect))
     except FileProblem:
         return None

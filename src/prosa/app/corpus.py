@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from prosa.adapters.files.walk import Skipped
 from prosa.corpus.errors import IndexProblem
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prosa.adapters.files import RootedFiles
     from prosa.adapters.sqlite import Index
     from prosa.adapters.sqlite.reading import Reading
+    from prosa.dialects.dialect import DialectName
     from prosa.graph.node import Node
     from prosa.rules.looking import Workers
     from prosa.settings import Settings
@@ -42,7 +43,7 @@ class OpenCorpus:
     agents: bool = True
     skipped: Skipped = field(default_factory=Skipped)
     _reading: Reading | None = None
-    _hint: Callable[[Path], str] | None = None
+    _hint: Callable[[Path], DialectName | Literal[""]] | None = None
     _is_full: bool = False
 
     def scan(self) -> Scan:
@@ -108,9 +109,9 @@ class OpenCorpus:
         """The fields of front matter that name other documents, with the type of relationship."""
         return self._reading.relations if self._reading is not None else ()
 
-    def hint_of(self, path: Path) -> str:
-        """The dialect that the settings of the project give the document at a path, or an empty text (X3)."""
-        return self._hint(self.files.real(path)) if self._hint else ""
+    def hint_of(self, path: Path) -> DialectName | None:
+        """The dialect that the settings of the project give the document at a path (X3)."""
+        return (self._hint(self.files.real(path)) or None) if self._hint else None
 
     def document_at(self, path: Path) -> Node | None:
         """The document that a file is, and no other that is only called like it; a link is the file it leads to.
@@ -194,7 +195,7 @@ def corpus_root(path: Path | None, root: Path | None = None) -> Path:
     return find_root(path if path is not None else Path())
 
 
-def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], str] | None:
+def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectName | Literal[""]] | None:
     """What the settings of the project say about the dialect of a document; None where they say nothing."""
     if settings is None or not settings.dialects:
         return None

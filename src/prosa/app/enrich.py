@@ -16,8 +16,8 @@ from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classif
 from prosa.source import FileProblem, Files, SourceText
 
 if TYPE_CHECKING:
+    from prosa.dialects.detect import Hints
     from prosa.dialects.ymj import YmjModel
-    from prosa.rules.analysis import Hints
 
 Became: TypeAlias = Literal["enriched", "hashed", "unchanged", "left"]
 
@@ -115,16 +115,10 @@ def _records(
 
 def _read(source: SourceText, hints: Hints) -> YmjModel | None:
     """The document as a record; None for any other."""
-    from prosa.dialects.detect import detect
-    from prosa.dialects.front import read_front
-    from prosa.dialects.reading import read_as
+    from prosa.dialects.reading import dialect_of, open_as
+    from prosa.dialects.table import YMJ
 
-    front = read_front(source)
-    found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
-    if found.dialect != "ymj":
-        return None
-    model: YmjModel = read_as(front, "ymj").model
-    return model
+    return open_as(source, YMJ).model if dialect_of(source, hints) == YMJ.name else None
 
 
 def _record(path: Path, source: SourceText, model: YmjModel, wish: Wish, *, secret: bool) -> _Record:

@@ -22,7 +22,7 @@ from prosa.site.probe.reply import Reply
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer, Bounds, Exchange
-    from prosa.rules.analysis import Hints
+    from prosa.dialects.detect import Hints
     from prosa.site.probe.report import Report
     from prosa.site.request import Request
     from prosa.source import Files
@@ -80,16 +80,13 @@ def probe_folder(
 
 def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
     """What a document is by name, settings or shape; `plain` where it cannot be read, which the checks then say."""
-    from prosa.dialects.detect import detect
-    from prosa.dialects.front import read_front
+    from prosa.dialects.reading import dialect_of
     from prosa.source import FileProblem
 
-    hint = hints(files.real(path))
     try:
-        front = read_front(files.read(path))
+        return dialect_of(files.read(path), hints(files.real(path)))
     except FileProblem:
         return "plain"
-    return detect(front, explicit=hint.explicit, by_glob=hint.glob, forced=hint.forced).dialect
 
 
 @dataclass

@@ -10,11 +10,10 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from prosa.dialects.detect import detect
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.detect import Hints
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.record import Record
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
@@ -61,15 +60,13 @@ class CorpusShelf:
             with contextlib.suppress(FileProblem):
                 yield path, self.corpus.files.read(self.root / path).text
 
-    def reading(self, path: str) -> DialectReading:
+    def reading(self, path: str) -> DialectReading[object]:
         """A document as it is now. Raises `FileProblem`."""
         return self._read(path, self.corpus.files.read(self.root / path))
 
-    def reread(self, path: str, text: str) -> DialectReading:
+    def reread(self, path: str, text: str) -> DialectReading[object]:
         """What a text would be read as at a path."""
         return self._read(path, SourceText(text, str(self.root / path)))
 
-    def _read(self, path: str, source: SourceText) -> DialectReading:
-        by_glob: Any = self.corpus.hint_of(self.root / path) or None
-        front = read_front(source)
-        return read_as(front, detect(front, by_glob=by_glob).dialect, self.corpus.relations)
+    def _read(self, path: str, source: SourceText) -> DialectReading[object]:
+        return open_document(source, Hints(glob=self.corpus.hint_of(self.root / path)), self.corpus.relations)

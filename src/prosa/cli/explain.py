@@ -28,7 +28,7 @@ def page(name: str) -> str:
     rule = find_rule(name)
     if rule is not None:
         return _text("prosa.rules", rule.name)
-    explained = [row.name for row in DIALECTS if row.module is not None]
+    explained = [row.name for row in DIALECTS]
     if name in explained:
         return _text("prosa.dialects", name)
     known = (*(each.name for each in RULES), *(each.code for each in RULES), *explained)
@@ -41,7 +41,7 @@ def overview() -> str:
     """Every rule with its code and severity, then the dialects that have a page."""
     width = max(len(rule.name) for rule in RULES)
     lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in RULES]
-    dialects = [f"{row.name}: {row.title}" for row in DIALECTS if row.module is not None]
+    dialects = [f"{row.name}: {row.title}" for row in DIALECTS]
     return "\n".join((*lines, "", "dialects:", *dialects))
 
 

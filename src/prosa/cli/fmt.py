@@ -14,9 +14,9 @@ from prosa.cli.check_options import add_folder_options, add_work_options, chosen
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.table import WHICH_DOCUMENTS
-from prosa.rules.analysis import Hints
 from prosa.rules.formatting import Formatted, format_text
 from prosa.rules.policy import Profile
 from prosa.source import FileProblem, Files, SourceText

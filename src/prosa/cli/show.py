@@ -83,6 +83,7 @@ def _require_payload(args: argparse.Namespace) -> None:
 
 def _write_payload(groups: Sequence[Group], args: argparse.Namespace, console: Console) -> int:
     """Writes the bytes; 1 where there are none, 2 where the user's selector cannot be used."""
+    from prosa.dialects.table import YMJ
     from prosa.dialects.ymj.payload import payload_bytes
 
     documents = [each for group in groups for each in _checked(group, args, console).documents]
@@ -90,9 +91,10 @@ def _write_payload(groups: Sequence[Group], args: argparse.Namespace, console: C
         raise WrongUse("--payload writes the payload of one record", hint="name one file")
     (document,) = documents
     path = document.front.source.path
-    if document.dialect != "ymj":
+    model = document.reading.model_of(YMJ)
+    if model is None:
         raise WrongUse(f"{path} is no YMJ record and has no payload", hint="--as ymj reads it as one")
-    found = payload_bytes(document.reading.model, args.selector, fallback_body=args.fallback_body)
+    found = payload_bytes(model, args.selector, fallback_body=args.fallback_body)
     if found.data is not None:
         console.out_bytes(found.data)
         return OK

@@ -94,18 +94,16 @@ def live_site(
 def _name(root: Path) -> str:
     """The title of the first page, else the name of the folder."""
     from prosa.adapters.files import RootedFiles
-    from prosa.dialects.detect import detect
-    from prosa.dialects.front import read_front
-    from prosa.dialects.reading import read_as
+    from prosa.dialects.reading import open_document
     from prosa.graph.records import record_of
     from prosa.source import FileProblem
 
     for name in ("index.md", "README.md"):
         try:
-            front = read_front(RootedFiles(root).read(root / name))
+            source = RootedFiles(root).read(root / name)
         except FileProblem:
             continue
-        title = record_of(read_as(front, detect(front).dialect), name).title
+        title = record_of(open_document(source), name).title
         if title:
             return title
     return root.name or "site"

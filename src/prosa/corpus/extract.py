@@ -16,11 +16,11 @@ from prosa.corpus.published import guarded
 from prosa.corpus.sections import section_rows
 from prosa.corpus.vectors import to_bytes
 from prosa.data import Mapping
-from prosa.dialects.detect import detect
+from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.reading import DialectReading, open_document, open_documents
 from prosa.dialects.relations import Relations
+from prosa.dialects.table import MAGI, YMJ
 from prosa.graph.records import record_of
 from prosa.source import SourceText, Span
 
@@ -33,27 +33,20 @@ def extract(
     by_glob: DialectName | None = None,
     relations: Relations = (),
 ) -> Extracted:
-    """The rows of a document. ``explicit`` and ``by_glob`` are as for `dialects.detect`, ``relations`` are those of the
+    """The rows of a document. ``explicit`` and ``by_glob`` are `Hints`, ``relations`` are those of the
     project."""
-    front = read_front(source)
-    return extracted(read_as(front, detect(front, explicit=explicit, by_glob=by_glob).dialect, relations), path)
+    return extracted(open_document(source, Hints(explicit, by_glob), relations), path)
 
 
 def extract_all(
     sources: Sequence[tuple[SourceText, str, DialectName | None]], relations: Relations = ()
 ) -> list[Extracted]:
-    """The same for many documents: source, path, and the dialect that the project's settings give it, of each.
-
-    They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
-    the time.
-    """
-    fronts = [read_front(source) for source, _, _ in sources]
-    named = [detect(front, by_glob=by_glob).dialect for front, (_, _, by_glob) in zip(fronts, sources, strict=True)]
-    readings = [read_as(front, name, relations) for front, name in zip(fronts, named, strict=True)]
+    """The same for many documents: source, path, and the dialect that the project's settings give it, of each."""
+    readings = open_documents([(source, Hints(glob=by_glob)) for source, _, by_glob in sources], relations)
     return [extracted(reading, path) for reading, (_, path, _) in zip(readings, sources, strict=True)]
 
 
-def extracted(reading: DialectReading, path: str) -> Extracted:
+def extracted(reading: DialectReading[object], path: str) -> Extracted:
     """The rows of a document that was read already."""
     source, footer = reading.front.source, footer_of(reading)
     fields, tags = field_rows(reading.front.fields, footer)
@@ -72,35 +65,38 @@ def extracted(reading: DialectReading, path: str) -> Extracted:
     )
 
 
-def _hidden(reading: DialectReading) -> tuple[Span, ...]:
+def _hidden(reading: DialectReading[object]) -> tuple[Span, ...]:
     """What of the body is not for readers (M42)."""
-    if reading.name != "magi":
+    model = reading.model_of(MAGI)
+    if model is None:
         return ()
     from prosa.dialects.magi.clean import unseen
 
-    return unseen(reading.model)
+    return unseen(model)
 
 
-def footer_of(reading: DialectReading) -> Mapping | None:
+def footer_of(reading: DialectReading[object]) -> Mapping | None:
     """The footer of a YMJ record as a tree; None where there is none."""
-    footer = reading.model.footer if reading.name == "ymj" else None
-    return footer.node if footer is not None else None
+    model = reading.model_of(YMJ)
+    return model.footer.node if model is not None and model.footer is not None else None
 
 
-def _globs(reading: DialectReading) -> tuple[str, ...] | None:
+def _globs(reading: DialectReading[object]) -> tuple[str, ...] | None:
     """The patterns of a meta file, None where the document is none."""
-    return (reading.model.fields.texts("globs") or None) if reading.name == "magi" else None
+    model = reading.model_of(MAGI)
+    return (model.fields.texts("globs") or None) if model is not None else None
 
 
-def _carried(reading: DialectReading, footer: Mapping | None) -> CarriedVector | None:
+def _carried(reading: DialectReading[object], footer: Mapping | None) -> CarriedVector | None:
     """The vector in a footer, None where there is none."""
     index = footer.get("index") if footer is not None else None
-    if not isinstance(index, Mapping) or index.entry("embedding") is None:
+    model = reading.model_of(YMJ)
+    if model is None or not isinstance(index, Mapping) or index.entry("embedding") is None:
         return None
     from prosa.dialects.ymj.embedding import embedding_of
 
-    found = embedding_of(reading.model)
+    found = embedding_of(model)
     if found is None:
         return None
     vector = to_bytes(found.vector)
-    return CarriedVector(found.model_name, len(found.vector), vector, reading.model.body_sha256, found.fresh)
+    return CarriedVector(found.model_name, len(found.vector), vector, model.body_sha256, found.fresh)

@@ -36,23 +36,31 @@ class Detection:
     problems: tuple[Problem, ...] = ()
 
 
-def detect(
-    front: FrontReading,
-    *,
-    explicit: DialectName | None = None,
-    by_glob: DialectName | None = None,
-    forced: DialectName | None = None,
-) -> Detection:
-    """The dialect of a document. ``explicit`` is what `--as` says, ``by_glob`` what the project's settings say of its
-    path, ``forced`` what the command implies.
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
+    what the project's settings say of its path, ``forced`` what the command implies."""
+
+    explicit: DialectName | None = None
+    glob: DialectName | None = None
+    forced: DialectName | None = None
+
+
+NO_HINTS = Hints()
+
+
+def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
+    """The dialect that hints and the file name decide; None where the shape has to.
 
     A command forces its dialect only on a document whose name and place decide nothing: a `.mda` stays a MAGI document.
     """
-    if explicit:
-        return Detection(explicit)
-    by_name = by_glob or dialect_of_file_name(PurePath(front.source.path).name)
-    if by_name or forced:
-        return Detection(by_name or forced or "plain")
+    return hints.explicit or hints.glob or dialect_of_file_name(PurePath(path).name) or hints.forced
+
+
+def detect(front: FrontReading, hints: Hints = NO_HINTS) -> Detection:
+    """The dialect of a document, with `ambiguous-dialect` where two shapes fit at once."""
+    if name := decided(front.source.path, hints):
+        return Detection(name)
     shapes = _shapes(front)
     if len(shapes) > 1:
         return Detection("plain", (_ambiguous(shapes),))

@@ -1,29 +1,91 @@
-"""What a dialect is to the rest of the house: a name, how it is recognised, and where its reader lives."""
+"""What a dialect is to the rest of the house: one frozen record of typed functions, generic in the model it reads.
+
+The record answers every question that may be asked about a document of the dialect. A question without an answer for
+all has a default that says so, the others must be answered: a record without them is a type error.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from prosa.data import Value
+    from prosa.diagnostics import Problem
+    from prosa.dialects.fields import Field
+    from prosa.dialects.front import FrontReading
+    from prosa.document import Def, Document, Ref
+    from prosa.source import Edit, SourceText, Span
 
 DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "plain"]
 
+M = TypeVar("M")
+"""The model of a dialect."""
+
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """One of the formats that give a document meaning.
+class FormatOptions:
+    """What a user may ask of `prosa fmt` beyond the normal form.
 
-    ``module`` is the package under `prosa.dialects` with its reader, or None while Prosa cannot read it yet; such
-    documents are still read and checked as Markdown with front matter. ``suffixes`` and ``file_names`` decide by name
-    (X3); comparison ignores case.
+    ``rehash``: stored hashes that no longer match their text are written anew (X22); else they stay as they are.
+    ``sync``: what repeats something else in the document for people is written anew from it (MA19b)."""
+
+    rehash: bool = False
+    sync: bool = False
+
+
+def _nothing_masked(_front: FrontReading) -> tuple[Span, ...]:
+    return ()
+
+
+def _whole_body(front: FrontReading) -> Span:
+    return front.body
+
+
+def _no_facts(_model: object) -> dict[str, Value]:
+    return {}
+
+
+def _no_wish(_model: object) -> bool | None:
+    return None
+
+
+def _no_normal_form(_model: object, _options: FormatOptions) -> tuple[Edit, ...]:
+    return ()
+
+
+def _keeps_no_hash(_before: SourceText, _after: SourceText) -> tuple[Edit, ...]:
+    return ()
+
+
+def _no_verdict(facts: dict[str, Value], _strict: bool, _errors: frozenset[str]) -> dict[str, Value]:
+    return facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect(Generic[M]):
+    """The answers of one dialect. None of them fails for what a text says, and none opens anything.
+
+    ``read`` gives the model and what is wrong beyond the front matter block. ``references`` are what a document points
+    at, ``definitions`` what others can point at in it, ``facts`` the further keys of `prosa show --format json`.
+    ``front`` is the table of its front matter. ``masked`` are the spans that a Markdown parser must not see, and
+    ``markdown`` is the part of the body that is Markdown. ``strictness`` says whether a document asks to be read
+    strictly, None where it says nothing. ``corpus_facts`` are plain data for the rules of many documents.
+    ``format_edits`` bring a document to its normal form, ``after_fix`` keeps hashes of the text true after a fix (X22).
+    ``judged`` are the facts with a verdict: for the facts, the mode in force, and the rules with errors.
     """
 
     name: DialectName
-    title: str
-    module: str | None = None
-    suffixes: tuple[str, ...] = ()
-    file_names: tuple[str, ...] = ()
-
-    @property
-    def readable(self) -> bool:
-        """Whether a document of this dialect can be read as such."""
-        return self.module is not None or self.name == "plain"
+    read: Callable[[FrontReading, Document], tuple[M, tuple[Problem, ...]]]
+    references: Callable[[M], tuple[Ref, ...]]
+    definitions: Callable[[M], tuple[Def, ...]]
+    facts: Callable[[M], dict[str, Value]]
+    front: tuple[Field, ...] = ()
+    masked: Callable[[FrontReading], tuple[Span, ...]] = _nothing_masked
+    markdown: Callable[[FrontReading], Span] = _whole_body
+    strictness: Callable[[M], bool | None] = _no_wish
+    corpus_facts: Callable[[M], dict[str, Value]] = _no_facts
+    format_edits: Callable[[M, FormatOptions], tuple[Edit, ...]] = _no_normal_form
+    after_fix: Callable[[SourceText, SourceText], tuple[Edit, ...]] = _keeps_no_hash
+    judged: Callable[[dict[str, Value], bool, frozenset[str]], dict[str, Value]] = _no_verdict

@@ -1,22 +1,23 @@
 """The reading every dialect starts from (X1): front matter and body of a source, before any format gives them meaning.
 
 In: a source. Out: the front matter as a tree with places, the span of the body, and the problems that are wrong in any
-document. Never fails.
+document. Never fails. There are two readings: that of all dialects, and a looser one for plain Markdown, in which front
+matter may be as other tools let people write it (MA4): templates of Hugo hold `title: {{ … }}`, rules of editors
+`globs: *.ts`. Such a value is its text, put out of the sight of the YAML reader.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping as AbcMapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from prosa.data import Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
+from prosa.data import Entry, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.loose import texts_in, with_texts
-from prosa.dialects.table import dialect_of_file_name
 from prosa.source import SourceText, Span
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ is no YAML either, the fence is a thematic break, as slides begin with."""
 _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-tag", "complex-key"})
 """Problems after which the tree may lack fields that the author wrote."""
 
+_TEMPLATE = re.compile(r"^[\w.-]+:[ \t]+(\{\{[^\r\n]*\}\})[ \t]*(?=\r?$)", re.MULTILINE)
+_GLOBS = re.compile(r"^globs:[ \t]+([^\s\"'\[{|>#](?:[^\r\n]*\S)?)[ \t]*(?=\r?$)", re.MULTILINE)
+_RULE_SUFFIX = ".mdc"
+_FILLER = "x"
+
 
 @dataclass(frozen=True)
 class FrontReading:
@@ -41,7 +47,7 @@ class FrontReading:
     ``present`` says that there is a front matter block, readable or not. ``anchor`` is where to point at something that
     is missing from it: its opening fence, or the first character of the document. ``complete`` says that the fields are
     all there are: after a syntax error the rest of the block is unread, and nobody should call a field missing.
-    ``strict`` is the reading without what only plain Markdown may do (`dialects.loose`), None where that is the same.
+    ``loose`` says that it holds what only plain Markdown may do.
     """
 
     source: SourceText
@@ -51,11 +57,11 @@ class FrontReading:
     body: Span
     problems: tuple[Problem, ...]
     complete: bool = True
-    strict: FrontReading | None = None
+    loose: bool = False
 
-    def under(self, name: DialectName) -> FrontReading:
-        """The reading for the dialect ``name``: the strict one for every dialect but plain Markdown."""
-        return self if self.strict is None or name == "plain" else self.strict
+    def reread(self, text: str) -> FrontReading:
+        """What ``text`` in place of the text is read as, by the same rules."""
+        return (read_loose_front if self.loose else read_front)(replace(self.source, text=text))
 
     @property
     def value(self) -> dict[str, Value] | None:
@@ -71,28 +77,7 @@ class FrontReading:
 
 
 def read_front(source: SourceText) -> FrontReading:
-    """Front matter and body of ``source``. Where only who reads loosely finds them, that is the reading for plain
-    Markdown, and ``strict`` the other."""
-    loose = _read_loosely(source) if dialect_of_file_name(PurePath(source.path).name) in (None, "plain") else None
-    return _read_strictly(source) if loose is None else replace(loose, strict=_read_strictly(source))
-
-
-def _read_loosely(source: SourceText) -> FrontReading | None:
-    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway."""
-    front, problems = split_front_matter(source.text, loose=True)
-    if front is None or problems:
-        return None
-    yaml, texts = texts_in(source.slice(front.yaml), source.path)
-    if not texts and front == split_front_matter(source.text)[0]:
-        return None
-    reading = read_yaml(yaml, offset=front.yaml.start)
-    if reading.problems or not isinstance(reading.node, Mapping):
-        return None
-    fields = with_texts(reading.node, texts, front.yaml.start)
-    return FrontReading(source, fields, True, front.open, front.body, ())
-
-
-def _read_strictly(source: SourceText) -> FrontReading:
+    """Front matter and body of ``source`` as every dialect but plain Markdown reads them."""
     front, problems = split_front_matter(source.text)
     bom = 1 if source.text.startswith("\ufeff") else 0
     if front is None:
@@ -106,6 +91,31 @@ def _read_strictly(source: SourceText) -> FrontReading:
     if (fields is None or not complete) and _BREAK.match(source.text, front.open.end):
         return FrontReading(source, None, False, Span(bom, bom), Span(bom, len(source.text)), ())
     return FrontReading(source, fields, True, front.open, front.body, (*reading.problems, *complaint), complete)
+
+
+def read_loose_front(source: SourceText) -> FrontReading:
+    """The same as plain Markdown reads them: what only it may do is well where it is well otherwise."""
+    return _read_loosely(source) or read_front(source)
+
+
+def front_under(source: SourceText, name: DialectName) -> FrontReading:
+    """Front matter and body of ``source`` as the dialect ``name`` reads them."""
+    return read_loose_front(source) if name == "plain" else read_front(source)
+
+
+def _read_loosely(source: SourceText) -> FrontReading | None:
+    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway."""
+    front, problems = split_front_matter(source.text, loose=True)
+    if front is None or problems:
+        return None
+    yaml, texts = _texts_in(source.slice(front.yaml), source.path)
+    if not texts and front == split_front_matter(source.text)[0]:
+        return None
+    reading = read_yaml(yaml, offset=front.yaml.start)
+    if reading.problems or not isinstance(reading.node, Mapping):
+        return None
+    fields = _with_texts(reading.node, texts, front.yaml.start)
+    return FrontReading(source, fields, True, front.open, front.body, (), loose=True)
 
 
 def _looks_like_fields(text: str, fence_end: int) -> bool:
@@ -127,3 +137,29 @@ def _as_mapping(node: Node | None, yaml: Span, *, had_problems: bool) -> tuple[M
     found = "a list" if not isinstance(node, Scalar) else "a single value"
     message = f"the front matter is {found}, not a mapping of names to values"
     return None, (Problem("front-matter-not-a-mapping", message, node.span, ("write one `name: value` per line",)),)
+
+
+def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
+    """The YAML with filler in place of values that are meant as text, and these by where they begin."""
+    found: dict[int, str] = {}
+
+    def hide(match: re.Match[str]) -> str:
+        found[match.start(1)] = match[1]
+        start, end = match.start(1) - match.start(), match.end(1) - match.start()
+        return match[0][:start] + _FILLER * (end - start) + match[0][end:]
+
+    if PurePath(name).suffix.lower() == _RULE_SUFFIX:
+        yaml = _GLOBS.sub(hide, yaml)
+    return (_TEMPLATE.sub(hide, yaml) if "{{" in yaml else yaml), found
+
+
+def _with_texts(fields: Mapping, texts: AbcMapping[int, str], offset: int) -> Mapping:
+    """The fields with these texts back in their places; ``offset`` is where the YAML begins."""
+
+    def restored(entry: Entry) -> Entry:
+        text = texts.get(entry.value.span.start - offset)
+        if text is None or not isinstance(entry.value, Scalar):
+            return entry
+        return Entry(entry.key, Scalar(text, text, entry.value.span))
+
+    return Mapping(tuple(map(restored, fields)), fields.span)

@@ -1,65 +1,66 @@
-"""A document under its dialect: the one way from a front reading to model, references and facts, the same for all.
+"""The front door to a reading: a source in, the document under its dialect out, the same way for everybody.
 
-In: a front reading and the name of a dialect. Out: the Markdown document, the model, and what the reader found wrong.
-The package of a dialect is loaded when the first document needs it. What a package offers:
-
-    read(front, document) -> (model, problems)      never fails, opens nothing
-    references(model) -> (Ref, …)                   what the document points at
-    definitions(model) -> (Def, …)                  what others can point at in it
-    facts(model) -> {…}                             the further keys of `prosa show --format json`
-    format_edits(model, options) -> (Edit, …)       optional: its normal form
-    corpus_facts(model) -> {…}                      optional: plain data for the rules of many documents
-    strictness(model) -> bool | None                optional: whether the document asks to be read strictly
-    FRONT                                           optional: the table of its front matter (`dialects.fields`)
-    masked(front) -> (Span, …)                      optional: what a Markdown parser must not see
-    markdown(front) -> Span                         optional: the part of the body that is Markdown
-    after_fix(before, after) -> (Edit, …)           optional: what keeps hashes of the text true after a fix (X22)
-    judged(facts, strict, errors) -> {…}            optional: the facts with a verdict, for what the rules found
+In: a source, and what is known of its dialect. Out: a `DialectReading`: front matter, Markdown and model, and the
+answers of its `Dialect`. Never fails, opens nothing. The package of a dialect is loaded when the first document needs
+it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName
+from prosa.dialects.detect import NO_HINTS, Detection, Hints, decided, detect
+from prosa.dialects.dialect import Dialect, DialectName, FormatOptions
 from prosa.dialects.fields import declared_value
-from prosa.dialects.front import FrontReading
+from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
 from prosa.dialects.relations import Relations, relation_refs
-from prosa.dialects.table import dialect
+from prosa.dialects.table import DialectRow, dialect
 
 if TYPE_CHECKING:
-    from prosa.dialects.formatting import FormatOptions
     from prosa.document import Def, Document, Ref
-    from prosa.source import Edit, Span
+    from prosa.source import Edit, SourceText, Span
+
+M = TypeVar("M")
+M_co = TypeVar("M_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class DialectReading:
-    """A document as its dialect understands it. ``model`` is None where no reader gives it a meaning; ``problems`` are
-    those of the dialect's reader, without those of the front matter. ``relations`` are the fields that name other
-    documents because the project says so."""
+class DialectReading(Generic[M_co]):
+    """A document as its dialect understands it: a model, and the dialect that read it and answers for it.
 
-    name: DialectName
+    ``problems`` are those of detection and of the dialect's reader, without those of the front matter. ``relations``
+    are the fields that name other documents because the project says so. That model and dialect belong together is why
+    the type may be covariant: nobody hands the dialect the model of another one.
+    """
+
+    dialect: Dialect[M_co]
     front: FrontReading
     document: Document
-    model: Any
+    model: M_co
     problems: tuple[Problem, ...] = ()
     relations: Relations = ()
 
     @property
+    def name(self) -> DialectName:
+        """The name of its dialect."""
+        return self.dialect.name
+
+    def model_of(self, row: DialectRow[M]) -> M | None:
+        """The model, where the document is of that dialect; None for any other. Loads nothing."""
+        return cast("M", self.model) if self.name == row.name else None
+
+    @property
     def front_matter(self) -> dict[str, Value] | None:
         """The front matter as plain data, strings as the dialect declares them (X1); None where it is no mapping."""
-        table = getattr(_package(self.name), "FRONT", ())
-        return declared_value(self.front.fields, table) if self.front.fields is not None else None
+        return declared_value(self.front.fields, self.dialect.front) if self.front.fields is not None else None
 
     def references(self) -> tuple[Ref, ...]:
         """What the document points at; what a field names is named once, by the dialect or by the project."""
-        found: tuple[Ref, ...] = self._ask("references", ())
+        found = self.dialect.references(self.model)
         if not self.relations:
             return found
         known = {each.span.start for each in found}
@@ -68,65 +69,83 @@ class DialectReading:
 
     def definitions(self) -> tuple[Def, ...]:
         """What others can point at in it."""
-        found: tuple[Def, ...] = self._ask("definitions", ())
-        return found
+        return self.dialect.definitions(self.model)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Value]:
         """The further keys of `prosa show`."""
-        found: dict[str, Any] = self._ask("facts", {})
-        return found
+        return self.dialect.facts(self.model)
 
-    def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Any]:
+    def judged_facts(self, *, strict: bool, errors: frozenset[str]) -> dict[str, Value]:
         """The same where the dialect gives a verdict: ``strict`` is the mode in force, ``errors`` the rules broken."""
-        package, facts = _package(self.name), self.facts()
-        if self.model is None or not hasattr(package, "judged"):
-            return facts
-        judged: dict[str, Any] = package.judged(facts, strict=strict, errors=errors)
-        return judged
+        return self.dialect.judged(self.facts(), strict, errors)
 
-    def corpus_facts(self) -> dict[str, Any]:
+    def corpus_facts(self) -> dict[str, Value]:
         """Plain data for the rules of many documents."""
-        found: dict[str, Any] = self._ask("corpus_facts", {})
-        return found
+        return self.dialect.corpus_facts(self.model)
 
     def strictness(self) -> bool | None:
         """Whether the document asks to be read strictly; None where it says nothing."""
-        found: bool | None = self._ask("strictness", None)
-        return found
+        return self.dialect.strictness(self.model)
 
     def format_edits(self, options: FormatOptions) -> tuple[Edit, ...]:
         """The edits that bring the document to the normal form of its dialect."""
-        package = _package(self.name)
-        if self.model is None or not hasattr(package, "format_edits"):
-            return ()
-        edits: tuple[Edit, ...] = package.format_edits(self.model, options)
-        return edits
-
-    def _ask(self, question: str, otherwise: Any) -> Any:
-        answer = getattr(_package(self.name), question, None)
-        return otherwise if answer is None or self.model is None else answer(self.model)
+        return self.dialect.format_edits(self.model, options)
 
 
-def read_as(front: FrontReading, name: DialectName, relations: Relations = ()) -> DialectReading:
-    """The document of ``front`` read under the dialect ``name``, in a project with these relations."""
-    package, front = _package(name), front.under(name)
-    masked: tuple[Span, ...] = package.masked(front) if hasattr(package, "masked") else ()
-    body: Span = package.markdown(front) if hasattr(package, "markdown") else front.body
+def open_document(source: SourceText, hints: Hints = NO_HINTS, relations: Relations = ()) -> DialectReading[object]:
+    """The document of ``source`` read under the dialect that it is written in (X3), in a project with these
+    relations."""
+    return open_documents([(source, hints)], relations)[0]
+
+
+def open_documents(
+    sources: Sequence[tuple[SourceText, Hints]], relations: Relations = ()
+) -> list[DialectReading[object]]:
+    """The same for many documents, with what is known of each.
+
+    They go from stage to stage together, so that the code of a stage stays where the processor finds it: a seventh of
+    the time.
+    """
+    found = [_detected(source, hints) for source, hints in sources]
+    return [_read(front, detection, relations) for front, detection in found]
+
+
+def open_as(source: SourceText, row: DialectRow[M], relations: Relations = ()) -> DialectReading[M]:
+    """The document of ``source`` read under one dialect, whatever it looks like."""
+    return _under(row, front_under(source, row.name), (), relations)
+
+
+def dialect_of(source: SourceText, hints: Hints = NO_HINTS) -> DialectName:
+    """The dialect that a document is written in, for those who need nothing else of it."""
+    return _detected(source, hints)[1].dialect
+
+
+def _detected(source: SourceText, hints: Hints) -> tuple[FrontReading, Detection]:
+    """The front matter as the document's dialect reads it, and that dialect. What only plain Markdown may do helps to
+    find a shape, and is no front matter of any other dialect."""
+    name = decided(source.path, hints)
+    if name not in (None, "plain"):
+        return read_front(source), Detection(name)
+    front = read_loose_front(source)
+    found = Detection(name) if name else detect(front)
+    return (front if found.dialect == "plain" or not front.loose else read_front(source)), found
+
+
+def _read(front: FrontReading, found: Detection, relations: Relations) -> DialectReading[object]:
+    return _under(dialect(found.dialect), front, found.problems, relations)
+
+
+def _under(
+    row: DialectRow[M], front: FrontReading, problems: tuple[Problem, ...], relations: Relations
+) -> DialectReading[M]:
+    loaded = row.load()
+    masked, body = loaded.masked(front), loaded.markdown(front)
     document = front.document if body == front.body and not masked else _parsed(front, body, masked)
-    if package is None:
-        return DialectReading(name, front, document, None, relations=relations)
-    model, problems = package.read(front, document)
-    return DialectReading(name, front, document, model, problems, relations)
+    model, found = loaded.read(front, document)
+    return DialectReading(loaded, front, document, model, (*problems, *found), relations)
 
 
 def _parsed(front: FrontReading, body: Span, masked: tuple[Span, ...]) -> Document:
     from prosa.document import parse  # only here: it loads the Markdown parser
 
     return parse(front.source, body=body, masked=masked)
-
-
-@cache
-def _package(name: DialectName) -> Any:
-    """The package of a dialect, or None while nothing reads it."""
-    module = dialect(name).module
-    return import_module(module) if module else None

@@ -1,20 +1,94 @@
-"""The table of dialects. Adding one is a row here and a package with `model`, `read` and `fields`; nothing is loaded
-before a document needs it."""
+"""The table of dialects. Adding one is a row here and a package whose `__init__` holds its `Dialect` value. Nothing of
+a package is loaded before a document needs it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import Dialect, DialectName
 
-DIALECTS: tuple[Dialect, ...] = (
-    Dialect("magi", "MAGI document", module="prosa.dialects.magi", suffixes=(".mda",)),
-    Dialect("markdownlang", "markdownlang program", module="prosa.dialects.markdownlang.as_dialect"),
-    Dialect("ymj", "YMJ record", module="prosa.dialects.ymj", suffixes=(".ymj",)),
-    Dialect("mdh", "MDH node", module="prosa.dialects.mdh"),
-    Dialect("prapti", "Prapti chat", module="prosa.dialects.prapti"),
-    Dialect("skill_md", "Agent Skill", module="prosa.dialects.skill_md", file_names=("SKILL.md",)),
-    Dialect("plain", "Markdown document", module="prosa.dialects.plain", suffixes=(".mdx", ".mdc")),
-)
+if TYPE_CHECKING:
+    from prosa.dialects.magi.model import MagiModel
+    from prosa.dialects.markdownlang.model import ProgramModel
+    from prosa.dialects.mdh.model import NodeModel
+    from prosa.dialects.plain import PlainModel
+    from prosa.dialects.prapti.model import ChatModel
+    from prosa.dialects.skill_md.model import SkillModel
+    from prosa.dialects.ymj.model import YmjModel
+
+M_co = TypeVar("M_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DialectRow(Generic[M_co]):
+    """One of the formats that give a document meaning: what is known of it before it is loaded.
+
+    ``load`` gives its answers. ``suffixes`` and ``file_names`` decide by name (X3); comparison ignores case.
+    """
+
+    name: DialectName
+    title: str
+    load: Callable[[], Dialect[M_co]]
+    suffixes: tuple[str, ...] = ()
+    file_names: tuple[str, ...] = ()
+
+
+def _magi() -> Dialect[MagiModel]:
+    from prosa.dialects.magi import DIALECT
+
+    return DIALECT
+
+
+def _markdownlang() -> Dialect[ProgramModel]:
+    from prosa.dialects.markdownlang.as_dialect import DIALECT
+
+    return DIALECT
+
+
+def _ymj() -> Dialect[YmjModel]:
+    from prosa.dialects.ymj import DIALECT
+
+    return DIALECT
+
+
+def _mdh() -> Dialect[NodeModel]:
+    from prosa.dialects.mdh import DIALECT
+
+    return DIALECT
+
+
+def _prapti() -> Dialect[ChatModel]:
+    from prosa.dialects.prapti import DIALECT
+
+    return DIALECT
+
+
+def _skill_md() -> Dialect[SkillModel]:
+    from prosa.dialects.skill_md import DIALECT
+
+    return DIALECT
+
+
+def _plain() -> Dialect[PlainModel]:
+    from prosa.dialects.plain import DIALECT
+
+    return DIALECT
+
+
+MAGI = DialectRow("magi", "MAGI document", _magi, suffixes=(".mda",))
+MARKDOWNLANG = DialectRow("markdownlang", "markdownlang program", _markdownlang)
+YMJ = DialectRow("ymj", "YMJ record", _ymj, suffixes=(".ymj",))
+MDH = DialectRow("mdh", "MDH node", _mdh)
+PRAPTI = DialectRow("prapti", "Prapti chat", _prapti)
+SKILL_MD = DialectRow("skill_md", "Agent Skill", _skill_md, file_names=("SKILL.md",))
+PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
+
+DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, PLAIN)
+
+_BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")
 """The files that `check` picks up in a folder."""
@@ -28,19 +102,16 @@ AGENT_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini",
 """The hidden folders that `check` looks into all the same: agents act on what lies there."""
 
 
-def dialect(name: str) -> Dialect:
+def dialect(name: str) -> DialectRow[object]:
     """The row of a name. Raises KeyError."""
-    for row in DIALECTS:
-        if row.name == name:
-            return row
-    raise KeyError(name)
+    return _BY_NAME[name]
 
 
 def known_dialect(name: str) -> DialectName:
     """The dialect that a user names. Raises `UnknownName`."""
-    row = next((row for row in DIALECTS if row.name == name), None)
+    row = _BY_NAME.get(name)
     if row is None:
-        raise UnknownName("dialect", name, [row.name for row in DIALECTS])
+        raise UnknownName("dialect", name, list(_BY_NAME))
     return row.name
 
 

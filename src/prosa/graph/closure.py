@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import detect
 from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang import ImportRef, ProgramModel
 from prosa.dialects.markdownlang.read import read
+from prosa.dialects.reading import dialect_of
 from prosa.graph.cycles import find_cycles
 from prosa.graph.depth import chain_depths
 from prosa.source import FileProblem, Files, SourceText
@@ -119,8 +119,9 @@ def load_closure(
     return Closure(roots, loading.programs)
 
 
-def _loaded(real: Path, front: FrontReading) -> LoadedProgram:
-    model, problems = read(front.source, front)
+def _loaded(real: Path, source: SourceText) -> LoadedProgram:
+    front = read_front(source)
+    model, problems = read(source, front)
     return LoadedProgram(real, front, model, problems)
 
 
@@ -140,7 +141,7 @@ class _Loading:
         """Reads a program unless it was; gives its real path. Raises `FileProblem`."""
         real = self.files.real(path)
         if real not in self.programs:
-            self.programs[real] = self.known.get(real) or _loaded(real, read_front(self._read(path, real)))
+            self.programs[real] = self.known.get(real) or _loaded(real, self._read(path, real))
             self.waiting.append(real)
         return real
 
@@ -184,13 +185,13 @@ class _Loading:
         if self.outside is None:
             return ResolvedImport(ref, "outside-root", real)
         try:
-            front = read_front(replace(self.outside(whole), path=str(target)))
+            source = replace(self.outside(whole), path=str(target))
         except FileProblem as problem:
             return ResolvedImport(ref, "missing" if problem.kind == "missing" else "outside-root", real, problem.reason)
-        if detect(front).dialect != "markdownlang":
+        if dialect_of(source) != "markdownlang":
             return ResolvedImport(ref, "outside-root", real, "does not read as a program")
         if real not in self.programs:
-            self.programs[real] = _loaded(real, front)
+            self.programs[real] = _loaded(real, source)
             self.waiting.append(real)
         return ResolvedImport(ref, "program", real)
 

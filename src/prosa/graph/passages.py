@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MAGI
 from prosa.document.document import Document
 from prosa.document.model import Section
 from prosa.graph.node import Edge
@@ -29,7 +30,7 @@ class Passage:
     text: str
 
 
-def source_passage(reading: DialectReading, edge: Edge) -> Passage:
+def source_passage(reading: DialectReading[object], edge: Edge) -> Passage:
     """Where the document says that it contradicts the other."""
     document = reading.document
     for place in _mentions(document, edge):
@@ -39,7 +40,7 @@ def source_passage(reading: DialectReading, edge: Edge) -> Passage:
     return opening(document)
 
 
-def target_passage(reading: DialectReading, fragment: str) -> Passage:
+def target_passage(reading: DialectReading[object], fragment: str) -> Passage:
     """What the document says that is contradicted: the section with that anchor or heading, else its opening."""
     document = reading.document
     section = _section(document, fragment) if fragment else None
@@ -51,18 +52,19 @@ def target_passage(reading: DialectReading, fragment: str) -> Passage:
     return _passage(document, first)
 
 
-def named_section(reading: DialectReading, edge: Edge) -> str:
+def named_section(reading: DialectReading[object], edge: Edge) -> str:
     """The section of the target that the source names: the fragment of the reference, else `context.section` (M49)."""
-    if edge.fragment or reading.name != "magi":
+    model = reading.model_of(MAGI)
+    if edge.fragment or model is None:
         return edge.fragment
-    relationships = reading.model.relationships if reading.model else ()
-    found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
+    found = next((each for each in model.relationships if _holds(each.definition.span, edge.start)), None)
     return (found.context.text("section") or "") if found is not None else ""
 
 
-def described(reading: DialectReading, edge: Edge) -> str:
+def described(reading: DialectReading[object], edge: Edge) -> str:
     """`rel-desc` of the relationship (M46), empty where the notation has none."""
-    relationships = reading.model.relationships if reading.name == "magi" and reading.model else ()
+    model = reading.model_of(MAGI)
+    relationships = model.relationships if model is not None else ()
     found = next((each for each in relationships if _holds(each.definition.span, edge.start)), None)
     return _one_line(found.fields.text("rel-desc") or "") if found is not None else ""
 

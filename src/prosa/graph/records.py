@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from prosa.data import Scalar
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MDH
 from prosa.document.references import MADE_LATER, Def, Ref, link_references
 from prosa.graph.record import Definition, Record, Reference, file_title
 from prosa.source import SourceText
@@ -33,7 +34,7 @@ _CANONICAL = ("canonical_url", "canonical-url", "source-url")
 _ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
 
 
-def record_of(reading: DialectReading, path: str) -> Record:
+def record_of(reading: DialectReading[object], path: str) -> Record:
     """The record of a document at ``path``, relative to the root of the corpus, with `/`."""
     source = reading.front.source
     fields = reading.front_matter or {}
@@ -50,7 +51,7 @@ def record_of(reading: DialectReading, path: str) -> Record:
     )
 
 
-def _refs(reading: DialectReading) -> list[Ref]:
+def _refs(reading: DialectReading[object]) -> list[Ref]:
     """Every reference once, in the order of the text."""
     found = list(reading.references())
     if reading.name not in _WHOLE:
@@ -85,7 +86,7 @@ def _definition(each: Def, source: SourceText) -> Definition:
     return Definition(each.kind, each.name, each.span.start, each.span.end, source.lines.line(each.span.start))
 
 
-def title_of(reading: DialectReading, path: str) -> str:
+def title_of(reading: DialectReading[object], path: str) -> str:
     """What a document is called, for everybody who names it: the dialect's own title, else the first heading of level
     1, else a field `name`, else the name of the file. A heading of another level opens a section, and names no
     document."""
@@ -97,7 +98,7 @@ def title_of(reading: DialectReading, path: str) -> str:
     return first or _said(reading, "name") or file_title(path)
 
 
-def _said(reading: DialectReading, name: str) -> str:
+def _said(reading: DialectReading[object], name: str) -> str:
     """A field of the front matter as its author typed it, on one line; empty for what is no text or number."""
     node = reading.front.fields.get(name) if reading.front.fields is not None else None
     return _one_line(node.text) if isinstance(node, Scalar) and node.value is not None else ""
@@ -119,6 +120,6 @@ def _canonical(fields: dict[str, object]) -> Iterator[str]:
             yield value
 
 
-def _actions(reading: DialectReading) -> tuple[str, ...]:
-    model = reading.model if reading.name == "mdh" else None
-    return tuple(dict.fromkeys(each.url.text for each in model.actions if each.url)) if model else ()
+def _actions(reading: DialectReading[object]) -> tuple[str, ...]:
+    model = reading.model_of(MDH)
+    return tuple(dict.fromkeys(each.url.text for each in model.actions if each.url)) if model is not None else ()

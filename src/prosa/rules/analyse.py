@@ -13,11 +13,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import detect
+from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
-from prosa.rules.analysis import Analysis, Hints
+from prosa.dialects.reading import DialectReading, open_document
+from prosa.dialects.table import MARKDOWNLANG
+from prosa.rules.analysis import Analysis
 from prosa.rules.links import anchors, local_links, wikilinks
 from prosa.rules.recording import RecordingFiles
 from prosa.rules.subject import DocumentCheck, Facts, Outside, Subject
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 
 def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: datetime | None = None) -> Analysis:
     """The analysis of a document. Never fails for what the text says."""
-    front = read_front(source)
-    found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
-    reading = read_as(front, found.dialect)
+    reading = open_document(source, hints)
     front = reading.front
     recording = RecordingFiles(files) if files is not None else None
     outside = Outside(recording, now)
-    subject = Subject(front, reading.document, found.dialect, reading.model, outside)
-    program = reading.model if found.dialect == "markdownlang" else None
-    problems = (*found.problems, *front.problems, *reading.problems, *_ruled(subject), *_alone(reading, program))
+    subject = Subject(front, reading.document, reading.name, reading.model, outside)
+    program = reading.model_of(MARKDOWNLANG)
+    problems = (*front.problems, *reading.problems, *_ruled(subject), *_alone(reading, program))
     record = recording.record if recording else {}
     if outside.asked_place:
         record[source.path] = source.digest or "unknown"
@@ -57,7 +55,7 @@ def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: d
     )
 
 
-def _alone(reading: DialectReading, program: ProgramModel | None) -> tuple[Problem, ...]:
+def _alone(reading: DialectReading[object], program: ProgramModel | None) -> tuple[Problem, ...]:
     """The rules of programs, for one that imports nothing."""
     if program is None or program.imports:
         return ()
@@ -88,7 +86,7 @@ def _checks(name: DialectName) -> tuple[DocumentCheck, ...]:
     )
 
 
-def _facts(reading: DialectReading) -> Facts:
+def _facts(reading: DialectReading[object]) -> Facts:
     document = reading.document
     return Facts(
         path=reading.front.source.path,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName
 from prosa.rules.subject import Facts
 from prosa.rules.suppression import Suppression
 from prosa.source import FileProblem, SourceText, Span
@@ -17,16 +16,6 @@ if TYPE_CHECKING:
 
 
 UNREADABLE = "unreadable-file"
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
-    what the project's settings say of its path, ``forced`` what the command implies."""
-
-    explicit: DialectName | None = None
-    glob: DialectName | None = None
-    forced: DialectName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +40,7 @@ class Analysis:
     lasting: bool = True
     imports: bool = False
     source: SourceText | None = field(default=None, compare=False)
-    reading: DialectReading | None = field(default=None, compare=False)
+    reading: DialectReading[object] | None = field(default=None, compare=False)
 
     @property
     def readable(self) -> bool:

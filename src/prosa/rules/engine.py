@@ -39,7 +39,7 @@ class CheckedDocument:
     """One document that was asked for, as it was read. ``strict`` says how it was checked."""
 
     real: Path
-    reading: DialectReading
+    reading: DialectReading[object]
     strict: bool = False
 
     @property

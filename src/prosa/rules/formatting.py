@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.detect import detect
-from prosa.dialects.formatting import FormatOptions
-from prosa.dialects.front import read_front
-from prosa.dialects.reading import DialectReading, read_as
-from prosa.rules.analysis import Hints
+from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.rules.fix import ends_lines_with_crlf, with_line_ends
 from prosa.rules.table import BY_NAME
 from prosa.source import OverlappingEdits, SourceText, apply_edits
@@ -40,7 +38,7 @@ class Formatted:
 def format_text(source: SourceText, hints: Hints, options: FormatOptions | None = None) -> Formatted:
     """The normal form of ``source``. Never fails for what the text says; formatting its result changes nothing."""
     options = options or FormatOptions()
-    reading = _read(source, hints)
+    reading = open_document(source, hints)
     problem = next(iter(_unread(reading)), None)
     if problem is not None:
         return Formatted(None, problem)
@@ -55,25 +53,19 @@ def format_text(source: SourceText, hints: Hints, options: FormatOptions | None 
             return Formatted(None, reason="its normal form contradicts itself; please report this")
         if text == reading.front.source.text:
             return Formatted(text)
-        reading = _read(replace(source, text=text, digest=sha256(text.encode("utf-8", "replace")).hexdigest()), hints)
+        digest = sha256(text.encode("utf-8", "replace")).hexdigest()
+        reading = open_document(replace(source, text=text, digest=digest), hints)
         if Counter(each.rule for each in _errors(reading)) - errors:
             return Formatted(None, reason="its normal form would not read back; please report this")
     return Formatted(None, reason="it has no stable normal form; please report this")
 
 
-def _read(source: SourceText, hints: Hints) -> DialectReading:
-    front = read_front(source)
-    found = detect(front, explicit=hints.explicit, by_glob=hints.glob, forced=hints.forced)
-    reading = read_as(front, found.dialect)
-    return replace(reading, problems=(*found.problems, *reading.problems))
-
-
-def _errors(reading: DialectReading) -> tuple[Problem, ...]:
+def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """The errors that readers report, whatever the profile."""
     found = dict.fromkeys((*reading.front.problems, *reading.problems))
     return tuple(each for each in found if (each.severity or BY_NAME[each.rule].severity) is Severity.ERROR)
 
 
-def _unread(reading: DialectReading) -> tuple[Problem, ...]:
+def _unread(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """The errors after which a part of the document was not understood."""
     return tuple(each for each in _errors(reading) if each.rule not in HARMLESS)

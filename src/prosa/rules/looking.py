@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from prosa.rules.analysis import Analysis, Hints, unreadable
+from prosa.dialects.detect import Hints
+from prosa.rules.analysis import Analysis, unreadable
 from prosa.rules.keeping import NotPlain, Store, from_row, to_row
 from prosa.rules.recording import still_holds
 from prosa.rules.subject import Facts

@@ -26,7 +26,7 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Any], ...]:
     )
 
 
-def lent_in(corpus: Corpus, real: Path, reading: DialectReading) -> dict[str, Lent[Any]]:
+def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Lent[Any]]:
     """What is lent to the document at a real path, by field."""
     metas = meta_files(corpus)
     return lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}

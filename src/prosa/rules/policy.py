@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS
-from prosa.rules.analysis import Hints
 from prosa.rules.rank import Policy
 from prosa.settings.model import GlobSettings, Settings
 from prosa.source.wildmatch import glob_matches

@@ -55,7 +55,7 @@ def _together(seen: Mapping[Path, Analysis], looker: Looker) -> tuple[Closure, t
     """All programs in one closure, from the readings that are there."""
     from prosa.rules.programs import check_programs
 
-    programs: dict[Path, DialectReading] = {
+    programs: dict[Path, DialectReading[object]] = {
         real: analysis.reading
         for real, analysis in seen.items()
         if analysis.reading is not None and analysis.facts.dialect == "markdownlang"

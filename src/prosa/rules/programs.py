@@ -14,6 +14,7 @@ from pathlib import Path
 from prosa.diagnostics import Problem
 from prosa.dialects.markdownlang.as_dialect import masked
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
 from prosa.rules.findings import ProgramFindings
@@ -28,26 +29,32 @@ def check_programs(
     paths: Sequence[Path],
     files: Files,
     *,
-    known: Mapping[Path, DialectReading] | None = None,
+    known: Mapping[Path, DialectReading[object]] | None = None,
     outside: ReadOutside | None = None,
 ) -> tuple[Closure, tuple[ProgramFindings, ...]]:
     """The closure of the programs at ``paths`` and the findings in each. ``outside`` reads programs outside the root.
     Raises `FileProblem` for one of ``paths``."""
-    loaded = {real: program_of(reading, real) for real, reading in (known or {}).items()}
+    read = ((real, program_of(reading, real)) for real, reading in (known or {}).items())
+    loaded = {real: program for real, program in read if program is not None}
     closure = load_closure(paths, files, outside=outside, known=loaded)
     return closure, tuple(_findings(program, closure) for program in closure.programs.values())
 
 
-def check_alone(reading: DialectReading) -> tuple[Problem, ...]:
+def check_alone(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """What the rules of programs find in one that imports nothing."""
     path = Path(reading.front.source.path)
     program = program_of(reading, path)
+    if program is None:
+        return ()
     return tuple(_ruled(ProgramSubject(program, Closure((path,), {path: program}))))
 
 
-def program_of(reading: DialectReading, real: Path) -> LoadedProgram:
-    """The program of a reading, its imports not looked at."""
-    return LoadedProgram(real, reading.front, reading.model, (*reading.front.problems, *reading.problems))
+def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | None:
+    """The program of a reading, its imports not looked at; None for a document of another dialect."""
+    model = reading.model_of(MARKDOWNLANG)
+    if model is None:
+        return None
+    return LoadedProgram(real, reading.front, model, (*reading.front.problems, *reading.problems))
 
 
 def _findings(program: LoadedProgram, closure: Closure) -> ProgramFindings:

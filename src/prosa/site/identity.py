@@ -14,6 +14,7 @@ from typing import Any
 from prosa.data import Scalar, Sequence, to_value
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MDH, YMJ
 from prosa.graph.records import record_of
 from prosa.site.splice import spliced
 from prosa.site.view import NodeView, TypedLink
@@ -33,7 +34,7 @@ MAX_SUMMARY = 500
 
 
 def view_of(
-    reading: DialectReading,
+    reading: DialectReading[object],
     path: str,
     *,
     url: str,
@@ -83,19 +84,20 @@ def view_of(
     )
 
 
-def _page_of(reading: DialectReading, name: str) -> Any:
+def _page_of(reading: DialectReading[object], name: str) -> Any:
     """What a record says of its page (Y12)."""
-    page = reading.model.ops_map("page") if reading.name == "ymj" and reading.model else None
+    model = reading.model_of(YMJ)
+    page = model.ops_map("page") if model is not None else None
     value = to_value(page) if page is not None else None
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-def _seo(reading: DialectReading) -> str:
+def _seo(reading: DialectReading[object]) -> str:
     seo = _page_of(reading, "seo")
     return _text(seo.get("description")) if isinstance(seo, Mapping) else ""
 
 
-def _layout(reading: DialectReading) -> str:
+def _layout(reading: DialectReading[object]) -> str:
     """The layout of a page as the name of a class; empty for what is none."""
     name = _text(_page_of(reading, "layout")).lower()
     return name if _CLASS.fullmatch(name) else ""
@@ -106,7 +108,7 @@ def type_of(dialect: str) -> str:
     return _TYPES.get(dialect, "page")
 
 
-def _body(reading: DialectReading, derived: Mapping[str, Any]) -> str:
+def _body(reading: DialectReading[object], derived: Mapping[str, Any]) -> str:
     """What stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
     front = reading.front
     if derived and front.present and (front.fields is None or not front.complete):
@@ -126,13 +128,13 @@ def _is_gap(name: str, value: Any) -> bool:
     return not isinstance(value, str | int | float) or not str(value).strip()
 
 
-def _written(reading: DialectReading) -> Mapping[str, Any]:
+def _written(reading: DialectReading[object]) -> Mapping[str, Any]:
     """The front matter, as far as it stays one: a broken one becomes part of the body."""
     whole = reading.front.complete or reading.name == "mdh"
     return (reading.front_matter or {}) if whole else {}
 
 
-def _said(reading: DialectReading, name: str) -> str:
+def _said(reading: DialectReading[object], name: str) -> str:
     """A field of the front matter as its author typed it, of a list the first; empty for a mapping and for nothing."""
     node = reading.front.fields.get(name) if reading.front.fields is not None else None
     while isinstance(node, Sequence) and node.items:
@@ -144,8 +146,8 @@ def _text(value: Any) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _actions(reading: DialectReading, derived: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    if reading.name == "mdh":
-        return tuple(map(action_value, reading.model.actions)) if reading.model else ()
+def _actions(reading: DialectReading[object], derived: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    if (model := reading.model_of(MDH)) is not None:
+        return tuple(map(action_value, model.actions))
     found = derived.get("actions", ())
     return tuple(found)

@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeAlias
 from prosa.data import Mapping as Fields
 from prosa.data import Scalar, Sequence
 from prosa.data.yaml_write import write_yaml
-from prosa.dialects.front import FrontReading, read_front
+from prosa.dialects.front import FrontReading
 from prosa.dialects.mdh.facts import action_value
-from prosa.dialects.mdh.model import NodeModel
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MDH
 from prosa.site.page_link import InlineLink, TypedLink, inline_link, led
 from prosa.source import SourceText
 
@@ -75,11 +75,8 @@ class SiteNode:
 
 def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form: Form = "markdown") -> SiteNode:
     """The node that a Markdown document is. `action` counts as `actions` with one entry (HA9)."""
-    front = read_front(SourceText(text, name))
-    reading = read_as(front, "mdh")
-    model = reading.model
-    if not isinstance(model, NodeModel):
-        return SiteNode(name, (), url, md_url or url, form, body=text, markdown=text)
+    reading = open_as(SourceText(text, name), MDH)
+    front, model = reading.front, reading.model
     titles = (model.id, model.type, model.title, model.summary)
     node_id, kind, title, summary = (each.text if each else "" for each in titles)
     links = _links_written(front)

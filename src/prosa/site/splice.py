@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from prosa.data import Value, split_front_matter, to_value
 from prosa.data.yaml_write import write_yaml
-from prosa.dialects.front import FrontReading, read_front
-from prosa.source import SourceText
+from prosa.dialects.front import FrontReading
 
 
 def spliced(front: FrontReading, fields: Mapping[str, Value]) -> str:
@@ -38,7 +37,7 @@ def _above(text: str, lines: str) -> str:
 
 def _says(text: str, front: FrontReading, fields: Mapping[str, Value]) -> bool:
     """Whether a text means what its document meant before, and the new fields too."""
-    read = read_front(SourceText(text, front.source.path))
+    read = front.reread(text)
     if read.fields is None or not read.complete:
         return False
     wanted = {**(front.value or {}), **fields}

@@ -47,7 +47,7 @@ class NodeView:
     fields: Mapping[str, Any]
     derived: Mapping[str, Any] = field(default_factory=dict)
     actions: tuple[Mapping[str, Any], ...] = ()
-    reading: DialectReading | None = None
+    reading: DialectReading[object] | None = None
     lent: Mapping[str, Any] = field(default_factory=dict)
     layout: str = ""
 

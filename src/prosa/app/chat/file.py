@@ -135,7 +135,7 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
     from prosa.document import parse
 
     source = SourceText(text)
-    front = read_front(source).under("prapti")
+    front = read_front(source)
     return read(front, parse(source, body=front.body))[0].messages
 
 

@@ -35,7 +35,7 @@ def read_layer(
     from prosa.document import parse
     from prosa.rules.rank import Policy, rank
 
-    front = read_front(source).under("prapti")
+    front = read_front(source)
     model, problems = read(front, parse(source, body=front.body), legacy=legacy)
     found = rank((*front.problems, *problems), source, Policy())
     return ReadLayer(Layer(kind, model, trusted, follows), tuple(found))

@@ -104,7 +104,7 @@ def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None)
     from prosa.dialects.magi.external import read_external
     from prosa.document import parse
 
-    front = read_front(source).under("magi")
+    front = read_front(source)
     model, problems = read(front, parse(source, body=front.body))
     scripts = model.scripts
     if beside is not None:

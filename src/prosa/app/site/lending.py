@@ -19,10 +19,10 @@ from prosa.corpus.facets import facets_of
 from prosa.corpus.fields import by_name, field_rows
 from prosa.corpus.found import Found, Scan, Stamp
 from prosa.corpus.published import guarded
-from prosa.dialects.detect import detect
-from prosa.dialects.front import read_front
+from prosa.dialects.detect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, lent_to
-from prosa.dialects.reading import DialectReading, read_as
+from prosa.dialects.reading import DialectReading, open_document
+from prosa.dialects.table import MAGI
 from prosa.source import FileProblem
 
 LendingFile: TypeAlias = MetaFile[Sequence[FieldRow]]
@@ -64,16 +64,15 @@ class Lenders:
             return None
         if _GLOBS not in source.text:
             return None
-        front = read_front(source)
-        found = detect(front, by_glob="magi" if each.hint == "magi" else None).dialect
-        reading = read_as(front, found)
-        globs = reading.model.fields.texts(_GLOBS) if found == "magi" else ()
+        reading = open_document(source, Hints(glob="magi" if each.hint == "magi" else None))
+        model = reading.model_of(MAGI)
+        globs = model.fields.texts(_GLOBS) if model is not None else ()
         if not globs:
             return None
         self._said[each.path] = MetaFile(PurePosixPath(each.path), globs, reading.front_matter or {})
         return MetaFile(PurePosixPath(each.path), tuple(globs), by_name(_rows(reading)))
 
-    def lent(self, reading: DialectReading, path: str, shown: Callable[[str], bool]) -> LentFields:
+    def lent(self, reading: DialectReading[object], path: str, shown: Callable[[str], bool]) -> LentFields:
         """What is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not published
         nothing is told (X33, X23)."""
         metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
@@ -93,7 +92,7 @@ def facets_of_lender(path: str, lenders: Sequence[LendingFile]) -> Facets | None
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
-def facets_at(reading: DialectReading, path: str, lenders: Sequence[LendingFile]) -> Facets:
+def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[LendingFile]) -> Facets:
     """The facets of a document at ``path`` with what is lent to it, as the index has them."""
     rows = _rows(reading)
     if not lenders:
@@ -104,6 +103,6 @@ def facets_at(reading: DialectReading, path: str, lenders: Sequence[LendingFile]
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
-def _rows(reading: DialectReading) -> Sequence[FieldRow]:
+def _rows(reading: DialectReading[object]) -> Sequence[FieldRow]:
     rows, _ = field_rows(reading.front.fields, footer_of(reading))
     return guarded(rows, reading.front.source.text, has_footer=reading.name == "ymj")

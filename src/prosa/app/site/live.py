@@ -46,7 +46,7 @@ costs a tenth of a processor at most."""
 FAILED_PAUSE = 10.0
 """Seconds before a look that failed is tried again."""
 
-DerivedActions = Callable[["DialectReading", str], tuple[Mapping[str, Any], ...]]
+DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Any], ...]]
 """From a document and its URL to the actions that the site itself adds to it."""
 
 
@@ -172,20 +172,19 @@ class LiveSite:
         facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
         return facets is not None and is_published(facets, private=self.options.private)
 
-    def _reading(self, path: str) -> tuple[str, DialectReading]:
+    def _reading(self, path: str) -> tuple[str, DialectReading[object]]:
         """Where a document lies when links are followed, and what it says."""
         from prosa.adapters.files.read import decode
-        from prosa.dialects.detect import detect
-        from prosa.dialects.front import read_front
-        from prosa.dialects.reading import read_as
+        from prosa.dialects.detect import Hints
+        from prosa.dialects.reading import open_document
 
         place = self.root / path
         real, data = self.files.read(path, self.max_size)
-        front = read_front(SourceText(decode(place, data), str(place), sha256(data).hexdigest()))
-        hint = self._corpus.hint_of(place) if self._corpus is not None else ""
-        return real, read_as(front, detect(front, by_glob=hint or None).dialect)  # type: ignore[arg-type]
+        source = SourceText(decode(place, data), str(place), sha256(data).hexdigest())
+        hint = self._corpus.hint_of(place) if self._corpus is not None else None
+        return real, open_document(source, Hints(glob=hint))
 
-    def _view(self, path: str, reading: DialectReading, lent: LentFields) -> NodeView:
+    def _view(self, path: str, reading: DialectReading[object], lent: LentFields) -> NodeView:
         from prosa.app.site.around import typed_links
         from prosa.site.identity import view_of
 

@@ -36,7 +36,10 @@ def check_move(move: Move, world: World) -> None:
 
 
 def check_result(
-    move: Move, before: World, after: World, readings: Mapping[str, tuple[DialectReading, DialectReading]]
+    move: Move,
+    before: World,
+    after: World,
+    readings: Mapping[str, tuple[DialectReading[object], DialectReading[object]]],
 ) -> Iterator[Note]:
     """What becomes of references of the changed documents that led nowhere. Raises `MoveRefused` where a new text does
     not read back as the same document, or a reference of it leads elsewhere than before."""
@@ -104,7 +107,7 @@ def _other_dialect(move: Move, was: DialectName, now: DialectName) -> MoveRefuse
     )
 
 
-def _check_problems(path: str, was: DialectReading, now: DialectReading) -> None:
+def _check_problems(path: str, was: DialectReading[object], now: DialectReading[object]) -> None:
     """No reader may find a mistake in the new text that it did not find in the old one."""
     known = Counter(each.rule for each in (*was.front.problems, *was.problems))
     for each in (*now.front.problems, *now.problems):

@@ -10,9 +10,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from prosa.corpus.moves.move import Move
 from prosa.corpus.moves.rewrite import rewritten
@@ -24,7 +22,7 @@ from prosa.dialects.magi.placing import marks_of
 from prosa.dialects.magi.regions import Region, marker
 from prosa.dialects.magi.result_text import digest, is_edited, shown_text
 from prosa.dialects.reading import DialectReading
-from prosa.dialects.table import dialect
+from prosa.dialects.table import MAGI, YMJ
 from prosa.dialects.ymj.model import YmjModel
 from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
@@ -52,7 +50,7 @@ class Draft:
     before: World
     expected: World
     changes: dict[str, Change] = field(default_factory=dict)
-    readings: dict[str, tuple[DialectReading, DialectReading]] = field(default_factory=dict)
+    readings: dict[str, tuple[DialectReading[object], DialectReading[object]]] = field(default_factory=dict)
 
     def add(self, path: str) -> None:
         """Rewrites what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
@@ -74,30 +72,27 @@ class Draft:
         """The records of the changed documents, by the old path."""
         return {path: record_of(again, self.move.path_after(path)) for path, (_, again) in self.readings.items()}
 
-    def _put(self, path: str, reading: DialectReading, text: str, edits: tuple[Edit, ...]) -> None:
+    def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
         new_path = self.move.path_after(path)
         self.readings[path] = reading, self.shelf.reread(new_path, text)
         self.changes[path] = Change(path, new_path, reading.front.source, text, edits)
 
     def _record(self, path: str, text: str | None) -> YmjModel:
-        model: YmjModel = (self.shelf.reading(path) if text is None else self.shelf.reread(path, text)).model
+        model = (self.shelf.reading(path) if text is None else self.shelf.reread(path, text)).model_of(YMJ)
+        assert model is not None, "only a record has attachments"
         return model
 
-    def _text(self, path: str, reading: DialectReading, edits: Sequence[Edit]) -> str:
+    def _text(self, path: str, reading: DialectReading[object], edits: Sequence[Edit]) -> str:
         """The new text of a document. Hashes of itself that were true stay true."""
         source = reading.front.source
         text = apply_edits(source.text, edits)
-        module = dialect(reading.name).module
-        package: Any = import_module(module) if module else None
-        if hasattr(package, "after_fix"):
-            kept: tuple[Edit, ...] = package.after_fix(source, SourceText(text, source.path))
-            text = apply_edits(text, kept)
-        if reading.name == "magi" and reading.model.regions:
-            text = apply_edits(text, kept_results(reading.model, edits, self.shelf.reread(path, text).model))
-        return text
+        text = apply_edits(text, reading.dialect.after_fix(source, SourceText(text, source.path)))
+        model = reading.model_of(MAGI)
+        after = self.shelf.reread(path, text).model_of(MAGI) if model is not None and model.regions else None
+        return apply_edits(text, kept_results(model, edits, after)) if model is not None and after is not None else text
 
 
-def _check_known(reading: DialectReading, record: Record) -> None:
+def _check_known(reading: DialectReading[object], record: Record) -> None:
     """Raises `FileProblem` where a document is not what the record says."""
     now = record_of(reading, record.path)
     places = [[_place(each) for each in some.references] for some in (now, record)]

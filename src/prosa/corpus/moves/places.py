@@ -18,6 +18,7 @@ from prosa.corpus.moves.spelling import Form
 from prosa.corpus.moves.writing import Syntax
 from prosa.data import Mapping, Node, Scalar
 from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import YMJ
 from prosa.dialects.ymj.attachments import local_path
 from prosa.document.references import Origin
 from prosa.graph.record import Record, Reference
@@ -51,7 +52,7 @@ class Place:
         return self.syntax == "angle"
 
 
-def places_of(reading: DialectReading, record: Record) -> tuple[Place, ...]:
+def places_of(reading: DialectReading[object], record: Record) -> tuple[Place, ...]:
     """The places of a document, in the order of the text."""
     scalars = _scalars(reading)
     found = [
@@ -64,7 +65,7 @@ def places_of(reading: DialectReading, record: Record) -> tuple[Place, ...]:
     return tuple(sorted(found, key=lambda place: (place.span.start, place.span.end)))
 
 
-def _destinations(reading: DialectReading) -> Iterator[Place]:
+def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
     """Links and images written in place, and link definitions."""
     document, source = reading.document, reading.front.source
     written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
@@ -78,7 +79,7 @@ def _destinations(reading: DialectReading) -> Iterator[Place]:
             yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
 
 
-def _attributes(reading: DialectReading) -> Iterator[Place]:
+def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
     """`href` and `src` in HTML."""
     source = reading.front.source
     for piece in reading.document.html:
@@ -100,7 +101,7 @@ def _local(destination: str, span: Span, source: SourceText) -> Reference | None
     return _reference("inline", path, span, source, unquote(fragment)) if path and "\0" not in path else None
 
 
-def _of_reference(reference: Reference, reading: DialectReading, scalars: dict[int, Scalar]) -> Place | None:
+def _of_reference(reference: Reference, reading: DialectReading[object], scalars: dict[int, Scalar]) -> Place | None:
     """The place of a reference that is no link of the body."""
     source, span = reading.front.source, Span(reference.start, reference.end)
     if reference.kind == "url" or reference.rel == "attachment":
@@ -146,11 +147,12 @@ def _include(reference: Reference, span: Span, source: SourceText) -> Place:
     return Place(reference, Span(span.start - 1, span.end + 1), "json", "path", reference.target)
 
 
-def _attachments(reading: DialectReading) -> Iterator[Place]:
+def _attachments(reading: DialectReading[object]) -> Iterator[Place]:
     """Attachments of a record, in the header and in the footer: both lists name the same file (Y14)."""
-    if reading.name != "ymj" or reading.model is None:
+    model = reading.model_of(YMJ)
+    if model is None:
         return
-    model, source = reading.model, reading.front.source
+    source = reading.front.source
     lists: tuple[tuple[Syntax, tuple[Mapping, ...]], ...] = (
         ("yaml", model.catalog_items),
         ("json", model.ops_items("attachments")),
@@ -164,7 +166,7 @@ def _attachments(reading: DialectReading) -> Iterator[Place]:
                 yield Place(reference, uri.span, syntax, "uri", uri.text)
 
 
-def _images(reading: DialectReading, scalars: dict[int, Scalar]) -> Iterator[Place]:
+def _images(reading: DialectReading[object], scalars: dict[int, Scalar]) -> Iterator[Place]:
     if reading.name != "magi" or reading.front.fields is None:
         return
     known = [each.value.span for each in reading.front.fields if each.key.text in _IMAGES]
@@ -190,7 +192,7 @@ def _json_text(written: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _scalars(reading: DialectReading) -> dict[int, Scalar]:
+def _scalars(reading: DialectReading[object]) -> dict[int, Scalar]:
     """Every scalar of the front matter by where it begins."""
     found: dict[int, Scalar] = {}
     waiting: list[Node] = [reading.front.fields] if reading.front.fields is not None else []

@@ -22,7 +22,7 @@ from prosa.graph.sites import below
 from prosa.source import Edit, Span
 
 
-def rewritten(reading: DialectReading, path: str, move: Move, before: World, after: World) -> tuple[Edit, ...]:
+def rewritten(reading: DialectReading[object], path: str, move: Move, before: World, after: World) -> tuple[Edit, ...]:
     """The edits of the document at ``path``, each span once. Raises `MoveRefused`."""
     old, new = before.records[path], after.records[move.path_after(path)]
     edits: dict[Span, str] = {}
@@ -41,7 +41,7 @@ def rewritten(reading: DialectReading, path: str, move: Move, before: World, aft
     return tuple(Edit(span, text) for span, text in sorted(edits.items()))
 
 
-def _own_id(reading: DialectReading, record: Record, move: Move) -> dict[Span, str]:
+def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict[Span, str]:
     found: dict[Span, str] = {}
     for each in record.definitions:
         span = Span(each.start, each.end)

@@ -25,10 +25,10 @@ class Shelf(Protocol):
         """Every document that can be read: its path and its text as it is now."""
         ...
 
-    def reading(self, path: str) -> DialectReading:
+    def reading(self, path: str) -> DialectReading[object]:
         """A document as it is now. Raises `FileProblem`."""
         ...
 
-    def reread(self, path: str, text: str) -> DialectReading:
+    def reread(self, path: str, text: str) -> DialectReading[object]:
         """What a text would be read as at a path."""
         ...

@@ -4,6 +4,7 @@
 graph, `format_edits` its normal form.
 """
 
+from prosa.dialects.dialect import Dialect
 from prosa.dialects.magi.facts import corpus_facts, facts
 from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.format import format_edits
@@ -12,6 +13,7 @@ from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.dialects.magi.read import read
 
 __all__ = [
+    "DIALECT",
     "FRONT",
     "MagiModel",
     "Relationship",
@@ -23,3 +25,14 @@ __all__ = [
     "read",
     "references",
 ]
+
+DIALECT: Dialect[MagiModel] = Dialect(
+    name="magi",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    front=FRONT,
+    corpus_facts=corpus_facts,
+    format_edits=format_edits,
+)

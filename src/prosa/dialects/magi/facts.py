@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.fields import declared_value
 from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
@@ -12,7 +11,7 @@ from prosa.dialects.magi.regions import Region
 from prosa.dialects.magi.states import statuses
 
 
-def facts(model: MagiModel) -> dict[str, Any]:
+def facts(model: MagiModel) -> dict[str, Value]:
     """`scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has null for
     its id and its data."""
     return {
@@ -22,7 +21,7 @@ def facts(model: MagiModel) -> dict[str, Any]:
     }
 
 
-def corpus_facts(model: MagiModel) -> dict[str, Any]:
+def corpus_facts(model: MagiModel) -> dict[str, Value]:
     """What a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
     globs = model.fields.texts("globs")
     if not globs:
@@ -30,7 +29,7 @@ def corpus_facts(model: MagiModel) -> dict[str, Any]:
     return {"globs": list(globs), "lends": declared_value(model.front.fields, FRONT) if model.front.fields else {}}
 
 
-def _script(model: MagiModel, script: Script) -> dict[str, Any]:
+def _script(model: MagiModel, script: Script) -> dict[str, Value]:
     return {
         "script-id": script.script_id,
         "line": script.line,
@@ -41,7 +40,7 @@ def _script(model: MagiModel, script: Script) -> dict[str, Any]:
     }
 
 
-def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Any]:
+def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Value]:
     return {
         "ref": relationship.label,
         "line": relationship.line,
@@ -58,7 +57,7 @@ def _states(model: MagiModel) -> list[tuple[Region, str]]:
     return sorted(found, key=lambda pair: pair[0].span)
 
 
-def _region(model: MagiModel, region: Region, state: str) -> dict[str, Any]:
+def _region(model: MagiModel, region: Region, state: str) -> dict[str, Value]:
     return {
         "script-id": region.script_id,
         "line": model.source.position(region.span.start).line,

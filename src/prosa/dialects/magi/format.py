@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.magi.front_fields import read_front_fields
 from prosa.dialects.magi.model import MagiModel, Relationship
 from prosa.dialects.magi.sync import sync_edits

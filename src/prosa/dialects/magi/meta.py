@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from prosa.dialects.magi.globs import applies
-from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MAGI
 from prosa.source.files import hidden_folder
+
+if TYPE_CHECKING:
+    from prosa.dialects.reading import DialectReading
 
 V = TypeVar("V")
 """A field as whoever asks has it: plain data, or rows of the index."""
@@ -46,13 +49,14 @@ class MetaFile(Generic[V]):
         return applies(self.globs, path=below, root_path=path, url=url)
 
 
-def meta_file(reading: DialectReading, path: str) -> MetaFile[Any] | None:
+def meta_file(reading: DialectReading[object], path: str) -> MetaFile[Any] | None:
     """The meta file that a document at ``path`` is, its fields as plain data; None where it has no `globs`."""
-    globs = reading.model.fields.texts("globs") if reading.name == "magi" and reading.model else ()
+    model = reading.model_of(MAGI)
+    globs = model.fields.texts("globs") if model is not None else ()
     return MetaFile(PurePosixPath(path), globs, reading.front_matter or {}) if globs else None
 
 
-def lent_to(reading: DialectReading, path: str, metas: Iterable[MetaFile[Any]]) -> dict[str, Lent[Any]]:
+def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Any]]) -> dict[str, Lent[Any]]:
     """What meta files lend to a document of any dialect at ``path``, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")

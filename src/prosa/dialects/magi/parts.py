@@ -79,7 +79,7 @@ def written(
 
 def model_of(text: str) -> MagiModel:
     """The model of a text."""
-    front = read_front(SourceText(text)).under("magi")
+    front = read_front(SourceText(text))
     return read(front, parse(front.source, body=front.body))[0]
 
 

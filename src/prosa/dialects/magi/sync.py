@@ -7,11 +7,10 @@ something else would change with it: a comment, an anchor that another field use
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from prosa.data import Entry, Scalar, Value
 from prosa.data.yaml_write import write_yaml
-from prosa.dialects.front import FrontReading, read_front
+from prosa.dialects.front import FrontReading
 from prosa.dialects.magi.model import MagiModel
 from prosa.dialects.magi.sentences import FIELD, items_of, listed, sentences
 from prosa.source import Edit, SourceText, Span, apply_edits
@@ -74,7 +73,7 @@ def _added(model: MagiModel, wanted: list[str]) -> Edit | None:
 def _says(front: FrontReading, edit: Edit, entry: Entry | None, wanted: list[str]) -> bool:
     """Whether the edited front matter reads as before, but for the list."""
     name = entry.key.text if entry is not None else FIELD
-    after = read_front(replace(front.source, text=apply_edits(front.source.text, (edit,))))
+    after = front.reread(apply_edits(front.source.text, (edit,)))
     return not after.problems and _fields(after) == {**_fields(front), name: wanted}
 
 

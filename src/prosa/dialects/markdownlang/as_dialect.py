@@ -1,10 +1,12 @@
-"""Programs as a dialect like the others (`prosa.dialects.reading`): the same questions, answered by their reader."""
+"""Programs as a dialect like the others (`prosa.dialects.dialect`): the same questions, answered by their reader."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.diagnostics import Problem
+from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
 from prosa.dialects.markdownlang.facts import facts as program_facts
 from prosa.dialects.markdownlang.fields import PROGRAM as FRONT
@@ -17,7 +19,7 @@ from prosa.template.mask import action_spans
 if TYPE_CHECKING:
     from prosa.document import Document
 
-__all__ = ["FRONT", "definitions", "facts", "masked", "read", "references"]
+__all__ = ["DIALECT", "FRONT", "definitions", "facts", "masked", "read", "references"]
 
 
 def masked(front: FrontReading) -> tuple[Span, ...]:
@@ -43,6 +45,17 @@ def definitions(model: ProgramModel) -> tuple[Def, ...]:
     return (Def("id", model.name, model.span("name")),) if "name" in model.spans else ()
 
 
-def facts(model: ProgramModel) -> dict[str, Any]:
+def facts(model: ProgramModel) -> dict[str, Value]:
     """The further keys of `prosa show`."""
     return program_facts(model)
+
+
+DIALECT: Dialect[ProgramModel] = Dialect(
+    name="markdownlang",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    front=FRONT,
+    masked=masked,
+)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
 
 
-def facts(model: ProgramModel) -> dict[str, Any]:
+def facts(model: ProgramModel) -> dict[str, Value]:
     """The keys of a program. ``description`` is the derived one (LA1) where `description_derived` says so."""
     return {
         "name": model.name,
@@ -31,7 +30,7 @@ def variables(model: ProgramModel) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in firsts if name is not None))
 
 
-def _server(server: ServerModel) -> dict[str, Any]:
+def _server(server: ServerModel) -> dict[str, Value]:
     """What was written; keys that were left out are left out."""
     written = {
         "name": server.name,

@@ -4,6 +4,7 @@
 file or sends a request.
 """
 
+from prosa.dialects.dialect import Dialect
 from prosa.dialects.mdh.corpus import corpus_facts
 from prosa.dialects.mdh.facts import facts
 from prosa.dialects.mdh.fields import NODE as FRONT
@@ -15,6 +16,7 @@ from prosa.dialects.mdh.url import md_url
 from prosa.dialects.mdh.write import write
 
 __all__ = [
+    "DIALECT",
     "FRONT",
     "ActionModel",
     "LinkModel",
@@ -28,3 +30,14 @@ __all__ = [
     "references",
     "write",
 ]
+
+DIALECT: Dialect[NodeModel] = Dialect(
+    name="mdh",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    front=FRONT,
+    corpus_facts=corpus_facts,
+    format_edits=format_edits,
+)

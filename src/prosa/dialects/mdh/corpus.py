@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel, Text
 from prosa.dialects.mdh.target import target_of
@@ -17,7 +16,7 @@ CONTRACT: tuple[str, ...] = (
 """The parts of an action beyond method and URL that a client acts on (HW8)."""
 
 
-def corpus_facts(model: NodeModel) -> Mapping[str, Any]:
+def corpus_facts(model: NodeModel) -> dict[str, Value]:
     """Plain tuples; spans are pairs of offsets.
 
     ``links``: `(href, span)` of the body. ``targets``: `(kind, text, span)` of the front matter, kind `id` or `path`.
@@ -62,7 +61,7 @@ def _action(action: ActionModel) -> tuple[str, str, str, tuple[tuple[str, str], 
     return _text(action.id), action.verb, _text(action.url), contract, _pair(span)
 
 
-def _canonical(value: Any) -> str:
+def _canonical(value: Value) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

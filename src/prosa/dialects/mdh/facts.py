@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prosa.data import Value
 from prosa.dialects.fields import declared_value
 from prosa.dialects.mdh.fields import ACTION
 from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel
 
 
-def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Any]:
+def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Value]:
     """The keys of a node. ``md_url`` is known only to who knows the site (HA2).
 
     A link that has an `href` (HA9) shows it beside the others. Actions are as written; those under `action` are in the
@@ -31,7 +29,7 @@ def _line(model: NodeModel, offset: int) -> int:
     return model.source.position(offset).line
 
 
-def _link(link: LinkModel, model: NodeModel) -> dict[str, Any]:
+def _link(link: LinkModel, model: NodeModel) -> dict[str, Value]:
     shown = {
         "rel": link.rel.text if link.rel else None,
         "target": link.target.text if link.target else None,

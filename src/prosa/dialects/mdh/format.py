@@ -7,7 +7,7 @@ formatting twice is formatting once.
 
 from __future__ import annotations
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.normal import tolerated
 from prosa.source import Edit

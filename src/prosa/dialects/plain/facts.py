@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.plain.model import PlainModel
 
 
-def facts(_: PlainModel) -> dict[str, Any]:
+def facts(_: PlainModel) -> dict[str, Value]:
     """No further keys."""
     return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.plain.model import PlainModel
 from prosa.source import Edit
 

@@ -39,7 +39,7 @@ def lead(text: str) -> str:
 def _lead(text: str) -> str:
     """The same for a text that says something, as if line ends were all alike."""
     source = SourceText(text)
-    mark = closing(parse(source, body=read_front(source).under("prapti").body))
+    mark = closing(parse(source, body=read_front(source).body))
     last, before = _ending(text)
     if mark:
         return f"\n{mark}\n\n" if last else f"{mark}\n\n"
@@ -116,13 +116,13 @@ def says_the_same(one: str, other: str) -> bool:
 def _messages(text: str) -> tuple[bool, tuple[ChatMessage, ...]]:
     """Whether a chat has front matter, and its messages."""
     source = SourceText(text)
-    front = read_front(source).under("prapti")
+    front = read_front(source)
     return front.present, read(front, parse(source, body=front.body))[0].messages
 
 
 def _said(text: str) -> list[tuple[str, str | None, str, list[str]]]:
     source = SourceText(text)
-    front = read_front(source).under("prapti")
+    front = read_front(source)
     document = parse(source, body=front.body)
     messages = (each for each in read(front, document)[0].messages if not each.disabled)
     rows = ((each, sent_text(each, document, {}), [line.raw.strip() for line in each.in_effect()]) for each in messages)

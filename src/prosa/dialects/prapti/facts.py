@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.prapti.model import ChatMessage, ChatModel, ConfigLine
 from prosa.source import SourceText
 
 
-def facts(model: ChatModel) -> dict[str, Any]:
+def facts(model: ChatModel) -> dict[str, Value]:
     """``messages``, ``assignments`` and ``sent``. Lines count from 1; `_head` stands on line 0."""
     source = model.source
     assigned = [
@@ -22,7 +21,7 @@ def facts(model: ChatModel) -> dict[str, Any]:
     }
 
 
-def _message(message: ChatMessage, source: SourceText) -> dict[str, Any]:
+def _message(message: ChatMessage, source: SourceText) -> dict[str, Value]:
     return {
         "role": message.role,
         "name": message.name,
@@ -34,7 +33,7 @@ def _message(message: ChatMessage, source: SourceText) -> dict[str, Any]:
     }
 
 
-def _config(line: ConfigLine, source: SourceText) -> dict[str, Any]:
+def _config(line: ConfigLine, source: SourceText) -> dict[str, Value]:
     return {
         "kind": line.kind,
         "key": line.key,
@@ -47,7 +46,7 @@ def _config(line: ConfigLine, source: SourceText) -> dict[str, Any]:
     }
 
 
-def _value(line: ConfigLine) -> Any:
+def _value(line: ConfigLine) -> Value:
     """The literal; a variable reference as it is written."""
     return f"var({line.variable})" if line.variable else line.value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.prapti.model import ChatModel
 from prosa.source import Edit, Span
 

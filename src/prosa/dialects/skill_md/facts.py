@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.skill_md.model import Parameter, SkillModel
 
 
-def facts(model: SkillModel) -> dict[str, Any]:
+def facts(model: SkillModel) -> dict[str, Value]:
     """The keys of a skill."""
     return {
         "name": model.name,
@@ -21,7 +20,7 @@ def facts(model: SkillModel) -> dict[str, Any]:
     }
 
 
-def _parameter(model: SkillModel, each: Parameter) -> dict[str, Any]:
+def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
     return {
         "name": each.name,
         "required": each.required,

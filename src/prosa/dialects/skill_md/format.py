@@ -3,7 +3,7 @@ make without changing what a client sees."""
 
 from __future__ import annotations
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.source import Edit
 

@@ -1,14 +1,16 @@
 """YMJ: records of three sections, a YAML header, a Markdown body and a JSON footer.
 
-What `prosa.dialects.reading` asks of a dialect is answered here.
+`DIALECT` answers what is asked of every dialect (`prosa.dialects.dialect`).
 """
 
 from __future__ import annotations
 
-from prosa.dialects.formatting import FormatOptions
+from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import read_front
 from prosa.dialects.ymj.facts import facts, judged
 from prosa.dialects.ymj.fields import HEADER as FRONT
+from prosa.dialects.ymj.format import after_fix as kept_hash
+from prosa.dialects.ymj.format import format_edits
 from prosa.dialects.ymj.model import Footer, YmjModel
 from prosa.dialects.ymj.read import markdown, read
 from prosa.dialects.ymj.refs import definitions, references
@@ -16,6 +18,7 @@ from prosa.document import parse
 from prosa.source import Edit, SourceText
 
 __all__ = [
+    "DIALECT",
     "FRONT",
     "Footer",
     "YmjModel",
@@ -38,9 +41,7 @@ def strictness(model: YmjModel) -> bool | None:
 
 def after_fix(before: SourceText, after: SourceText) -> tuple[Edit, ...]:
     """The edit of ``after`` that keeps a hash true which was true in ``before`` (X22)."""
-    from prosa.dialects.ymj.format import after_fix as record_edits
-
-    return record_edits(_model(before), _model(after))
+    return kept_hash(_model(before), _model(after))
 
 
 def _model(source: SourceText) -> YmjModel:
@@ -48,8 +49,16 @@ def _model(source: SourceText) -> YmjModel:
     return read(front, parse(source, body=markdown(front)))[0]
 
 
-def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:
-    """The edits that bring the record to Strict form."""
-    from prosa.dialects.ymj.format import format_edits as record_edits
-
-    return record_edits(model, options)
+DIALECT: Dialect[YmjModel] = Dialect(
+    name="ymj",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    front=FRONT,
+    markdown=markdown,
+    strictness=strictness,
+    format_edits=format_edits,
+    after_fix=after_fix,
+    judged=judged,
+)

@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.ymj.model import YmjModel
 
 _OF_THE_BODY = frozenset(
@@ -16,7 +14,7 @@ _OF_THE_BODY = frozenset(
 )
 
 
-def facts(model: YmjModel) -> dict[str, Any]:
+def facts(model: YmjModel) -> dict[str, Value]:
     """The keys of a record. `accepted` says here only that header and footer could be read (YA12)."""
     payload = model.payload
     header, footer = model.header_value, model.footer_value
@@ -39,7 +37,7 @@ def facts(model: YmjModel) -> dict[str, Any]:
     }
 
 
-def judged(found: Mapping[str, Any], *, strict: bool, errors: frozenset[str]) -> dict[str, Any]:
+def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:
     """The same facts with the mode in force and the verdict: accepted is a record in which no rule finds an error.
 
     The body is free-form (Y5), so where its links and footnotes lead does not count.

@@ -13,15 +13,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from prosa.data import Mapping, read_json, to_value
-from prosa.dialects.formatting import FormatOptions
-from prosa.dialects.front import read_front
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
 from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
 from prosa.dialects.ymj.header_edits import removal_edit, summary_edits
 from prosa.dialects.ymj.json_edits import inserted, removed, replaced
 from prosa.dialects.ymj.mirrors import MIRRORS, index_of, mirrors
 from prosa.dialects.ymj.model import YmjModel
-from prosa.source import Edit, SourceText, Span, apply_edits
+from prosa.source import Edit, Span, apply_edits
 
 _CR = re.compile(r"\r\n?")
 
@@ -125,7 +124,7 @@ def _combined(edits: Iterable[Edit], plain: Iterable[Edit]) -> tuple[Edit, ...]:
 
 def _keeps(model: YmjModel, edits: tuple[Edit, ...]) -> bool:
     """Whether the edited text reads back as the same record: same body, same data but for what was meant to go."""
-    front = read_front(SourceText(apply_edits(model.source.text, edits)))
+    front = model.front.reread(apply_edits(model.source.text, edits))
     place = find_footer(front.source.text, front.body)
     if front.problems or front.value is None or model.front.value is None or place is None or model.footer is None:
         return place is None and model.footer is None and not front.problems and _same_header(front.value, model)

@@ -10,7 +10,7 @@ from prosa.data.pointer import parse_pointer
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.front import FrontReading, read_front
+from prosa.dialects.front import FrontReading, front_under
 from prosa.rules.schema_files import schema_at
 from prosa.rules.subject import Corpus
 from prosa.schema import Schema, SchemaProblem
@@ -27,7 +27,7 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
         if not wanted or facts is None:
             continue
         try:
-            front = read_front(corpus.files.read(Path(facts.path))).under(facts.dialect)
+            front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
         except FileProblem:
             continue
         for path in wanted:

@@ -10,7 +10,7 @@ from pathlib import Path
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.front import read_front
+from prosa.dialects.front import front_under
 from prosa.dialects.relations import relation_refs
 from prosa.document.references import Ref
 from prosa.graph.outside import outside
@@ -43,7 +43,7 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
 def _refs(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
     """What the project reads in the front matter; what the dialect reads there has rules of its own."""
     try:
-        front = read_front(corpus.files.read(Path(facts.path))).under(facts.dialect)
+        front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
     except FileProblem:
         return
     known = {each.span.start for each in facts.refs}

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from prosa.diagnostics import Problem
-from prosa.dialects.front import read_front
+from prosa.dialects.detect import Hints
 from prosa.dialects.magi.dates import normal_form, read_date
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_document
 from prosa.rules.meta_files import lent_in, meta_files
 from prosa.rules.subject import Corpus, Facts, Subject
 from prosa.source import FileProblem
@@ -42,14 +42,14 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
 
 def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Problem | None:
     try:
-        front = read_front(corpus.files.read(Path(facts.path)))
+        reading = open_document(corpus.files.read(Path(facts.path)), Hints(facts.dialect))
     except FileProblem:
         return None
-    lent = lent_in(corpus, real, read_as(front, facts.dialect)).get(_FIELD)
+    lent = lent_in(corpus, real, reading).get(_FIELD)
     if lent is None or not isinstance(lent.value, str) or not _is_over(lent.value, now):
         return None
     message = f"this document expired on {lent.value}, says {lent.by} for it"
-    return Problem("expired-document", message, front.anchor, (_NOTE,))
+    return Problem("expired-document", message, reading.front.anchor, (_NOTE,))
 
 
 def _is_over(text: str, now: datetime) -> bool:

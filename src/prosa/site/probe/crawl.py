@@ -14,10 +14,10 @@ from posixpath import splitext
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from prosa.dialects.front import read_front
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.target import target_of
-from prosa.dialects.reading import read_as
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MDH
 from prosa.rules.mdh.leads import Leads
 from prosa.site.probe.evidence import Kind, PageSeen, path_on
 from prosa.site.probe.questions import Ask, twin
@@ -131,9 +131,7 @@ class Crawl:
         if first != path:
             self.same[path] = first
             return
-        model = read_as(read_front(SourceText(markdown.text, reply.url)), "mdh").model
-        if isinstance(model, NodeModel):
-            self._follow(model, base_of(page))
+        self._follow(open_as(SourceText(markdown.text, reply.url), MDH).model, base_of(page))
 
     def _bearable(self, page: PageSeen) -> PageSeen:
         """The page; one that would take too long to read as what it is then: not there, or not asked for."""

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from prosa.data import Entry
 from prosa.diagnostics import Problem
+from prosa.dialects.detect import Hints
 from prosa.dialects.mdh.model import NodeModel
-from prosa.rules.analysis import Analysis, Hints
+from prosa.rules.analysis import Analysis
 from prosa.rules.corpus import check_corpus
 from prosa.rules.looking import Looker
 from prosa.rules.subject import Corpus

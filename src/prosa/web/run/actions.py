@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from prosa.dialects.mdh.url import md_url
+from prosa.dialects.table import MARKDOWNLANG
 
 if TYPE_CHECKING:
     from prosa.dialects.markdownlang import ProgramModel
@@ -26,12 +27,12 @@ MAX_TITLE = 200
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def program_action(reading: DialectReading, path: str, prefix: str = "") -> tuple[Mapping[str, Any], ...]:
+def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Any], ...]:
     """The action of the document at ``path``. ``prefix`` is the path that the site lives under.
 
     Its id is made of the path, as `tools.greet.run`, so that it stays the same whatever else is on the site.
     """
-    model: ProgramModel | None = reading.model if reading.name == "markdownlang" else None
+    model = reading.model_of(MARKDOWNLANG)
     if model is None:
         return ()
     url, schema = md_url(path), input_schema(model)

@@ -62,7 +62,7 @@ class Runner:
         if settings.wall_clock is None:
             self.around = replace(self.around, settings=replace(settings, wall_clock=WALL_CLOCK))
 
-    def program_action(self, reading: DialectReading, path: str) -> tuple[Mapping[str, Any], ...]:
+    def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Any], ...]:
         """The action that the site adds to a program: `SiteOptions.actions`."""
         from prosa.web.run.actions import program_action
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from prosa.dialects.table import MARKDOWNLANG
 from prosa.render.json import dump
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer, send_answer
 from prosa.web.run.actions import SCHEMA, output_schema
@@ -30,7 +31,8 @@ async def show_schema(scope: Scope, receive: Any, send: Any, web: Web) -> int:
 
 def _schema(scope: Scope, web: Web) -> Answer:
     view = document_below(scope, web, SCHEMA).view
-    if view.reading is None or view.dialect != "markdownlang" or view.reading.model is None:
+    model = view.reading.model_of(MARKDOWNLANG) if view.reading is not None else None
+    if model is None:
         raise Refused(404, "The document is no program.")
     cache = PRIVATE if web.closed else PUBLIC
-    return answer(f"{dump(output_schema(view.reading.model))}\n", SCHEMA_TYPE, cache=cache)
+    return answer(f"{dump(output_schema(model))}\n", SCHEMA_TYPE, cache=cache)

@@ -45,7 +45,7 @@ def export(text: str, subject: str, messages: Iterable[NewMessage]) -> str:
 def read(text: str, path: str) -> tuple[str, tuple[str, ...]]:
     """The chat in a record, and what is to be said about it. Raises `ExchangeProblem`."""
     source = SourceText(text, path)
-    front = read_front(source).under("ymj")
+    front = read_front(source)
     model, problems = read_record(front, parse(source, body=front.body))
     if model.header_value is None or model.footer_value is None:
         raise ExchangeProblem(problems[0].message if problems else "this is no YMJ record")
