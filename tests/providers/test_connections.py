@@ -176,6 +176,24 @@ def test_a_connection_that_the_service_closed_in_between_costs_nothing() -> None
     assert len(heads) == 3
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_la7_a_kept_connection_that_ends_when_it_is_used_is_no_attempt(model_server: ModelServer, stream: bool) -> None:
+    """LA7, X9. The close is on its way while the next request is sent, as after a stream of llama.cpp."""
+    model_server.script("one", {"fault": "close"}, "two")
+    before = model_server.connections
+    way = Way(model_server, "chat", stream, [])
+    assert way.ask(*[request(output=None)] * 2).content == "two"
+    assert model_server.connections - before == 2
+
+
+def test_la7_a_service_that_closes_new_connections_as_well_is_told_after_one(model_server: ModelServer) -> None:
+    model_server.script("one", {"fault": "close", "times": 2}, "never asked")
+    before = model_server.connections
+    with pytest.raises(ProviderError, match="broke off the connection"):
+        Way(model_server, "chat", False, []).ask(*[request(output=None)] * 2)
+    assert (model_server.connections - before, len(model_server.requests)) == (2, 3)
+
+
 def test_connections_are_kept_between_calls(model_server: ModelServer) -> None:
     model_server.default = "ok"
     before = model_server.connections

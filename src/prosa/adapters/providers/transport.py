@@ -1,7 +1,8 @@
 """One POST to a model service through httpx2: bytes out, status, type and bytes back.
 
-This module loads httpx2, so only `OpenAIProvider` and `OpenAIEmbedder` import it, at their first call. Nothing is
-retried here (X9), and a body is sent and an answer is read as it is.
+This module loads httpx2, so only `OpenAIProvider` and `OpenAIEmbedder` import it, at their first call. A body is sent
+and an answer is read as it is. Nothing is retried here (X9) but this: a kept connection that turns out to be closed when
+it is used again was never asked, so another one is.
 
 Nothing reaches the service but what was given here, and no facts about this machine (X7, LW13). Redirects are not
 followed: the text and the key go to the address that the user named. The environment says which proxy is asked
@@ -28,6 +29,8 @@ from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusP
 CONNECT_SECONDS = 10.0  # a service that does not take a connection by then is not there
 KEEP_ALIVE_SECONDS = 30.0  # tools run between two calls of one conversation
 MAX_CONNECTIONS = 1000
+_ENDED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
+"""What a connection that the other side closed raises when it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,7 @@ class Transport:
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
         limits = httpx2.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout), read=silence)
-        try:
-            asked = self._client.build_request(
-                "POST", address(self._base_url, path), content=body, headers=self._headers, timeout=limits
-            )
-            response = await self._client.send(asked, stream=True)
-        except Exception as problem:
-            raise _exchange_problem(problem) from None
+        response = await self._send(path, body, limits)
         try:
             if not response.is_success:
                 text = b"".join([chunk async for chunk in _read(response)]).decode("utf-8", "replace")
@@ -70,6 +67,30 @@ class Transport:
             yield Answer(response.headers.get("content-type", "").lower(), _read(response))
         finally:
             await response.aclose()
+
+    async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
+        """The head of the answer. Some services close a connection after a stream without saying so (llama.cpp does);
+        ends of that kind say nothing about the service. Each one takes a connection out of the pool, so this ends."""
+        while True:
+            opened: list[str] = []
+
+            async def trace(name: str, _: object, opened: list[str] = opened) -> None:
+                if name == "connection.connect_tcp.started":
+                    opened.append(name)
+
+            try:
+                asked = self._client.build_request(
+                    "POST",
+                    address(self._base_url, path),
+                    content=body,
+                    headers=self._headers,
+                    timeout=limits,
+                    extensions={"trace": trace},
+                )
+                return await self._client.send(asked, stream=True)
+            except Exception as problem:
+                if opened or not isinstance(problem, _ENDED):
+                    raise _exchange_problem(problem) from None
 
     async def aclose(self) -> None:
         """Closes all connections."""
