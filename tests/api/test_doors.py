@@ -76,6 +76,7 @@ def test_x30_python_obeys_the_settings_of_the_project(tmp_path: Path, monkeypatc
     """X30, X7. What `prosa.toml` ignores is ignored, and what is wrong in it is said first."""
     monkeypatch.chdir(tmp_path)
     Path("a.mda").write_text(refers("", TWO))
+    Path("b.mda").write_text(f"---\ndoc-id: {TWO[:-1]}5\n---\n")
     Path("prosa.toml").write_text("")
     assert [each.rule for each in prosa.check("a.mda")] == ["missing-doc-id", "unknown-doc-id"]
     Path("prosa.toml").write_text('ignore = ["missing-doc-id", "MG048"]\nstrcit = true\n')

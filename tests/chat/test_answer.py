@@ -155,8 +155,10 @@ def test_la28_a_reply_that_was_cut_off_is_a_failure(tmp_path):
     row = {"content": "Half of", "finish": "length"}
     whole = []
     with pytest.raises(AnswerCut) as caught:
-        answered(tmp_path, ready(tmp_path, ASK), [row], on_cut=lambda spot, text: whole.append((spot.number, text)))
-    assert (caught.value.content, whole) == ("Half of", [(1, "Half of")])
+        answered(tmp_path, ready(tmp_path, ASK), [row], on_cut=lambda *told: whole.append(told))
+    ((spot, text, summary),) = whole
+    assert (caught.value.content, spot.number, text) == ("Half of", 1, "Half of")
+    assert summary.answered_by is None and not summary.success
 
 
 def test_la28_a_reply_that_was_cut_off_is_kept_with_a_notice_where_the_user_allows_it(tmp_path):

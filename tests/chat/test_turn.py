@@ -79,7 +79,7 @@ def test_la28_a_reply_that_was_cut_off_is_a_failure_that_stays_in_the_chat_and_s
     assert "cut off at the length limit" in done.err and "--allow-cut" in done.err
     assert user.text == (
         "### @user:\n\nHi.\n\n### @assistant:\n\n"
-        'Half of\n\n```\nx\n```\n\n<!-- reply {"cut": true} -->\n\n### @user:\n\n'
+        'Half of\n\n```\nx\n```\n\n<!-- reply {"answered_by": "tiny-\\u002dx.gguf", "cut": true} -->\n\n### @user:\n\n'
     )
 
 

@@ -171,6 +171,18 @@ def test_la16_x16_prosa_run_model_overrides_the_program_and_its_imports(tmp_path
     assert [body["model"] for body in model_server.bodies] == ["chosen"] * 3
 
 
+@pytest.mark.parametrize("name", ["local", "local:small"])
+def test_x17_a_local_server_is_not_looked_for_where_an_address_is_given(
+    count: Path, tmp_path: Path, model_server: ModelServer, name: str
+):
+    """X17. Neither flag is passed over in silence."""
+    flags = ("--model", name, "--base-url", model_server.base_url)
+    status, at = prosa("run", count, *flags, environ=user(tmp_path))
+    assert (status, at.out, model_server.requests) == (1, "", [])
+    assert f"`--model {name}` looks for a model server itself" in at.err
+    assert "`--base-url URL --model NAME`" in at.err
+
+
 def test_x17_a_local_server_is_used_when_it_is_asked_for(
     count: Path, tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ):

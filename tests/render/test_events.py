@@ -12,7 +12,16 @@ import pytest
 
 from prosa.render.events import Numbering, as_json_line, as_line, name_of
 from prosa.runtime import events
-from prosa.runtime.events import Event, ModelAnswered, RunFailed, RunFinished, RunStarted, Scope, ToolCalled
+from prosa.runtime.events import (
+    AttemptFailed,
+    Event,
+    ModelAnswered,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    Scope,
+    ToolCalled,
+)
 from prosa.runtime.usage import Usage
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
@@ -82,6 +91,15 @@ def test_every_event_has_a_line_for_people_or_is_for_programs_alone(of: type[Eve
     line = as_line(event)
     assert line is None or (line.startswith("  p: ") and line.isprintable())
     assert (line is None) == (of is events.TextArrived)
+
+
+def test_la7_a_reason_is_told_whole_and_arguments_are_not():
+    """LA7. Outside a terminal these lines are all that says why somebody waits."""
+    why = f"the model service at http://{'long.' * 30}example/v1 cannot be found: its name does not resolve"
+    assert as_line(AttemptFailed(Scope("p"), 1, 0.5, why)) == f"p: attempt 1 failed, next in 0.5 s: {why}"
+    assert as_line(RunFailed(Scope("p"), why, 0.5)).endswith(why)
+    assert len(as_line(RunFailed(Scope("p"), "x" * 100_000, 0.5))) < 1_100
+    assert len(as_line(ToolCalled(Scope("p"), "python", "python", "y" * 1_000, "c1"))) < 150
 
 
 def test_times_are_told_in_utc():

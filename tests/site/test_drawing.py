@@ -121,6 +121,15 @@ def test_x23_what_is_left_out_is_named_and_the_rest_stays(part: str) -> None:
     assert again == (found.content, ())
 
 
+def test_x23_of_many_parts_that_are_left_out_it_is_said_how_many() -> None:
+    """X23."""
+    names = [f"on{letter}" for letter in "abcdefg"]
+    handlers = " ".join(f"{name}='1'" for name in names)
+    found = inert_drawing(f"{HEAD}<rect {handlers}/></svg>".encode())
+    assert found is not None
+    assert found.removed == (*names[:5], "2 more")
+
+
 @given(st.lists(st.sampled_from(HARMLESS), max_size=8))
 def test_x23_a_drawing_in_which_nothing_runs_stays_to_the_byte(parts: list[str]) -> None:
     """X23."""

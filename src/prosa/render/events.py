@@ -15,7 +15,10 @@ from prosa.runtime import events
 from prosa.runtime.events import Event
 
 SHOWN = 120
-"""Characters of a value shown to people; the JSON lines carry everything."""
+"""Characters of the arguments of a tool shown to people; the JSON lines carry everything."""
+
+MAX_REASON = 1_000
+"""Characters of a whole line. A reason that is cut in half sends its reader to another command."""
 
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -34,7 +37,7 @@ def name_of(event: Event) -> str:
 def as_line(event: Event) -> str | None:
     """A line for people, or None for events that only programs need."""
     text = _sentence(event)
-    return None if text is None else f"{'  ' * event.scope.depth}{event.scope.program}: {_shown(text)}"
+    return None if text is None else f"{'  ' * event.scope.depth}{event.scope.program}: {_shown(text, MAX_REASON)}"
 
 
 def _sentence(event: Event) -> str | None:
@@ -50,7 +53,7 @@ def _sentence(event: Event) -> str | None:
         case events.AttemptFailed():
             return f"attempt {event.attempt} failed, next in {event.wait:.1f} s: {event.reason}"
         case events.ToolCalled():
-            return f"calling {event.tool} {event.arguments}"
+            return f"calling {event.tool} {_shown(event.arguments, SHOWN)}"
         case events.ToolAnswered():
             how = "failed" if event.is_error else "answered"
             return f"{event.tool} {how} after {event.seconds:.2f} s, {event.size} characters"
@@ -74,9 +77,9 @@ def _asked(tool_calls: int) -> str:
     return "1 tool call" if tool_calls == 1 else f"{tool_calls} tool calls"
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, most: int) -> str:
     one_line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
-    return one_line if len(one_line) <= SHOWN else f"{one_line[: SHOWN - 1]}…"
+    return one_line if len(one_line) <= most else f"{one_line[: most - 1]}…"
 
 
 def _plain(event: Event) -> dict[str, Any]:

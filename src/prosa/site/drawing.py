@@ -43,7 +43,7 @@ MAX_GROWTH = 4
 
 MAX_DEPTH = 1_000
 MAX_TOLD = 5
-"""Kinds of parts that are named."""
+"""Kinds of parts that are named; of more it is said how many there are."""
 
 _SPACE = re.compile(r"[\x00-\x20\x7f]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
@@ -87,7 +87,11 @@ def inert_drawing(data: bytes) -> Drawing | None:
         return None
     if not writer.rewritten and not writer.removed:
         return Drawing(data)
-    return Drawing("".join(writer.out).encode("utf-8", "replace"), tuple(writer.removed)[:MAX_TOLD])
+    return Drawing("".join(writer.out).encode("utf-8", "replace"), _told(tuple(writer.removed)))
+
+
+def _told(removed: tuple[str, ...]) -> tuple[str, ...]:
+    return removed if len(removed) <= MAX_TOLD else (*removed[:MAX_TOLD], f"{len(removed) - MAX_TOLD} more")
 
 
 class _TooLarge(Exception):

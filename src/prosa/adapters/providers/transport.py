@@ -1,8 +1,8 @@
 """One POST to a model service through httpx2: bytes out, status, type and bytes back.
 
 This module loads httpx2, so only `OpenAIProvider` and `OpenAIEmbedder` import it, at their first call. A body is sent
-and an answer is read as it is. Nothing is retried here (X9) but this: a kept connection that turns out to be closed when
-it is used again was never asked, so another one is.
+and an answer is read as it is. Nothing is retried here (X9) but this: a kept connection that turns out to be closed
+when it is used again was never asked, so another one is.
 
 Nothing reaches the service but what was given here, and no facts about this machine (X7, LW13). Redirects are not
 followed: the text and the key go to the address that the user named. The environment says which proxy is asked

@@ -54,6 +54,7 @@ class Reply:
 
 
 OnPiece: TypeAlias = Callable[[Spot, str], None]
+OnCut: TypeAlias = "Callable[[Spot, str, Summary], None]"
 """Hears each piece of a reply as it streams."""
 
 OnAgain: TypeAlias = Callable[[Spot], None]
@@ -68,7 +69,7 @@ async def answer(
     on_text: OnPiece | None = None,
     on_again: OnAgain | None = None,
     on_reply: Callable[[Reply], None] | None = None,
-    on_cut: OnPiece | None = None,
+    on_cut: OnCut | None = None,
     listener: Listener = ignore,
     course: list[Callable[[str | None], Summary]] | None = None,
     provider: Provider | None = None,
@@ -117,7 +118,7 @@ class _Hears:
     text: OnPiece | None
     again: OnAgain | None
     reply: Callable[[Reply], None]
-    cut: OnPiece | None
+    cut: OnCut | None
     listener: Listener
     course: list[Callable[[str | None], Summary]]
 
@@ -169,7 +170,7 @@ class _Answering:
             )
         except AnswerCut as error:
             if self.hears.cut is not None:
-                self.hears.cut(spot, error.content)
+                self.hears.cut(spot, error.content, tally.summary(error.message))
             raise
         number = spot.number if turn.n > 1 else None
         reply = Reply(ran.output, turn.name, number, ran.summary, _record(heard.messages))

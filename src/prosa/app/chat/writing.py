@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prosa.app.chat.answer import Reply, Spot
     from prosa.app.chat.file import TextBelow
     from prosa.runtime.lower.prapti import Turn
+    from prosa.runtime.summary import Summary
 
 GRACE_SECONDS = 1.0
 """How long a file may be away: some editors remove it for a moment when they save it."""
@@ -63,7 +64,7 @@ class Stream:
     taken: int = 0
     at: int | None = None
     reply: Reply | None = None
-    cut: bool = False
+    cut: Summary | None = None
     escaping: Escaping = field(default_factory=Escaping)
 
 
@@ -117,12 +118,12 @@ class Writing:
         while self.waiting and self.waiting[0].reply is not None:
             self._close(self.waiting[0])
 
-    def cut(self, spot: Spot, text: str) -> None:
-        """A reply was cut off and is no answer; ``text`` is what came of it, which stays and says so."""
+    def cut(self, spot: Spot, text: str, summary: Summary) -> None:
+        """A reply was cut off and is no answer; ``text`` is what came of it, which stays and says so and by whom."""
         stream = self._stream(spot.turn, spot.number)
         if not text.startswith(stream.text):
             self._restart(stream)
-        stream.text, stream.cut = text, True
+        stream.text, stream.cut = text, summary
         self._bring(stream)
 
     def finish(self) -> Saved | None:
@@ -251,11 +252,11 @@ class Writing:
 
 def _note(stream: Stream) -> str:
     """What the chat says of a reply below it, in a comment that is never sent (LA28)."""
-    if stream.reply is None:
-        return reply_note(cut=stream.cut)
-    summary = stream.reply.summary
+    summary = stream.cut if stream.reply is None else stream.reply.summary
+    if summary is None:
+        return ""
     another = summary.answered_by if is_another(summary.model_name, summary.answered_by) else None
-    return reply_note(another, cut=summary.cut)
+    return reply_note(another, cut=stream.cut is not None or summary.cut)
 
 
 def _saved(path: Path, text: str, why: str) -> Saved:

@@ -70,6 +70,10 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
 
         return Chosen(ScriptedProvider(choices.script))
     if choices.is_local:
+        if choices.base_url is not None:
+            message = f"`--model {choices.model}` looks for a model server itself, and --base-url names one"
+            hint = "give one of the two: `--base-url URL --model NAME` asks the server at that address"
+            raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
         return await _local(choices, around)
     if row is not None and _decides(row, choices):
         return Chosen(_openai(_of_row(row, around), choices, around))
