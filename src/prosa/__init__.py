@@ -12,25 +12,54 @@ if TYPE_CHECKING:
     from prosa.api import Document, achat, arun, arun_scripts, chat, check, load, run, run_scripts
     from prosa.app.chat.turn import ChatResult
     from prosa.app.options import SiteRights
-    from prosa.app.run.world import RunResult
     from prosa.app.scripts.run import ScriptResult
     from prosa.corpus_api import Corpus
     from prosa.diagnostics import Diagnostic
-    from prosa.runtime.errors import AgreementRequired, RunError
+    from prosa.runtime.errors import (
+        AgreementRequired,
+        AnswerCut,
+        InputRefused,
+        LimitExceeded,
+        OutputRefused,
+        ProgramRefused,
+        ProviderError,
+        RunError,
+        SandboxError,
+        SiteError,
+        TemplateRefused,
+        ToolServerError,
+    )
+    from prosa.runtime.events import Listener
+    from prosa.runtime.ports import Provider
+    from prosa.runtime.summary import RunResult
+    from prosa.source import FileProblem
 
 __version__ = "0.1.0"
 
 _MODULES = ("mdh", "schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
+    "AnswerCut": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat.turn",
     "Corpus": "prosa.corpus_api",
     "Diagnostic": "prosa.diagnostics",
     "Document": "prosa.api",
+    "FileProblem": "prosa.source",
+    "InputRefused": "prosa.runtime.errors",
+    "LimitExceeded": "prosa.runtime.errors",
+    "Listener": "prosa.runtime.events",
+    "OutputRefused": "prosa.runtime.errors",
+    "ProgramRefused": "prosa.runtime.errors",
+    "Provider": "prosa.runtime.ports",
+    "ProviderError": "prosa.runtime.errors",
     "RunError": "prosa.runtime.errors",
-    "RunResult": "prosa.app.run.world",
+    "RunResult": "prosa.runtime.summary",
+    "SandboxError": "prosa.runtime.errors",
     "ScriptResult": "prosa.app.scripts.run",
+    "SiteError": "prosa.runtime.errors",
     "SiteRights": "prosa.app.options",
+    "TemplateRefused": "prosa.runtime.errors",
+    "ToolServerError": "prosa.runtime.errors",
     "achat": "prosa.api",
     "arun": "prosa.api",
     "arun_scripts": "prosa.api",
@@ -43,14 +72,27 @@ _NAMES = {
 
 __all__ = [
     "AgreementRequired",
+    "AnswerCut",
     "ChatResult",
     "Corpus",
     "Diagnostic",
     "Document",
+    "FileProblem",
+    "InputRefused",
+    "LimitExceeded",
+    "Listener",
+    "OutputRefused",
+    "ProgramRefused",
+    "Provider",
+    "ProviderError",
     "RunError",
     "RunResult",
+    "SandboxError",
     "ScriptResult",
+    "SiteError",
     "SiteRights",
+    "TemplateRefused",
+    "ToolServerError",
     "__version__",
     "achat",
     "arun",

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from prosa.app.options import NO_RIGHTS, Environment, Options, SiteRights
-from prosa.app.run.load import load_program, with_sites
-from prosa.app.run.world import RunResult, run_program
 from prosa.app.settings import settings_for
 from prosa.diagnostics import Diagnostic
+from prosa.diagnostics.nearest import nearest
 from prosa.dialects.dialect import DialectName
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
+from prosa.runtime.summary import RunResult
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
@@ -32,7 +35,13 @@ if TYPE_CHECKING:
     from prosa.dialects.skill_md.model import SkillModel
     from prosa.dialects.ymj.model import YmjModel
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+ApiName: TypeAlias = Literal["chat", "responses"]
+"""Which API of a service is asked: Chat Completions or Responses."""
+
+A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
 
 MAX_PATH = 4096
 """Characters of a path on every system; a longer line is a text."""
@@ -117,11 +126,6 @@ def _words(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def run(path_or_program: str | Path | Program, input: Any = None, **options: Any) -> RunResult:  # noqa: A002
-    """`arun` for code that is not asynchronous. Raises RuntimeError inside a running event loop: use `arun` there."""
-    return _now("run", lambda: arun(path_or_program, input, **options))
-
-
 async def arun(
     path_or_program: str | Path | Program,
     input: Any = None,  # noqa: A002 - the name of the interface
@@ -130,7 +134,7 @@ async def arun(
     provider: Provider | None = None,
     base_url: str | None = None,
     api_key: str | None = None,
-    api: Literal["chat", "responses"] | None = None,
+    api: ApiName | None = None,
     max_iterations: int | None = None,
     retries: int | None = None,
     timeout: float | None = None,
@@ -149,41 +153,20 @@ async def arun(
     `prosa.SiteRights`: sites beside those that the program declares, and what the run may do there; by default it
     changes nothing.
 
-    Raises `RunError`, `AgreementRequired` among them (L41), and `prosa.source.FileProblem`.
+    Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
     """
-    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.run.jobs import run_program
+    from prosa.app.run.load import ready_program
 
-    environ = os.environ if environ is None else environ
-    choices = Options(
-        model=model,
-        base_url=base_url,
-        api_key=api_key,
-        api=api,
-        iterations=max_iterations,
-        retries=retries,
-        wall_clock=timeout,
-        root=Path(root) if root is not None else None,
-        site_rights=sites,
-        allow_cut=allow_cut,
-    )
-    if isinstance(path_or_program, Program):
-        around = Environment(environ, settings_for(None, environ, _log), _log)
-        program = path_or_program
-    else:
-        path = Path(path_or_program)
-        around = Environment(environ, settings_for(path, environ, _log), _log)
-        program = load_program(path, choices, around.settings, environ=environ)
-    program = with_sites(program, sites.named)
-    check_agreement(environ)
-    given = {} if input is None else input
-    return await run_program(program, given, choices, around, listener=listener, provider=provider)
-
-
-def run_scripts(
-    path_or_text: str | Path, scripts: Instructions | None = None, **options: Any
-) -> tuple[ScriptResult, ...]:
-    """`arun_scripts` for code that is not asynchronous. Raises RuntimeError inside a running event loop."""
-    return _now("run_scripts", lambda: arun_scripts(path_or_text, scripts, **options))
+    if isinstance(provider, str):
+        raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
+    _require_provider(provider)
+    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    options = _options(model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, sites)
+    environment = _environment(given if isinstance(given, Path) else None, environ)
+    program = ready_program(given, options, environment)
+    value = {} if input is None else input
+    return await run_program(program, value, options, environment, listener=listener, provider=provider)
 
 
 async def arun_scripts(
@@ -204,9 +187,10 @@ async def arun_scripts(
     provider: Provider | str | None = None,
     base_url: str | None = None,
     api_key: str | None = None,
-    api: Literal["chat", "responses"] | None = None,
-    timeout: float | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
     retries: int | None = None,
+    timeout: float | None = None,
     root: str | Path | None = None,
     allow_cut: bool = False,
     listener: Listener = ignore,
@@ -218,30 +202,29 @@ async def arun_scripts(
     data of one. Run are all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user
     trusts; of these with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts
     by id. ``context`` is sent beside the prompt: the document, unless a stale result was made otherwise. ``write`` puts
-    results into the document. ``provider`` is a name, or replaces the model service. ``timeout``,
+    results into the document. ``provider`` is a name, or replaces the model service. ``timeout``, ``max_iterations``,
     ``retries``, ``allow_cut``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
 
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
-    keeps all from running, `prosa.source.FileProblem`, and ValueError for options that contradict each other.
+    keeps all from running, an id that no script has and a named script that cannot run among them; `FileProblem`;
+    ValueError for options that contradict each other, and TypeError for a provider that is none.
     """
-    from prosa.app.scripts.choose import choice_of, requested, require_tools
-    from prosa.app.scripts.run import Means, run_chosen
+    from prosa.app.scripts.choose import choice_of, requested, require_tools, selection
+    from prosa.app.scripts.run import run_scripts as run_all
 
-    path, environ = _path_of(path_or_text), os.environ if environ is None else environ
-    name, own = (provider, None) if isinstance(provider, str) else (None, provider)
-    place = Path(root) if root is not None else None
-    service = Options(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
-    choices = replace(service, retries=retries, wall_clock=timeout, root=place)
-    around = Environment(environ, settings_for(path, environ, _log), _log)
+    path = _path_of(path_or_text)
+    name, own = _provider(provider)
+    options = _options(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut)
+    environment = _environment(path, environ)
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
-    file = requested(path or SourceText(str(path_or_text)), scripts, choice, choices, around)
-    means = Means(choices, around, context, require_tools(tools), own, listener, jobs)
-    return await run_chosen(file, choice, means)
-
-
-def chat(path_or_text: str | Path, message: str | None = None, **options: Any) -> ChatResult:
-    """`achat` for code that is not asynchronous. Raises RuntimeError inside a running event loop."""
-    return _now("chat", lambda: achat(path_or_text, message, **options))
+    file = requested(path or SourceText(str(path_or_text)), scripts, choice, options, environment)
+    granted, replaced = require_tools(tools), own is not None
+    found = selection(file, choice, options, environment, context=context, tools=granted, replaced=replaced)
+    found.require_named()
+    for note in found.passed_over():
+        environment.notice(note)
+    ready = found.made_ready()
+    return await run_all(ready, options, environment, listener=listener, at_once=jobs, provider=own)
 
 
 async def achat(
@@ -263,7 +246,7 @@ async def achat(
     provider: Provider | str | None = None,
     base_url: str | None = None,
     api_key: str | None = None,
-    api: Literal["chat", "responses"] | None = None,
+    api: ApiName | None = None,
     max_iterations: int | None = None,
     retries: int | None = None,
     timeout: float | None = None,
@@ -281,40 +264,105 @@ async def achat(
     reply.
 
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` among them for errors in
-    the chat; `prosa.source.FileProblem`; and ValueError for options that contradict each other.
+    the chat; `FileProblem`; ValueError for options that contradict each other, and TypeError for a provider that is
+    none.
     """
     from prosa.app.chat.prepare import ChatOptions
-    from prosa.app.chat.turn import ChatMeans, take_turn
+    from prosa.app.chat.turn import TurnRequest, take_turn
 
-    path, environ = _path_of(path_or_text), os.environ if environ is None else environ
-    name, own = (provider, None) if isinstance(provider, str) else (None, provider)
-    place = Path(root) if root is not None else None
-    service = Options(model=model, provider=name, base_url=base_url, api_key=api_key, api=api, allow_cut=allow_cut)
-    choices = replace(service, iterations=max_iterations, retries=retries, wall_clock=timeout, root=place)
-    around = Environment(environ, settings_for(path, environ, _log), _log)
-    tools = tuple(tools)
+    path = _path_of(path_or_text)
+    name, own = _provider(provider)
+    tools = _words(tools)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
-    choices = replace(choices, site_rights=replace(sites, named=(*sites.named, *typed)))
-    files = tuple(map(Path, config_files))
-    rights = ChatOptions(files, default_config, tools, tuple(plugins), trusted, legacy, force, n)
-    means = ChatMeans(choices, around, rights, speaker, own, listener, write)
-    return await take_turn(path or SourceText(str(path_or_text)), message, means)
+    rights = replace(sites, named=(*sites.named, *typed))
+    options = _options(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, rights)
+    files = (config_files,) if isinstance(config_files, str | Path) else config_files
+    asked = ChatOptions(tuple(map(Path, files)), default_config, tools, _words(plugins), trusted, legacy, force, n)
+    request = TurnRequest(options, _environment(path, environ), asked, speaker, write, own, listener)
+    result = await take_turn(path or SourceText(str(path_or_text)), message, request)
+    if result.error is not None:
+        _log(f"note: {result.error.message}")
+    return result
 
 
-def _now(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Runs asynchronous work to its end."""
-    import asyncio
+def _synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
+    """The same for code that is not asynchronous, with the same signature."""
+    options = list(inspect.signature(work).parameters)
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work())
-    raise RuntimeError(f"prosa.{name} cannot be called while an event loop is running; await prosa.a{name} instead")
+    @wraps(work)
+    def now(*args: P.args, **kwargs: P.kwargs) -> T:
+        import asyncio  # it takes its time to load, and reading a document needs none of it
+
+        for unknown in set(kwargs) - set(options):
+            near = nearest(unknown, options)
+            raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work(*args, **kwargs))
+        raise RuntimeError(f"prosa.{name} cannot be called while an event loop is running; await prosa.a{name} instead")
+
+    now.__name__ = now.__qualname__ = name
+    head, _, rest = (work.__doc__ or "").partition("\n")
+    now.__doc__ = f"{head}\n\n    This is `a{name}` for code that is not asynchronous; inside a running event loop it\n"
+    now.__doc__ += f"    raises RuntimeError.\n{rest}"
+    return now
+
+
+run = _synchronous(arun, "run")
+run_scripts = _synchronous(arun_scripts, "run_scripts")
+chat = _synchronous(achat, "chat")
+
+
+def _environment(path: Path | None, environ: Mapping[str, str] | None) -> Environment:
+    """The environment of a call: variables, the settings of the user and of the project of ``path``, the log."""
+    variables = os.environ if environ is None else environ
+    return Environment(variables, settings_for(path, variables, _log), _log)
+
+
+def _provider(given: Provider | str | None) -> tuple[str | None, Provider | None]:
+    """The name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
+    if isinstance(given, str):
+        return given, None
+    _require_provider(given)
+    return None, given
+
+
+def _require_provider(given: object) -> None:
+    if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
+        raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
+
+
+def _options(
+    model: str | None,
+    provider: str | None,
+    base_url: str | None,
+    api_key: str | None,
+    api: ApiName | None,
+    iterations: int | None,
+    retries: int | None,
+    wall_clock: float | None,
+    root: str | Path | None,
+    allow_cut: bool,
+    site_rights: SiteRights = NO_RIGHTS,
+) -> Options:
+    """The options that all calls share, in the order of their signatures."""
+    return Options(
+        model=model,
+        provider=provider,
+        base_url=base_url,
+        api_key=api_key,
+        api=api,
+        iterations=iterations,
+        retries=retries,
+        wall_clock=wall_clock,
+        root=Path(root) if root is not None else None,
+        allow_cut=allow_cut,
+        site_rights=site_rights,
+    )
 
 
 def _log(text: str) -> None:
-    import logging
-
     logging.getLogger("prosa").warning("%s", text)
 
 

@@ -11,6 +11,7 @@ import pytest
 from prosa.app.chat.answer import answer
 from prosa.app.chat.grants import chosen, granted
 from prosa.app.options import Options
+from prosa.app.run.jobs import Progress
 from prosa.dialects.prapti.escape import escaped
 from prosa.runtime.errors import AgreementRequired, AnswerCut, ProviderError, RunError
 from prosa.runtime.events import ModelAsked, Noticed, RunFinished, ToolCalled
@@ -113,11 +114,11 @@ def test_participants_answer_one_after_the_other_and_hear_each_other(tmp_path):
 
 
 def test_what_was_answered_before_a_failure_is_handed_over(tmp_path):
-    done, course = [], []
+    done, progress = [], Progress()
     with pytest.raises(ProviderError):
-        answered(tmp_path, ready(tmp_path, TWO), ["Here."], on_reply=done.append, course=course)
+        answered(tmp_path, ready(tmp_path, TWO), ["Here."], on_reply=done.append, progress=progress)
     assert [reply.text for reply in done] == ["Here."]
-    assert [each("why").success for each in course] == [True, False]
+    assert [each.success for each in progress.summaries("why")] == [True, False]
 
 
 def test_one_of_several_replies_that_fails_ends_the_others_with_its_own_words(tmp_path):

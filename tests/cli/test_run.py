@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from prosa.app.options import Environment, Options
+from prosa.app.run.jobs import run_program
 from prosa.app.run.load import load_program
-from prosa.app.run.world import run_program
 from prosa.cli.markdownlang import main as markdownlang
 from prosa.dialects.markdownlang.agreement import PHRASES
 from prosa.settings import Settings

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from prosa.app.options import Environment, Options, SiteRights
+from prosa.app.run.jobs import run_program
 from prosa.app.run.load import load_program
-from prosa.app.run.world import run_program
 from prosa.render.events import as_json_line
 from prosa.runtime.messages import Message, ModelRequest
 from prosa.runtime.program import Program
@@ -96,18 +96,18 @@ def run(
     **rights: Any,
 ) -> Ran:
     """Runs it; an error is recorded. ``typed`` says that the user typed the URLs of its sites, or which."""
-    from prosa.app.run.world import new_tally
+    from prosa.app.run.jobs import Progress
 
     provider, events = ScriptedProvider([*replies, DONE]), []
     named = typed if isinstance(typed, tuple) else program.sites if typed else ()
     allowed = SiteRights(named=named, **rights)
     around = Environment(environ or {}, settings or Settings(), confirm=confirm)
-    tally = new_tally(program, around.settings)
+    progress = Progress()
     choices = Options(site_rights=allowed)
-    work = run_program(program, {}, choices, around, listener=events.append, provider=provider, tally=tally)
+    work = run_program(program, {}, choices, around, listener=events.append, provider=provider, progress=progress)
     try:
         asyncio.run(work)
         error = None
     except Exception as caught:
         error = caught
-    return Ran(error, provider.requests, events, tally.tools_called)
+    return Ran(error, provider.requests, events, progress.tallies[program.name].tools_called)

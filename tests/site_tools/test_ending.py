@@ -9,7 +9,7 @@ import pytest
 
 from prosa.app import site_access
 from prosa.app.options import Environment, Options, SiteRights
-from prosa.app.run.world import run_program
+from prosa.app.run.jobs import run_program
 from prosa.runtime.errors import LimitExceeded
 from prosa.runtime.events import RunFailed
 from prosa.settings import Settings

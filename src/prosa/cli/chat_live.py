@@ -22,7 +22,7 @@ class Live:
     """Shows the pieces of replies; of ``several`` each stands below its heading."""
 
     console: Console
-    several: int
+    several: int = 1
     _at: Place | None = None
     _open: bool = False
 

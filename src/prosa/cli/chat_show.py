@@ -35,13 +35,14 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     where only the configuration is looked at: then it is needed most."""
     from prosa.app.chat.file import size_limit
     from prosa.app.chat.prepare import prepare
-    from prosa.cli.chat_turn import warn
+    from prosa.render.text import render_headline
 
     choices, around = choices_from(args), surroundings(console, args.file)
     found = opened(args.file, choices, around.environ, size_limit(choices, around))
     source = found.source if message is None else found.with_message(message, args.speaker)
     conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)
-    warn(conversation, console.err, color=console.color_err)
+    for diagnostic in conversation.diagnostics:
+        console.err(render_headline(diagnostic, color=console.color_err))
     return conversation
 
 

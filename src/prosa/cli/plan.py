@@ -44,14 +44,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
     """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
+    from prosa.app.scripts.choose import is_trusted
     from prosa.app.scripts.plan import planned
     from prosa.cli.script_loading import planning
-    from prosa.cli.script_refusals import is_trusted
     from prosa.render.scripts import plan_text
 
     found = planning(args, console)
-    plan = planned(
-        found.rows, found.choice, found.preparing, found.states, whole=True, trusted=is_trusted(found, console)
-    )
+    plan = planned(found, whole=True, trusted=is_trusted(found.file, console.environ))
     console.out(json.dumps(plan, ensure_ascii=False, indent=2) if args.format == "json" else plan_text(plan))
     return 0

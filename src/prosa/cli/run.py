@@ -23,9 +23,10 @@ from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
+    from prosa.app.run.jobs import Progress
     from prosa.cli.watch import Watch
     from prosa.diagnostics import Diagnostic
-    from prosa.runtime.summary import Summary, Tally
+    from prosa.runtime.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,6 @@ class Job:
     debug: bool = False
     progress: bool = True
     gate: bool = True
-
-
-@dataclass(slots=True)
-class Course:
-    """How far a run has come; ``tally`` is None as long as nothing was run."""
-
-    tally: Tally | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -110,51 +104,46 @@ def help_for(argv: list[str], console: Console) -> int | None:
 
 def execute(console: Console, job: Job) -> int:
     """Loads, runs, delivers. Gives 0; what goes wrong is raised, after the summary has been printed (L44)."""
+    from prosa.app.run.jobs import Progress
     from prosa.cli.watch import watch
 
-    course = Course()
+    progress = Progress()
     try:
         name = job.program.stem
         with watch(
             console, name, events=job.events, debug=job.debug, progress=job.progress, quiet=job.summary
         ) as watching:
             try:
-                output = _output(console, job, watching, course)
+                output = _output(console, job, watching, progress)
             except BaseException as error:
                 watching.ended(words(error))
                 raise
         deliver(console, output, job.output)
     except PipeClosed:
-        _report(console, job, course, None)
+        _report(console, job, progress, None)
         raise
     except BaseException as error:
-        _report(console, job, course, words(error))
+        _report(console, job, progress, words(error))
         raise
-    _report(console, job, course, None)
+    _report(console, job, progress, None)
     return 0
 
 
-def _output(console: Console, job: Job, watching: Watch, course: Course) -> Any:
+def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> Any:
     """The validated output of the program. Whatever can be refused is refused before a model is asked."""
-    from prosa.adapters.files.agreement_store import check_agreement
-    from prosa.app.run.load import load_program, with_sites
+    from prosa.app.run.jobs import run_program
+    from prosa.app.run.load import ready_program
     from prosa.app.run.service import settle
-    from prosa.app.run.world import new_tally, run_program
     from prosa.cli.run_input import read_input
     from prosa.cli.stopping import run_stoppable
 
     require_writable(job.output)
-    around = surroundings(console, job.program, watching.notice)
+    environment = surroundings(console, job.program, watching.notice)
     warned = _warning(console, watching)
-    program = load_program(job.program, job.choices, around.settings, warned=warned, environ=console.environ)
-    program = with_sites(program, job.choices.site_rights.named)
-    if job.gate:
-        check_agreement(console.environ)
+    program = ready_program(job.program, job.choices, environment, warned=warned, gate=job.gate)
     given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
-    choices = settle(job.choices, around)
-    course.tally = new_tally(program, around.settings)
-    ran = run_program(program, given, choices, around, listener=watching, tally=course.tally)
-    return run_stoppable(ran).output
+    options = settle(job.choices, environment)
+    return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress)).output
 
 
 def require_writable(output: Path | None) -> None:
@@ -212,11 +201,14 @@ def words(error: BaseException) -> str:
     return str(text) or type(error).__name__
 
 
-def _report(console: Console, job: Job, course: Course, failure: str | None) -> None:
+def _report(console: Console, job: Job, progress: Progress, failure: str | None) -> None:
     """The summary on stderr, if asked for: of a run that went well, failed, or never began (L43, L44, LW9)."""
     if not job.summary:
         return
-    summary = course.tally.summary(failure) if course.tally else _never_began(job, failure or "")
+    from prosa.app.options import DEFAULT_MODEL
+
+    model_name = job.choices.model_name or job.choices.default_model or DEFAULT_MODEL
+    summary = progress.alone(job.program.name, model_name, failure)
     if summary.cost is None and _is_watched(console, job.debug):
         unknown = f"no price of {_priced(summary)} is known, so the cost is null"
         console.err(f"note: {unknown}; `prices` in your settings sets it")
@@ -232,12 +224,3 @@ def _priced(summary: Summary) -> str:
 def _is_watched(console: Console, debug: bool) -> bool:
     """Whether a person reads along. For a program stderr has the summary and what it asked for, and no remarks."""
     return debug or console.shows_progress
-
-
-def _never_began(job: Job, failure: str) -> Summary:
-    from prosa.app.options import DEFAULT_MODEL
-    from prosa.app.run.world import system_clock
-    from prosa.runtime.summary import before_start
-
-    model_name = job.choices.model_name or job.choices.default_model or DEFAULT_MODEL
-    return before_start(job.program.name, model_name, failure, system_clock())

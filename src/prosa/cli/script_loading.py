@@ -1,13 +1,12 @@
 """A document with its ai-scripts, what the user chose of them, and what became of the choice. Runs nothing.
 
-In: the arguments of `run`, `plan` or `render`. Out: `Loaded`, or why it cannot be.
+In: the arguments of `run`, `plan` or `render`. Out: a `Selection`, or why it cannot be.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
@@ -18,52 +17,26 @@ from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
-    from prosa.app.scripts.load import Preparing, ScriptFile
-    from prosa.dialects.magi.choosing import Choice, Row
+    from prosa.app.scripts.choose import Selection
+    from prosa.app.scripts.load import Preparing
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A document with its scripts, what the user chose, and what became of the choice."""
-
-    preparing: Preparing
-    choice: Choice
-    rows: tuple[Row, ...]
-    states: Mapping[str, str]
-
-    @property
-    def file(self) -> ScriptFile:
-        """The document."""
-        return self.preparing.file
-
-
-def loaded(args: argparse.Namespace, choices: Options, around: Environment, console: Console) -> Loaded:
+def loaded(args: argparse.Namespace, options: Options, environment: Environment, console: Console) -> Selection:
     """Reads the document and weighs the choice. Raises `WrongUse` and `RunError`."""
-    from prosa.app.scripts.choose import modes_of, rows_of, states_of
-    from prosa.app.scripts.load import Preparing, load_scripts
-    from prosa.dialects.magi.context import visible
-    from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT
+    from prosa.app.scripts.choose import selection
+    from prosa.app.scripts.load import load_scripts
 
-    file = load_scripts(args.file, choices, around.settings, args.beside)
+    file = load_scripts(args.file, options, environment.settings, args.beside)
     choice = choice_from(args, file.scripts, console)
-    states = states_of(file)
-    modes = modes_of(file) if choice.stale and args.context is None else {}
-    mode = args.context or DEFAULT_CONTEXT
-    preparing = Preparing(file, choices, around, mode, tools_from(args), visible(file.model), modes=modes)
-    _require_provider(preparing)
-    return Loaded(preparing, choice, rows_of(file, choice, states), states)
+    found = selection(file, choice, options, environment, context=args.context, tools=tools_from(args))
+    _require_provider(found.preparing)
+    return found
 
 
-def planning(args: argparse.Namespace, console: Console) -> Loaded:
+def planning(args: argparse.Namespace, console: Console) -> Selection:
     """The same for `plan` and `render`: without a choice all scripts are shown."""
-    choices = choices_from(args)
-    found = loaded(args, choices, surroundings(console, args.file), console)
-    if found.choice.is_made:
-        return found
-    from prosa.app.scripts.choose import rows_of
-
-    every = replace(found.choice, every=True)
-    return replace(found, choice=every, rows=rows_of(found.file, every, found.states))
+    found = loaded(args, choices_from(args), surroundings(console, args.file), console)
+    return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
 
 
 def _require_provider(preparing: Preparing) -> None:

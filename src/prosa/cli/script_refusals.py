@@ -6,7 +6,6 @@ In: a loaded document and the choice. Out: nothing, or the error with the way on
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
@@ -14,11 +13,10 @@ from prosa.cli.parser import WrongUse
 from prosa.runtime.errors import RunError
 
 if TYPE_CHECKING:
-    from prosa.adapters.files.trust_store import TrustStore
-    from prosa.cli.script_loading import Loaded
+    from prosa.app.scripts.choose import Selection
 
 
-def require_sense(args: argparse.Namespace, found: Loaded) -> None:
+def require_sense(args: argparse.Namespace, found: Selection) -> None:
     """Refuses flags that contradict each other."""
     from prosa.cli.run import require_writable
 
@@ -44,39 +42,30 @@ def _require_document_writable(args: argparse.Namespace) -> None:
         )
 
 
-def is_trusted(found: Loaded, console: Console) -> bool:
-    """Whether the user trusts whoever says what runs by itself. Raises `RunError` for a record nobody can rely on."""
-    source = found.file.trusted_source
-    return _trust(console).trusts(Path(source.path), source.digest)
-
-
-def _trust(console: Console) -> TrustStore:
-    from prosa.adapters.files import config_dir
-    from prosa.adapters.files.trust_store import TrustStore
-
-    return TrustStore(config_dir(console.environ))
-
-
-def require_trust(found: Loaded, console: Console) -> None:
+def require_trust(found: Selection, console: Console) -> None:
     """X7: that a document asks to run by itself is a wish; who trusts it decides."""
-    if not found.choice.auto or is_trusted(found, console):
+    from prosa.app.scripts.choose import NotTrusted
+    from prosa.app.scripts.choose import require_trust as require
+
+    if not found.choice.auto:
         return
-    source = found.file.trusted_source
-    changed = _trust(console).knows(Path(source.path))
-    message = f"{source.path} was changed since you trusted it" if changed else f"{source.path} is not trusted"
-    hint = f"read it, then run: prosa trust {source.path}\nor choose what runs: --script ID…, --all"
-    raise RunError(f"{message}, so nothing in it runs by itself", hint=hint)
+    try:
+        require(found.file, console.environ)
+    except NotTrusted as error:
+        hint = f"{error.hint}\nor choose what runs: --script ID…, --all"
+        raise NotTrusted(error.message, hint=hint) from None
 
 
-def require_named(found: Loaded) -> None:
+def require_named(found: Selection) -> None:
     """What was named and does not run is told before anything does."""
-    for row in found.rows:
-        if not found.choice.ids or row.kind in ("runs", "not-chosen", "result"):
-            continue
-        message = f"`{row.script.address}` was not run: {row.why}"
-        if row.kind == "environment":
-            env = row.script.fields.text("runtime-env")
-            raise WrongUse(message, hint=f"to run it here all the same: --env {env}")
-        if row.kind == "text":
-            raise WrongUse(message)
-        raise RunError(message, hint=f"run: prosa check {found.file.path}" if row.kind == "error" else "")
+    from prosa.app.scripts.choose import ScriptNotRun
+
+    try:
+        found.require_named()
+    except ScriptNotRun as error:
+        if error.kind == "environment":
+            env = error.script.fields.text("runtime-env")
+            raise WrongUse(error.message, hint=f"to run it here all the same: --env {env}") from None
+        if error.kind == "text":
+            raise WrongUse(error.message) from None
+        raise

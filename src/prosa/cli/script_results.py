@@ -18,8 +18,8 @@ from prosa.render.scripts import headed, result_line, result_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prosa.app.run.jobs import Outcome
-    from prosa.app.scripts.write import Batches, NotWritten, Writer
+    from prosa.app.scripts.run import ScriptResult
+    from prosa.runtime.errors import RunError
     from prosa.runtime.events import Event
 
 PRINTED = "it is printed instead, so that it is not lost"
@@ -50,7 +50,8 @@ class Live:
 
 @dataclass(slots=True)
 class Delivery:
-    """Where results go. ``order`` are the addresses of all that were chosen; one alone is printed bare.
+    """Where results go. ``order`` are the addresses of all that were chosen; one alone is printed bare. ``into`` is the
+    document that they are written into, None where they are printed.
 
     ``clear`` takes the status line away, so that other text can follow. ``failed`` says what did not go well.
     """
@@ -59,72 +60,53 @@ class Delivery:
     order: Sequence[str]
     form: Format
     output: Path | None
-    writer: Writer | None
+    into: Path | None
     clear: Callable[[], None]
+    failed: list[str]
     live: Live | None = None
-    failed: list[str] = field(default_factory=list)
     written: int = 0
-    batches: Batches | None = None
     _hints: set[str] = field(default_factory=set)
     _ready: dict[str, str] = field(default_factory=dict)
     _kept: list[str] = field(default_factory=list)
     _next: int = 0
     _printed: bool = False
 
-    def __post_init__(self) -> None:
-        from prosa.app.scripts.write import Batches
-
-        if self.writer is not None:
-            self.batches = Batches(self.writer, self.placed)
-
-    def done(self, outcome: Outcome) -> None:
-        """Takes the outcome of one script."""
-        name, error = outcome.job.program.name, outcome.error
-        if error is not None:
-            self.refused(name, error.message, error.hint, form=outcome.job.form, model=outcome.summary.model_name)
-        elif self.batches is not None:
-            self.batches.add(outcome)
-        else:
-            self._take(outcome, None)
-
-    def placed(self, outcome: Outcome, problem: NotWritten | None) -> None:
-        """Takes a result that stands in the document now; or does not: then why, on stderr, and the result itself."""
-        assert self.writer is not None
-        if problem is None:
+    def take(self, result: ScriptResult) -> None:
+        """Takes what came of one script. What could not be written into the document is printed, and on stderr why."""
+        error = result.error
+        if result.written:
             self.written += 1
-        else:
-            name = outcome.job.program.name
-            self.failed.append(f"{name}: {problem.message}")
-            self._complain(f"{name}: the result is not in {self.writer.file.path}: {problem.message}", PRINTED)
-        self._take(outcome, problem is None)
+        if error is not None:
+            self.failed.append(f"{result.script}: {error.message}")
+            if result.written is None:
+                self._refused(result, error)
+                return
+            self._complain(f"{result.script}: the result is not in {self.into}: {error.message}", PRINTED)
+        self._put(result.script, self._shown(result))
 
-    def _take(self, outcome: Outcome, written: bool | None) -> None:
-        """Prints a result, unless it stands in the document."""
-        name, model_name = outcome.job.program.name, outcome.summary.model_name
+    def _shown(self, result: ScriptResult) -> str:
+        """A result as it is printed; nothing where it stands in the document."""
+        name = result.script
         if self.form == "jsonl":
-            line = result_line(name, outcome.output, None, form=outcome.job.form, model=model_name, written=written)
-            self._put(name, f"{line}\n")
-        elif written:
-            self._put(name, "")
-        elif self.live is not None and self.live.shown:
-            self._put(name, "" if self.live.shown.endswith("\n") else "\n")
-        else:
-            text = result_text(outcome.output)
-            self._put(name, text if len(self.order) == 1 else headed(name, text))
+            model = result.summary.model_name
+            line = result_line(name, result.output, None, form=result.form, model=model, written=result.written)
+            return f"{line}\n"
+        if result.written:
+            return ""
+        if self.live is not None and self.live.shown:
+            return "" if self.live.shown.endswith("\n") else "\n"
+        text = result_text(result.output)
+        return text if len(self.order) == 1 else headed(name, text)
 
-    def refused(
-        self, name: str, message: str, hint: str = "", *, form: str | None = None, model: str | None = None
-    ) -> None:
+    def _refused(self, result: ScriptResult, error: RunError) -> None:
         """Takes a script that has no result."""
-        self.failed.append(f"{name}: {message}")
-        self._complain(f"{name}: {message}", hint)
-        line = result_line(name, None, message, form=form, model=model, written=None)
-        self._put(name, f"{line}\n" if self.form == "jsonl" else "")
+        self._complain(f"{result.script}: {error.message}", error.hint)
+        model = result.summary.model_name if result.form else None
+        line = result_line(result.script, None, error.message, form=result.form, model=model, written=None)
+        self._put(result.script, f"{line}\n" if self.form == "jsonl" else "")
 
     def finish(self) -> None:
-        """Writes and prints what still waits, for one before it that never came too, and writes ``--output``."""
-        if self.batches is not None:
-            self.batches.flush()
+        """Prints what still waits, for one before it that never came too, and writes ``--output``."""
         for name in self.order[self._next :]:
             self._print(self._ready.pop(name, ""))
         self._next = len(self.order)

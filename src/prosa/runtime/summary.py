@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from prosa.runtime import events
+from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
 from prosa.runtime.usage import Usage
@@ -111,6 +112,15 @@ class Summary:
             head["agent_calls"] = _agent_calls(self.agents)
         times = {"start_time": _iso(self.start_time), "end_time": _iso(self.end_time)}
         return {**head, "total": total, "errors": self.errors, **times}
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last."""
+
+    output: Any
+    summary: Summary
+    messages: tuple[Message, ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True)

@@ -8,27 +8,31 @@ before; several replies to one message are asked for at the same time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
-from itertools import count
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from prosa.adapters.files.agreement_store import check_agreement
+from prosa.adapters.providers.table import mapped, provider_names, provider_row
 from prosa.app.chat.prepare import Conversation, require_something
-from prosa.app.options import DEFAULT_MODEL, Environment, Once, Options
+from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.load import limits_in
-from prosa.app.run.service import Chosen, choose_provider
-from prosa.app.run.world import new_tally, run_program
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.prapti.names import wire_names
 from prosa.runtime.errors import AnswerCut, RunError, first_error
-from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore, tell
+from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore
+from prosa.runtime.limits import Limits
+from prosa.runtime.messages import Message
+from prosa.runtime.program import Program
+from prosa.runtime.tool_record import tool_record
+from prosa.template import Template
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.events import Event
     from prosa.runtime.lower.prapti import Turn
-    from prosa.runtime.messages import Message, ModelReply, ModelRequest
-    from prosa.runtime.ports import OnText, Provider
-    from prosa.runtime.program import Program
+    from prosa.runtime.ports import Provider
     from prosa.runtime.summary import Summary
 
 
@@ -63,15 +67,15 @@ OnAgain: TypeAlias = Callable[[Spot], None]
 
 async def answer(
     conversation: Conversation,
-    choices: Options,
-    around: Environment,
+    options: Options,
+    environment: Environment,
     *,
     on_text: OnPiece | None = None,
     on_again: OnAgain | None = None,
     on_reply: Callable[[Reply], None] | None = None,
     on_cut: OnCut | None = None,
     listener: Listener = ignore,
-    course: list[Callable[[str | None], Summary]] | None = None,
+    progress: Progress | None = None,
     provider: Provider | None = None,
 ) -> list[Reply]:
     """The replies of all turns in order. ``on_reply`` hears of each as soon as it is whole, ``on_cut`` the whole text
@@ -79,18 +83,15 @@ async def answer(
 
     ``provider`` takes the place of the model service, whatever flags and chat name, and is not closed.
 
-    ``course`` collects the summary of every run that began, as a function of why it failed. Raises `RunError`: when
-    there is nothing to answer, and when a run fails; replies that came before were handed over.
+    Raises `RunError`: when there is nothing to answer, and when a run fails; replies that came before were handed over,
+    and ``progress`` knows what happened.
     """
     require_something(conversation)
     if conversation.tools.programs:
-        from prosa.adapters.files.agreement_store import check_agreement
-
-        check_agreement(around.environ)
-    async with AsyncExitStack() as stack:
-        hears = _Hears(on_text, on_again, on_reply or _nobody, on_cut, listener, course if course is not None else [])
-        services = _Services(choices, replace(around, notice=Once(around.notice)), stack, provider)
-        answering = _Answering(conversation, choices, around, hears, services)
+        check_agreement(environment.environ)
+    about = driving(options, environment, listener=listener, progress=progress, provider=provider, closes=False)
+    async with about as driver:
+        answering = _Answering(conversation, driver, _Hears(on_text, on_again, on_reply or _nobody, on_cut))
         replies: list[Reply] = []
         for at, turn in enumerate(conversation.turns):
             replies += await answering.turn(at, _having_heard(turn, replies))
@@ -103,9 +104,6 @@ def _nobody(reply: Reply) -> None:
 
 def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
     """The turn with what other participants said since: to it they are users."""
-    from prosa.dialects.prapti.names import wire_names
-    from prosa.runtime.messages import Message
-
     names = wire_names(reply.name for reply in replies if reply.name)
     said = (Message("user", each.text, name=names[each.name] if each.name else None) for each in replies if each.text)
     return replace(turn, messages=(*turn.messages, *said)) if turn.mode == "chat" else turn
@@ -113,14 +111,12 @@ def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Hears:
-    """Who is told what."""
+    """Who is told what of the replies."""
 
     text: OnPiece | None
     again: OnAgain | None
     reply: Callable[[Reply], None]
     cut: OnCut | None
-    listener: Listener
-    course: list[Callable[[str | None], Summary]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +124,18 @@ class _Answering:
     """One conversation being answered."""
 
     conversation: Conversation
-    choices: Options
-    around: Environment
+    driver: Driver
     hears: _Hears
-    services: _Services
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    @property
+    def choices(self) -> Options:
+        """What the user chose."""
+        return self.driver.options
+
+    @property
+    def around(self) -> Environment:
+        """The environment."""
+        return self.driver.environment
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
         """All replies of a turn; when one fails the others are ended, and the first error is raised."""
@@ -147,42 +150,22 @@ class _Answering:
         return [task.result() for task in tasks]
 
     async def _reply(self, turn: Turn, spot: Spot) -> Reply:
-        from prosa.runtime.program import with_model
-
         row = self._row(turn)
-        program = self._program(turn, row)
-        chosen = await self.services.of(row, turn.mode)
-        program = with_model(program, chosen.model_name) if chosen.model_name else program
-        tally = new_tally(program, self.around.settings)
-        course, place = self.hears.course, len(self.hears.course)
-        course.append(tally.summary)
-        heard = _Heard(chosen.provider, program.name)
+        streams, raw = turn.stream and self.hears.text is not None, turn.mode == "completion"
+        job = Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw)
         try:
-            ran = await run_program(
-                program,
-                {},
-                replace(self.choices, stream=turn.stream and self.hears.text is not None),
-                self.around,
-                listener=tell(_Streaming(self.hears, spot), self.hears.listener),
-                provider=heard,
-                tally=tally,
-                numbers=self.numbers,
-            )
+            ran = await self.driver.run(job, _Streaming(self.hears, spot))
         except AnswerCut as error:
             if self.hears.cut is not None:
-                self.hears.cut(spot, error.content, tally.summary(error.message))
+                self.hears.cut(spot, error.content, self.driver.progress.ended[job.name])
             raise
         number = spot.number if turn.n > 1 else None
-        reply = Reply(ran.output, turn.name, number, ran.summary, _record(heard.messages))
-        course[place] = lambda why: ran.summary  # noqa: ARG005 - it went well, whatever becomes of the others
+        reply = Reply(ran.output, turn.name, number, ran.summary, tool_record(ran.messages))
         self.hears.reply(reply)
         return reply
 
     def _row(self, turn: Turn) -> ProviderRow | None:
         """The provider that flag or chat names. Raises `RunError` for one nobody knows."""
-        from prosa.adapters.providers.table import provider_names, provider_row
-        from prosa.diagnostics.nearest import nearest
-
         name, own = self.choices.provider or turn.provider, self.around.settings.providers
         row = provider_row(name, own) if name else None
         if name and row is None and not self._answers_all and self.choices.base_url is None:
@@ -195,16 +178,10 @@ class _Answering:
     @property
     def _answers_all(self) -> bool:
         """Whether one provider answers everybody, whatever the chat names."""
-        return self.services.own is not None or self.choices.script is not None or self.choices.is_local
+        return self.driver.services.own is not None or self.choices.script is not None or self.choices.is_local
 
     def _program(self, turn: Turn, row: ProviderRow | None) -> Program:
         """The run of a turn: its conversation, and the tools that were granted."""
-        from prosa.adapters.providers.table import mapped
-        from prosa.runtime.limits import Limits
-        from prosa.runtime.messages import Message
-        from prosa.runtime.program import Program
-        from prosa.template import Template
-
         conversation, tools = self.conversation, self.conversation.tools
         api = "chat" if turn.mode == "completion" else self.choices.api or self.around.settings.api or "chat"
         chat = turn.mode == "chat"
@@ -257,52 +234,3 @@ class _Streaming:
 
 def _begins_anew(event: Event) -> bool:
     return isinstance(event, AttemptFailed) or (isinstance(event, ModelAsked) and event.iteration > 1)
-
-
-@dataclass(slots=True)
-class _Heard:
-    """A provider that remembers what was sent last, for the record of tools, and that no run closes."""
-
-    provider: Provider
-    program: str
-    messages: tuple[Message, ...] = ()
-
-    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
-        """Asks."""
-        if request.program == self.program:
-            self.messages = request.messages
-        return await self.provider.complete(request, on_text)
-
-    async def aclose(self) -> None:
-        """Nothing: whoever opened the provider closes it."""
-
-
-def _record(messages: tuple[Message, ...]) -> str:
-    from prosa.runtime.tool_record import tool_record
-
-    return tool_record(messages)
-
-
-@dataclass(slots=True)
-class _Services:
-    """The providers of a conversation, each opened at its first use."""
-
-    choices: Options
-    around: Environment
-    stack: AsyncExitStack
-    own: Provider | None = None
-    known: dict[tuple[str, str], Chosen] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def of(self, row: ProviderRow | None, mode: str) -> Chosen:
-        """Who answers. Raises `ProviderError`."""
-        if self.own is not None:
-            return Chosen(self.own)
-        choices = replace(self.choices, completion=mode == "completion")
-        key = ("", "") if choices.script is not None else (row.name if row else "", mode)
-        async with self.lock:
-            if key not in self.known:
-                chosen = await choose_provider(choices, self.around, row)
-                self.stack.push_async_callback(chosen.provider.aclose)
-                self.known[key] = chosen
-            return self.known[key]

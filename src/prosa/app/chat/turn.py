@@ -1,19 +1,23 @@
-"""One turn of a chat for a program that calls: a message is added, the chat is answered, the replies are values (M41's
-way, for chats).
+"""One turn of a chat, for every door: a message is added, the chat is answered, the replies are values (P2, PA6, PW4).
 
-In: a chat as a file or a text, a message, what the caller chose. Out: a `ChatResult`. The file is left alone unless it
-is to be written; nothing is printed.
+In: a chat as a file or a text, a message, what the caller chose, who listens. Out: a `ChatResult`. The file is left
+alone unless it is to be written. Whatever can be refused is refused before anything is written or sent; what a model
+has said is never lost, and what has come when a run breaks off stays.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.adapters.files.lock import Locked
 from prosa.app.chat.answer import Reply, answer
 from prosa.app.chat.file import (
+    Opened,
     TextBelow,
     add_message,
     begun,
@@ -29,22 +33,25 @@ from prosa.app.chat.file import (
     writing_below,
 )
 from prosa.app.chat.prepare import ChatOptions, Conversation, prepare, require_something
+from prosa.app.chat.writing import Saved, Writing, show_nobody
 from prosa.app.options import Environment, Options
+from prosa.app.run.jobs import Progress
+from prosa.render.text import render_headline
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
+from prosa.runtime.lower.prapti import MAX_REPLIES
+from prosa.runtime.messages import Message
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.chat.file import Opened
-    from prosa.app.chat.writing import Writing
-    from prosa.runtime.messages import Message
+    from prosa.app.chat.writing import Place
     from prosa.runtime.ports import Provider
     from prosa.runtime.summary import Summary
 
 TEXT = Path("chat.md")
 """What a chat that is a text is called: it is read as a file of the working directory would be."""
 
-_NAME = re.compile(r"[\w.-]+")
+NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,136 +80,189 @@ class ChatResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatMeans:
-    """How a chat is answered: what the user chose, ``speaker`` whose message is added, ``provider`` in place of the
-    model service, who hears events, and whether the file is written."""
+class TurnRequest:
+    """How a turn is taken: what the user chose, ``speaker`` whose message is added, and whether the file is written.
 
-    choices: Options
-    around: Environment
+    ``shown`` hears the pieces of replies as they are written, None where one begins anew; ``listener`` the events.
+    ``provider`` answers in place of the model service; ``progress`` knows how far the turn has come. ``color`` marks
+    what is wrong in the chat. ``nowhere`` is what is said of a reply that could be saved nowhere.
+    """
+
+    options: Options
+    environment: Environment
     asked: ChatOptions
     speaker: str | None = None
+    write: bool = False
     provider: Provider | None = None
     listener: Listener = ignore
-    write: bool = False
+    shown: Callable[[Place, str | None], None] = show_nobody
+    progress: Progress | None = None
+    color: bool = False
+    nowhere: str = "it could be saved nowhere"
+
+    @property
+    def limit(self) -> int:
+        """Bytes of the largest chat."""
+        return size_limit(self.options, self.environment)
 
 
-def require_sense(document: Path | SourceText, message: str | None, means: ChatMeans) -> None:
+@dataclass(slots=True)
+class Turn:
+    """A turn that has been opened: the chat with its message, ready to be answered.
+
+    ``is_new`` says that the chat was begun and waits for its first message; then there is no ``conversation``. ``lost``
+    is what a model said and could not be written into the file.
+    """
+
+    path: Path
+    request: TurnRequest
+    conversation: Conversation | None = None
+    is_new: bool = False
+    replies: list[Reply] = field(default_factory=list)
+    lost: Saved | None = None
+
+    @property
+    def ready(self) -> Conversation:
+        """The conversation. Only a new chat without a message has none."""
+        assert self.conversation is not None
+        return self.conversation
+
+    def show(self) -> None:
+        """Writes what commands want to be shown, where there is nothing to answer. Raises `RunError`."""
+        if self.ready.shown and self.request.write:
+            saved = writing_below(self.ready, below_file(self.path, self.request.limit)).show()
+            if saved is not None:
+                raise RunError(self._lost_words(saved))
+
+    async def answered(self, options: Options | None = None) -> ChatResult:
+        """Has the chat answered. What has come stands in the file in the end, whatever ended it. Raises `RunError`."""
+        request, conversation = self.request, self.ready
+        below = (
+            below_file(self.path, request.limit) if request.write else TextBelow(self.path, conversation.source.text)
+        )
+        writing = writing_below(conversation, below)
+        writing.shown = request.shown
+        names = [each.name for each in conversation.turns]
+
+        def done(reply: Reply) -> None:
+            self.replies.append(reply)
+            writing.reply(names.index(reply.name), reply)
+
+        try:
+            replies = await answer(
+                conversation,
+                options or request.options,
+                request.environment,
+                on_text=writing.text,
+                on_again=writing.again,
+                on_reply=done,
+                on_cut=writing.cut,
+                listener=request.listener,
+                progress=request.progress,
+                provider=request.provider,
+            )
+        except BaseException:
+            if error := self._finish(writing):
+                request.environment.notice(f"note: {error.message}")
+            raise
+        error = self._finish(writing)
+        if not isinstance(below, TextBelow):
+            keep_trust(conversation.source, below, request.environment, request.limit)
+        if error is None and replies and not writing.begun and request.write:
+            request.environment.notice(f"note: {self.path}: the reply is empty, so nothing was written")
+        text = TextBelow(self.path, conversation.source.text, below.pieces).text
+        return ChatResult(tuple(replies), _said(conversation, replies), text, error)
+
+    def _finish(self, writing: Writing) -> RunError | None:
+        """Brings to the file what has come, and tells what happened to it; why that could not be."""
+        self.lost = writing.finish()
+        if not self.request.write:
+            return None
+        tell = self.request.environment.notice
+        for notice in writing.notices():
+            tell(f"note: {notice}")
+        if self.lost is None:
+            return None
+        return RunError(self._lost_words(self.lost))
+
+    def _lost_words(self, saved: Saved) -> str:
+        return lost_words(self.path, saved, nowhere=self.request.nowhere)
+
+
+async def take_turn(document: Path | SourceText, message: str | None, request: TurnRequest) -> ChatResult:
+    """Answers a chat once. Raises `RunError`, also where there is nothing to answer; `FileProblem`; and ValueError for
+    options that contradict each other."""
+    with open_turn(document, message, request, required=True) as turn:
+        return await turn.answered()
+
+
+@contextmanager
+def open_turn(
+    document: Path | SourceText, message: str | None, request: TurnRequest, *, required: bool = False
+) -> Iterator[Turn]:
+    """Opens a turn, and keeps the lock of the file as long as it is taken. With ``required`` it raises `RunError` where
+    there is nothing to answer, before anything is written."""
+    require_sense(document, message, request)
+    if isinstance(document, SourceText):
+        yield _in_memory(TEXT, begun(TEXT, document, *_places(request)), message, request, required=required)
+    elif not request.write:
+        yield _in_memory(document, opened(document, *_places(request)), message, request, required=required)
+    else:
+        try:
+            with lock_of(document, request.environment.environ):
+                yield _in_file(document, message, request, required=required)
+        except Locked:
+            raise locked_words(document) from None
+
+
+def require_sense(document: Path | SourceText, message: str | None, request: TurnRequest) -> None:
     """Raises ValueError for options that contradict each other, or can mean nothing."""
-    from prosa.runtime.lower.prapti import MAX_REPLIES
-
-    if means.write and isinstance(document, SourceText):
+    if request.write and isinstance(document, SourceText):
         raise ValueError("replies are written into a chat that is a file, and this is a text")
     if message is not None and not message.strip():
         raise ValueError("the message is empty")
-    if means.speaker is not None and not _NAME.fullmatch(means.speaker):
-        raise ValueError(f"{means.speaker!r}: a name is made of letters, digits, `_`, `.` and `-`")
-    if means.asked.n is not None and not 1 <= means.asked.n <= MAX_REPLIES:
-        raise ValueError(f"n is {means.asked.n}; there are 1 to {MAX_REPLIES} replies")
+    if request.speaker is not None and not NAME.fullmatch(request.speaker):
+        raise ValueError(f"{request.speaker!r}: a name is made of letters, digits, `_`, `.` and `-`")
+    if request.asked.n is not None and not 1 <= request.asked.n <= MAX_REPLIES:
+        raise ValueError(f"n is {request.asked.n}; there are 1 to {MAX_REPLIES} replies")
 
 
-async def take_turn(document: Path | SourceText, message: str | None, means: ChatMeans) -> ChatResult:
-    """Answers a chat once. Raises `RunError`, `FileProblem`, and ValueError for options that contradict each other."""
-    from prosa.adapters.files.lock import Locked
-
-    require_sense(document, message, means)
-    if not means.write:
-        return await _in_memory(document, message, means)
-    assert isinstance(document, Path)
-    try:
-        with lock_of(document, means.around.environ):
-            return await _in_file(document, message, means)
-    except Locked:
-        raise locked_words(document) from None
+def _places(request: TurnRequest) -> tuple[Options, Mapping[str, str], int]:
+    return request.options, request.environment.environ, request.limit
 
 
-async def _in_memory(document: Path | SourceText, message: str | None, means: ChatMeans) -> ChatResult:
-    path = document if isinstance(document, Path) else TEXT
-    found = _opened(document, means)
+def _in_memory(path: Path, found: Opened, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
     require_takes_replies(found)
-    source = _with_message(found, message, means.speaker)
-    conversation = _ready(path, means, source)
-    below = TextBelow(path, source.text)
-    writing = writing_below(conversation, below)
-    replies = await _answered(conversation, writing, means)
-    writing.finish()
-    return ChatResult(replies, _said(conversation, replies), below.text)
+    source = found.source if message is None else found.with_message(message, request.speaker)
+    return Turn(path, request, _ready(path, request, source, required=required))
 
 
-async def _in_file(path: Path, message: str | None, means: ChatMeans) -> ChatResult:
+def _in_file(path: Path, message: str | None, request: TurnRequest, *, required: bool) -> Turn:
     """The same in the file: what can be refused is refused before anything is written, and commands run once."""
-    around, limit = means.around, size_limit(means.choices, means.around)
-    found = _opened(path, means)
+    environment, limit = request.environment, request.limit
+    found = opened(path, *_places(request))
     require_writable(found)
-    source = _with_message(found, message, means.speaker)
-    conversation = _ready(path, means, source)
+    if found.begins and message is None and not required:
+        found.write(None, None)
+        return Turn(path, request, is_new=True)
+    source = found.source if message is None else found.with_message(message, request.speaker)
+    conversation = _ready(path, request, source, required=required)
     if message is not None:
-        add_message(found, message, means.speaker, around, limit)
-        conversation = replace(conversation, source=_opened(path, means).source)
-    below = below_file(path, limit)
-    writing = writing_below(conversation, below)
-    try:
-        replies = await _answered(conversation, writing, means)
-    except BaseException:
-        _settled(writing, means)
-        raise
-    error = _settled(writing, means)
-    keep_trust(conversation.source, below, around, limit)
-    text = TextBelow(path, conversation.source.text, below.pieces).text
-    return ChatResult(replies, _said(conversation, replies), text, error)
+        add_message(found, message, request.speaker, environment, limit)
+        conversation = replace(conversation, source=opened(path, *_places(request)).source)
+    return Turn(path, request, conversation)
 
 
-async def _answered(conversation: Conversation, writing: Writing, means: ChatMeans) -> tuple[Reply, ...]:
-    names = [each.name for each in conversation.turns]
-    replies = await answer(
-        conversation,
-        means.choices,
-        means.around,
-        on_text=writing.text,
-        on_again=writing.again,
-        on_reply=lambda reply: writing.reply(names.index(reply.name), reply),
-        on_cut=writing.cut,
-        listener=means.listener,
-        provider=means.provider,
-    )
-    return tuple(replies)
-
-
-def _settled(writing: Writing, means: ChatMeans) -> RunError | None:
-    """Brings to the file what has come, and tells what happened to it; why that could not be."""
-    saved = writing.finish()
-    for notice in writing.notices():
-        means.around.notice(f"note: {notice}")
-    if saved is None:
-        return None
-    error = RunError(lost_words(writing.below.path, saved))
-    means.around.notice(f"note: {error.message}")
-    return error
-
-
-def _opened(document: Path | SourceText, means: ChatMeans) -> Opened:
-    choices, environ, limit = means.choices, means.around.environ, size_limit(means.choices, means.around)
-    if isinstance(document, Path):
-        return opened(document, choices, environ, limit)
-    return begun(TEXT, document, choices, environ, limit)
-
-
-def _with_message(found: Opened, message: str | None, speaker: str | None) -> SourceText:
-    return found.source if message is None else found.with_message(message, speaker)
-
-
-def _ready(path: Path, means: ChatMeans, source: SourceText) -> Conversation:
-    """The conversation. Raises what `prepare` does, and `RunError` where there is nothing to answer."""
-    from prosa.render.text import render_headline
-
-    conversation = prepare(path, means.choices, means.around, means.asked, source=source)
-    require_something(conversation)
+def _ready(path: Path, request: TurnRequest, source: SourceText, *, required: bool) -> Conversation:
+    """The conversation; what is wrong in a chat that is answered all the same is told. Raises what `prepare` does."""
+    conversation = prepare(path, request.options, request.environment, request.asked, source=source)
+    if required:
+        require_something(conversation)
     for diagnostic in conversation.diagnostics:
-        means.around.notice(render_headline(diagnostic, color=False))
+        request.environment.notice(render_headline(diagnostic, color=request.color))
     return conversation
 
 
-def _said(conversation: Conversation, replies: tuple[Reply, ...]) -> tuple[Message, ...]:
+def _said(conversation: Conversation, replies: list[Reply]) -> tuple[Message, ...]:
     """All that was said."""
-    from prosa.runtime.messages import Message
-
     return (*conversation.spoken, *(Message("assistant", each.text, name=each.name) for each in replies if each.text))

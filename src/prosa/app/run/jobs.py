@@ -1,41 +1,65 @@
-"""Runs the scripts of a document: several at once, each a run of its own, none of which ends the others (MA13).
+"""The one driver of runs: programs, ai-scripts and turns of chats are jobs, and run here (L15, MA13, P2).
 
-In: jobs in the order in which they start. Out: an outcome for each, handed over as soon as it is there. Providers are
-opened once for all and closed at the end.
+In: jobs, what the user chose, who listens. Out: what each gave, or why it gave nothing; how far all have come.
+Providers are opened once for all jobs of a call and closed at its end; the numbers of events are shared.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from prosa.app.options import Environment, Once, Options
-from prosa.app.run.service import Chosen, choose_provider
-from prosa.app.run.world import new_tally, run_program, system_clock
-from prosa.app.scripts.load import ScriptJob
-from prosa.runtime.errors import RunError, first_error
+from prosa.app.run.service import Services
+from prosa.app.run.world import new_tally, open_world, system_clock
+from prosa.runtime.accept import accept_input
+from prosa.runtime.errors import ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
+from prosa.runtime.execute import execute
+from prosa.runtime.program import with_model
+from prosa.runtime.summaries import Together
+from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.events import Event
-    from prosa.runtime.messages import ModelReply, ModelRequest
-    from prosa.runtime.ports import OnText, Provider
-    from prosa.runtime.summary import Summary, Tally
+    from prosa.runtime.messages import Message, ModelReply, ModelRequest
+    from prosa.runtime.ports import Clock, OnText, Provider
+    from prosa.runtime.program import Program
 
 MAX_JOBS = 64
-"""Scripts at the same time; services refuse far fewer."""
+"""Jobs at the same time; services refuse far fewer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a script gave: ``output``, or why there is none."""
+class Job:
+    """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
+    provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
+    ``completion`` for a raw completion."""
 
-    job: ScriptJob
+    name: str
+    program: Program
+    given: Any
+    row: ProviderRow | None = None
+    stream: bool = False
+    completion: bool = False
+
+
+J = TypeVar("J", bound=Job)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[J]):
+    """What a job gave: ``output``, or the error that is why there is none."""
+
+    job: J
     output: Any
     error: RunError | None
     summary: Summary
@@ -43,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A script that was chosen and cannot be made ready: its address, the model it would have asked, and why."""
+    """What was chosen and cannot be made ready: its name, the model it would have asked, and why."""
 
     name: str
     model_name: str
@@ -51,15 +75,21 @@ class Refused:
 
 
 @dataclass(slots=True)
-class Course:
-    """How far the scripts have come: the tally of each that has begun, and the summary of each that has ended.
+class Progress:
+    """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
-    ``order`` are the addresses of all that were chosen.
+    ``order`` are the names of all, where they are known before they begin.
     """
 
+    clock: Clock = field(default_factory=system_clock)
     order: Sequence[str] = ()
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
+    started: datetime = field(init=False)
+    _since: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started, self._since = self.clock.now(), self.clock.monotonic()
 
     def summaries(self, otherwise: str) -> list[Summary]:
         """A summary of each that has begun or was refused; ``otherwise`` says why one that has not ended is over."""
@@ -67,107 +97,146 @@ class Course:
         told = self.ended | begun
         return [told[name] for name in dict.fromkeys((*self.order, *told)) if name in told]
 
+    def alone(self, file: str, model_name: str, failure: str | None) -> Summary:
+        """The summary of a call of one job: as far as it came, or of a run that never began (LW9)."""
+        tally = next(iter(self.tallies.values()), None)
+        return tally.summary(failure) if tally else before_start(file, model_name, failure or "", self.clock)
 
-async def run_scripts(
-    jobs: Sequence[ScriptJob],
-    choices: Options,
-    around: Environment,
-    *,
-    done: Callable[[Outcome], None],
-    listener: Listener = ignore,
-    at_once: int = 1,
-    course: Course | None = None,
-    refused: Sequence[Refused] = (),
-    provider: Provider | None = None,
-    meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
-) -> None:
-    """Runs all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it ends.
+    def together(self, file: str, failure: str | None) -> Together:
+        """One summary of all jobs (L42–L45); ``failure`` says why the whole did not go well, if it did not."""
+        seconds = self.clock.monotonic() - self._since
+        summaries = self.summaries(failure or "interrupted")
+        return Together(file, failure, summaries, seconds, self.started, self.clock.now())
 
-    A script that fails is an outcome. ``refused`` are those that cannot run: they end at once, in events and summaries.
-    ``provider`` answers in place of those that are named, and is closed at the end. ``meanwhile`` goes on as long.
-    Only what ends everything is raised: an interrupt, or what ``done`` raises.
-    """
-    waiting = deque(jobs)
-    async with AsyncExitStack() as stack:
-        services = _Services(choices, replace(around, notice=Once(around.notice)), stack)
-        if provider is not None:
-            stack.push_async_callback(provider.aclose)
-            services.everywhere = Chosen(provider)
-        running = _Running(choices, around, listener, done, course or Course(), services)
 
-        for each in refused:
-            running.refuse(each)
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What runs the jobs of one call. ``metered`` may count what a provider takes."""
+
+    options: Options
+    environment: Environment
+    services: Services
+    listener: Listener
+    progress: Progress
+    metered: Callable[[Provider], Provider]
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
+        """Runs a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
+        still knows what happened (L44)."""
+        tally = self.progress.tallies[job.name] = new_tally(job.program, self.environment.settings)
+        try:
+            result = await self._result(job, tally, listener)
+        except RunError as error:
+            self.progress.ended[job.name] = tally.summary(error.message)
+            raise
+        self.progress.ended[job.name] = result.summary
+        return result
+
+    async def _result(self, job: Job, tally: Tally, listener: Listener) -> RunResult:
+        try:
+            chosen = await self.services.of(job.row, completion=job.completion)
+        except ProviderError:
+            accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
+            raise
+        program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
+        tally.program = program
+        provider = _Shared(self.metered(chosen.provider), program.name)
+        options = replace(self.options, stream=job.stream)
+        hears = tell(tally, listener, self.listener)
+        async with open_world(program, options, self.environment, hears, provider) as world:
+            output = await execute(program, job.given, world, numbers=self.numbers)
+        return RunResult(output, tally.summary(), provider.messages)
+
+    async def outcome(self, job: J) -> Outcome[J]:
+        """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began."""
+        heard = _Heard()
+        try:
+            result = await self.run(job, heard)
+        except RunError as error:
+            if not heard.anything:
+                self._never_began(job.name, error)
+            return Outcome(job, None, error, self.progress.ended[job.name])
+        return Outcome(job, result.output, None, result.summary)
+
+    async def all(
+        self,
+        jobs: Sequence[J],
+        done: Callable[[Outcome[J]], None],
+        *,
+        at_once: int = 1,
+        meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> None:
+        """Runs all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
+        ends; ``meanwhile`` goes on as long. Only what ends everything is raised: an interrupt, what ``done`` raises."""
+        waiting = deque(jobs)
 
         async def worker() -> None:
             while waiting:
-                await running.one(waiting.popleft())
+                done(await self.outcome(waiting.popleft()))
 
         try:
             async with asyncio.TaskGroup() as group:
                 beside = [group.create_task(meanwhile())] if meanwhile else []
-                count = max(1, min(at_once, MAX_JOBS, len(jobs)))
-                await asyncio.wait([group.create_task(worker()) for _ in range(count)])
+                workers = max(1, min(at_once, MAX_JOBS, len(jobs)))
+                await asyncio.wait([group.create_task(worker()) for _ in range(workers)])
                 for task in beside:
                     task.cancel()
         except BaseExceptionGroup as errors:
             raise first_error(errors) from errors
 
-
-@dataclass(frozen=True, slots=True)
-class _Running:
-    """One run of several scripts."""
-
-    choices: Options
-    around: Environment
-    listener: Listener
-    done: Callable[[Outcome], None]
-    course: Course
-    services: _Services
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
-
-    async def one(self, job: ScriptJob) -> None:
-        """Runs a script and hands over what came of it."""
-        name, program = job.program.name, job.program
-        tally = self.course.tallies[name] = new_tally(program, self.around.settings)
-        heard = _Heard()
-        output, error = None, None
-        try:
-            output = await self._output(job, tally, heard)
-        except RunError as problem:
-            error = problem
-            if not heard.anything:
-                self._never_began(name, problem)
-        summary = self.course.ended[name] = tally.summary(error.message if error else None)
-        self.done(Outcome(job, output, error, summary))
-
     def refuse(self, refused: Refused) -> None:
-        """Ends a script that cannot begin."""
-        from prosa.runtime.summary import before_start
-
+        """Ends what cannot begin, in events and summaries."""
         name, error = refused.name, refused.error
-        self.course.ended[name] = before_start(name, refused.model_name, error.message, system_clock())
+        self.progress.ended[name] = before_start(name, refused.model_name, error.message, self.progress.clock)
         self._never_began(name, error)
 
     def _never_began(self, name: str, error: RunError) -> None:
         self.listener(RunFailed(Scope(name, 0, next(self.numbers)), error.message, 0.0))
 
-    async def _output(self, job: ScriptJob, tally: Tally, heard: Listener) -> Any:
-        from prosa.runtime.program import with_model
 
-        chosen = await self.services.of(job)
-        program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
-        tally.program = program
-        ran = await run_program(
-            program,
-            job.given,
-            replace(self.choices, stream=job.stream),
-            self.around,
-            listener=tell(heard, self.listener),
-            provider=_Kept(chosen.provider),
-            tally=tally,
-            numbers=self.numbers,
-        )
-        return ran.output
+def as_it_is(provider: Provider) -> Provider:
+    """A provider that nobody counts."""
+    return provider
+
+
+@asynccontextmanager
+async def driving(
+    options: Options,
+    environment: Environment,
+    *,
+    listener: Listener = ignore,
+    progress: Progress | None = None,
+    provider: Provider | None = None,
+    closes: bool = True,
+    metered: Callable[[Provider], Provider] = as_it_is,
+    about_services: Callable[[str], None] | None = None,
+) -> AsyncIterator[Driver]:
+    """A driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of those
+    that are named, and is closed too, unless ``closes`` is False. ``about_services`` hears notices about
+    services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
+    async with AsyncExitStack() as stack:
+        if provider is not None and closes:
+            stack.push_async_callback(provider.aclose)
+        environment = replace(environment, notice=Once(environment.notice))
+        known = environment if about_services is None else replace(environment, notice=about_services)
+        services = Services(options, known, stack, provider)
+        yield Driver(options, environment, services, listener, progress or Progress(), metered)
+
+
+async def run_program(
+    program: Program,
+    given: Any,
+    options: Options,
+    environment: Environment,
+    *,
+    listener: Listener = ignore,
+    provider: Provider | None = None,
+    progress: Progress | None = None,
+) -> RunResult:
+    """Runs a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
+    async with driving(options, environment, listener=listener, provider=provider, progress=progress) as driver:
+        return await driver.run(Job(program.name, program, given, stream=options.stream))
 
 
 @dataclass(slots=True)
@@ -182,49 +251,18 @@ class _Heard:
 
 
 @dataclass(slots=True)
-class _Services:
-    """The providers of a run, each opened at its first use, once."""
-
-    choices: Options
-    around: Environment
-    stack: AsyncExitStack
-    everywhere: Chosen | None = None
-    known: dict[str, Chosen | RunError] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def of(self, job: ScriptJob) -> Chosen:
-        """Who answers a script. Raises `ProviderError`."""
-        if self.everywhere is not None:
-            return self.everywhere
-        one_for_all = self.choices.script is not None or self.choices.is_local
-        name = "" if one_for_all or job.row is None else job.row.name
-        async with self.lock:
-            found = self.known.get(name)
-            if found is None:
-                found = self.known[name] = await self._opened(job)
-        if isinstance(found, RunError):
-            raise found
-        return found
-
-    async def _opened(self, job: ScriptJob) -> Chosen | RunError:
-        """The provider, or why there is none: nobody looks for it again for the next script."""
-        try:
-            chosen = await choose_provider(self.choices, self.around, job.row)
-        except RunError as error:
-            return error
-        self.stack.push_async_callback(chosen.provider.aclose)
-        return chosen
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """A provider that several runs share: none of them closes it."""
+class _Shared:
+    """A provider that several runs share: none of them closes it. It remembers what was sent last for ``program``."""
 
     provider: Provider
+    program: str
+    messages: tuple[Message, ...] = ()
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """Asks."""
+        if request.program == self.program:
+            self.messages = request.messages
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:
-        """Nothing: whoever opened it closes it."""
+        """Does nothing: whoever opened the provider closes it."""

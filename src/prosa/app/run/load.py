@@ -7,10 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.options import DEFAULT_MODEL, Options
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root
+from prosa.adapters.files.agreement_store import check_agreement
+from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.dialects.markdownlang.sites import site_form
+from prosa.rules.engine import check_program
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
+from prosa.runtime.lower.markdownlang import lower
 
 if TYPE_CHECKING:
     from prosa.runtime.program import Program
@@ -36,10 +41,6 @@ def load_program(
     then nothing outside of it is opened. Raises `FileProblem`, and `ProgramRefused` when there are errors that stop a
     run, or with ``to_run`` False those that stop even rendering (LA2).
     """
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root
-    from prosa.rules.engine import check_program
-    from prosa.runtime.lower.markdownlang import lower
-
     given = within or choices.root
     root = given or find_program_root(path, environ or {})
     most = choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES
@@ -60,10 +61,31 @@ def load_program(
     )
 
 
+def ready_program(
+    given: Path | Program,
+    options: Options,
+    environment: Environment,
+    *,
+    warned: Callable[[Diagnostic], None] | None = None,
+    within: Path | None = None,
+    gate: bool = True,
+) -> Program:
+    """A program that may run: loaded, with the sites that the user gives it, behind the agreement.
+
+    ``gate`` False leaves the agreement to the caller, for shipped examples. Raises what `load_program` does, `RunError`
+    for a site that is none, and `AgreementRequired` (L41).
+    """
+    if isinstance(given, Path):
+        about = options, environment.settings
+        given = load_program(given, *about, warned=warned, environ=environment.environ, within=within)
+    program = with_sites(given, options.site_rights.named)
+    if gate:
+        check_agreement(environment.environ)
+    return program
+
+
 def with_sites(program: Program, urls: Sequence[str]) -> Program:
     """The program with sites that the user gives it for this run, beside its own. Raises `RunError` for no URL."""
-    from prosa.dialects.markdownlang.sites import site_form
-
     for url in urls:
         if wrong := site_form(url):
             raise RunError(f"--site {url[:200]}: {wrong}")

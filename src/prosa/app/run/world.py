@@ -1,63 +1,24 @@
-"""A run put together: the ports of its world, opened and closed around it, and the result with its summary."""
+"""The world of a run put together: its ports, opened and closed around it (L15).
+
+In: a program, what the user chose, a provider. Out: a `World`, closed at its end; the tally of a summary.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.app.options import Environment, Options, say_nothing
-from prosa.app.run.service import Chosen, choose_provider
-from prosa.runtime.errors import ProviderError, SandboxError
-from prosa.runtime.events import Listener, ignore, tell
+from prosa.runtime.errors import SandboxError
+from prosa.runtime.events import Listener
 
 if TYPE_CHECKING:
     from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
     from prosa.runtime.program import Program
-    from prosa.runtime.summary import Summary, Tally
+    from prosa.runtime.summary import Tally
     from prosa.runtime.world import World
     from prosa.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run gave: the validated output, and the summary of what it took."""
-
-    output: Any
-    summary: Summary
-
-
-async def run_program(
-    program: Program,
-    given: Any,
-    choices: Options,
-    around: Environment,
-    *,
-    listener: Listener = ignore,
-    provider: Provider | None = None,
-    tally: Tally | None = None,
-    numbers: Iterator[int] | None = None,
-) -> RunResult:
-    """Runs a loaded program. Raises `RunError`; ``tally`` then still knows what happened (L44).
-
-    ``provider`` answers in place of the one that the choices name; ``numbers`` number the programs of the run.
-    """
-    from prosa.runtime.accept import accept_input
-    from prosa.runtime.execute import execute
-    from prosa.runtime.program import with_model
-
-    tally = tally or new_tally(program, around.settings)
-    try:
-        chosen = Chosen(provider) if provider else await choose_provider(choices, around)
-    except ProviderError:
-        accept_input(program, given)  # a wrong input is the nearer mistake, and is told before a missing key
-        raise
-    if chosen.model_name is not None:
-        tally.program = program = with_model(program, chosen.model_name)
-    async with open_world(program, choices, around, tell(tally, listener), chosen.provider) as world:
-        output = await execute(program, given, world, numbers=numbers)
-    return RunResult(output, tally.summary())
 
 
 def system_clock() -> Clock:
@@ -104,13 +65,15 @@ def new_tally(program: Program, settings: Settings) -> Tally:
 async def open_world(
     program: Program, choices: Options, around: Environment, listener: Listener, provider: Provider
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens. Raises `SandboxError` for limits no sandbox can keep."""
+    """The ports of a run, closed at the end whatever happens, but for ``provider``: who opened it closes it.
+
+    Raises `SandboxError` for limits no sandbox can keep.
+    """
     from random import random
 
     from prosa.runtime.world import World
 
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(provider.aclose)
         sandbox = _sandbox(program, around)
         if sandbox is not None:
             stack.push_async_callback(sandbox.aclose)

@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from prosa.adapters.files import config_dir
+from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.jobs import Refused
-from prosa.app.scripts.load import TOOLS, ScriptFile, load_scripts
-from prosa.dialects.magi.choosing import Choice
+from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.magi.choosing import Choice, Row, choose
+from prosa.dialects.magi.context import visible
+from prosa.dialects.magi.owners import owners_of
+from prosa.dialects.magi.placing import refusal
+from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT, context_mode
+from prosa.dialects.magi.states import statuses
 from prosa.runtime.errors import RunError
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.scripts.load import Preparing, ScriptFile, ScriptJob
-    from prosa.app.scripts.write import Writer
-    from prosa.dialects.magi.choosing import Row
     from prosa.dialects.magi.context import ContextMode
 
 
 def states_of(file: ScriptFile) -> dict[str, str]:
     """How the results of a document stand, by address; nothing for scripts that came beside it (X19)."""
-    from prosa.dialects.magi.states import statuses
-
     if file.beside is not None:
         return {}
     return {script.address: status.state for script, status in statuses(file.model)}
@@ -36,9 +40,6 @@ def states_of(file: ScriptFile) -> dict[str, str]:
 
 def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
     """The context that each result was made with, by address: what is stale is refreshed in the same way (X19)."""
-    from prosa.dialects.magi.owners import owners_of
-    from prosa.dialects.magi.script_hash import context_mode
-
     if file.beside is not None:
         return {}
     return {script.address: context_mode(region.about.context) for script, region in owners_of(file.model).pairs}
@@ -46,34 +47,120 @@ def modes_of(file: ScriptFile) -> dict[str, ContextMode]:
 
 def rows_of(file: ScriptFile, choice: Choice, states: Mapping[str, str]) -> tuple[Row, ...]:
     """A row for each script, in the order in which they would run (MA13)."""
-    from prosa.dialects.magi.choosing import choose
-
     return choose(file.scripts, choice, wrong=_wrong(file, choice), states=states)
 
 
-def made_ready(
-    rows: Iterable[Row], choice: Choice, preparing: Preparing
-) -> tuple[tuple[ScriptJob, ...], tuple[Refused, ...]]:
-    """The jobs of the scripts that can run, in their order, and those that were chosen and cannot."""
-    jobs: list[ScriptJob] = []
-    refused: list[Refused] = []
-    for row in rows:
-        if not (row.runs or row.kind == "error"):
-            continue
-        try:
-            if not row.runs:
-                raise RunError(row.why)
-            jobs.append(preparing.ready(row.script, choice.text_for(row.script)))
-        except RunError as error:
-            name = preparing.choices.model_name or row.script.fields.text("model-name") or DEFAULT_MODEL
-            refused.append(Refused(row.script.address, name, error))
-    return tuple(jobs), tuple(refused)
+class ScriptNotRun(RunError):
+    """A script that was named and does not run. ``kind`` is the kind of reason, ``why`` the reason alone."""
+
+    def __init__(self, row: Row, path: Path) -> None:
+        hint = f"run: prosa check {path}" if row.kind == "error" else ""
+        super().__init__(f"`{row.script.address}` was not run: {row.why}", hint=hint)
+        self.kind = row.kind
+        self.why = row.why
+        self.script = row.script
+
+
+class NotTrusted(RunError):
+    """A document that asks to run by itself, and that the user does not trust (X7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A document with its scripts, what the user chose, and what became of the choice."""
+
+    preparing: Preparing
+    choice: Choice
+    rows: tuple[Row, ...]
+    states: Mapping[str, str]
+
+    @property
+    def file(self) -> ScriptFile:
+        """The document."""
+        return self.preparing.file
+
+    @property
+    def chosen(self) -> tuple[Row, ...]:
+        """Those that run, or would but for an error."""
+        return tuple(row for row in self.rows if row.runs or row.kind == "error")
+
+    def narrowed(self, choice: Choice) -> Selection:
+        """The same with another choice."""
+        return replace(self, choice=choice, rows=rows_of(self.file, choice, self.states))
+
+    def require_named(self) -> None:
+        """Raises `ScriptNotRun` for a script that was named and does not run, before anything does. One whose result is
+        kept is passed over."""
+        for row in self.rows:
+            if self.choice.ids and row.kind not in ("runs", "not-chosen", "result"):
+                raise ScriptNotRun(row, self.file.path)
+
+    def passed_over(self) -> list[str]:
+        """Why scripts that were chosen do not run, in words; that a result is kept only where nothing runs."""
+        kinds = {"environment", "edited", "text"} | (set() if any(row.runs for row in self.rows) else {"result"})
+        return [f"note: {row.script.address} is not run: {row.why}" for row in self.rows if row.kind in kinds]
+
+    def made_ready(self) -> ReadyScripts:
+        """The jobs of the scripts that can run, in their order, and those that were chosen and cannot."""
+        jobs: list[ScriptJob] = []
+        refused: list[Refused] = []
+        for row in self.chosen:
+            try:
+                if not row.runs:
+                    raise RunError(row.why)
+                jobs.append(self.preparing.ready(row.script, self.choice.text_for(row.script)))
+            except RunError as error:
+                name = self.preparing.choices.model_name or row.script.fields.text("model-name") or DEFAULT_MODEL
+                refused.append(Refused(row.script.address, name, error))
+        return ReadyScripts(self, tuple(jobs), tuple(refused))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyScripts:
+    """Scripts that are ready to run, and those that were chosen and cannot."""
+
+    selection: Selection
+    jobs: tuple[ScriptJob, ...]
+    refused: tuple[Refused, ...]
+
+    @property
+    def order(self) -> list[str]:
+        """The addresses of all that were chosen."""
+        return [row.script.address for row in self.selection.chosen]
+
+
+def selection(
+    file: ScriptFile,
+    choice: Choice,
+    options: Options,
+    environment: Environment,
+    *,
+    context: ContextMode | None = None,
+    tools: tuple[str, ...] = (),
+    replaced: bool = False,
+) -> Selection:
+    """Weighs a choice. ``context`` is what is sent (None: the document, and for a stale result what it was made with);
+    ``tools`` are granted; ``replaced`` says that the caller brings the provider. Raises `RunError` for an id that no
+    script has."""
+    _require_known(file, choice)
+    states = states_of(file)
+    modes = modes_of(file) if choice.stale and context is None else {}
+    mode = context or DEFAULT_CONTEXT
+    preparing = Preparing(file, options, environment, mode, tools, visible(file.model), replaced, modes)
+    return Selection(preparing, choice, rows_of(file, choice, states), states)
+
+
+def _require_known(file: ScriptFile, choice: Choice) -> None:
+    known = [script.address for script in file.scripts]
+    for name in choice.ids:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean {near}?" if near else f"its scripts are {', '.join(known[:10]) or 'none'}"
+            raise RunError(f"{file.path} has no script {name!r}", hint=hint)
 
 
 def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
     """What keeps scripts from running: the first error of each, and where no result can be written."""
-    from prosa.dialects.magi.placing import refusal
-
     path = (file.beside or file.source).path
     found = {address: f"{path}:{each[0].start.line}: {each[0].message}" for address, each in file.errors.items()}
     if choice.writes and file.beside is None:
@@ -114,7 +201,7 @@ def requested(
         raise ValueError("results are written below blocks of the document, and `scripts` come beside it")
     file = load_scripts(document, choices, around.settings, _beside(scripts))
     if choice.auto:
-        _require_trust(file, around)
+        require_trust(file, around.environ)
     return file
 
 
@@ -127,17 +214,6 @@ def require_tools(names: Iterable[str]) -> tuple[str, ...]:
     return tools
 
 
-def writer_of(file: ScriptFile, choice: Choice, choices: Options, around: Environment) -> Writer | None:
-    """What writes results into the document, where that was asked for."""
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir
-    from prosa.app.scripts.write import writer_for
-
-    if not choice.writes:
-        return None
-    files = RootedFiles(max_size=choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES)
-    return writer_for(file, files, config_dir(around.environ), force=choice.force)
-
-
 def _beside(scripts: Instructions | None) -> Path | SourceText | None:
     """The file of instructions, or the text that data make. Raises TypeError for data that JSON does not have."""
     if scripts is None or isinstance(scripts, str | Path):
@@ -146,12 +222,19 @@ def _beside(scripts: Instructions | None) -> Path | SourceText | None:
     return SourceText(json.dumps(data, ensure_ascii=False, indent=1), BESIDE)
 
 
-def _require_trust(file: ScriptFile, around: Environment) -> None:
-    """X7: that a document asks to run by itself is a wish; who trusts it decides."""
-    from prosa.adapters.files import config_dir
-    from prosa.adapters.files.trust_store import TrustStore
-
+def is_trusted(file: ScriptFile, environ: Mapping[str, str]) -> bool:
+    """Whether the user trusts the file that says what runs by itself. Raises `RunError` for a record nobody can rely
+    on."""
     source = file.trusted_source
-    if not TrustStore(config_dir(around.environ)).trusts(Path(source.path), source.digest):
-        hint = f"read it, then run: prosa trust {source.path}" if source.digest else "only a file can be trusted"
-        raise RunError(f"{source.path} is not trusted, so nothing in it runs by itself", hint=hint)
+    return TrustStore(config_dir(environ)).trusts(Path(source.path), source.digest)
+
+
+def require_trust(file: ScriptFile, environ: Mapping[str, str]) -> None:
+    """X7: that a document asks to run by itself is a wish; who trusts it decides. Raises `NotTrusted`."""
+    if is_trusted(file, environ):
+        return
+    source = file.trusted_source
+    changed = source.digest and TrustStore(config_dir(environ)).knows(Path(source.path))
+    state = "was changed since you trusted it" if changed else "is not trusted"
+    hint = f"read it, then run: prosa trust {source.path}" if source.digest else "only a file can be trusted"
+    raise NotTrusted(f"{source.path} {state}, so nothing in it runs by itself", hint=hint)

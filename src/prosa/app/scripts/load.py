@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, say_nothing
+from prosa.app.run.jobs import Job
 from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
 from prosa.runtime.errors import RunError
@@ -55,19 +56,15 @@ class ScriptFile:
         return self.beside or self.source
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptJob:
-    """A script ready to run. ``row`` is the provider that is named, None for the user's own choice; ``parameters`` as
-    sent and as written (MA10); ``service`` says in words who answers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptJob(Job):
+    """A script ready to run, under its address. ``parameters`` are as sent and as written (MA10); ``service`` says in
+    words who answers."""
 
     script: Script
-    program: Program
-    given: Mapping[str, str]
-    row: ProviderRow | None
     parameters: Mapped
     mode: ContextMode
     service: str
-    stream: bool = False
 
     @property
     def form(self) -> OutputForm:
@@ -175,7 +172,17 @@ class Preparing:
         context = context_of(self.file.model, own, mode, seen=self.seen)
         stream = self.choices.stream or script.stream
         words = service_words(self.choices, replace(self.around, notice=say_nothing), row)
-        return ScriptJob(script, program, given(script, context, text or ""), row, parameters, mode, words, stream)
+        return ScriptJob(
+            program.name,
+            program,
+            given(script, context, text or ""),
+            row,
+            stream,
+            script=script,
+            parameters=parameters,
+            mode=mode,
+            service=words,
+        )
 
     def _api(self) -> Literal["chat", "responses"]:
         return self.choices.api or self.around.settings.api or "chat"

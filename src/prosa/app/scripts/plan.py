@@ -5,10 +5,11 @@ In: rows and the means to make jobs ready. Out: the keys that `prosa plan FILE -
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
 from prosa.dialects.magi.choosing import Choice, Row
 from prosa.runtime.errors import RunError
@@ -18,16 +19,14 @@ if TYPE_CHECKING:
     from prosa.dialects.magi import Script
 
 
-def planned(
-    rows: Sequence[Row], choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool, trusted: bool
-) -> dict[str, Any]:
+def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Any]:
     """The plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether `--auto` may
     run anything (X7)."""
-    file = preparing.file
+    file, choice, preparing = found.file, found.choice, found.preparing
     head: dict[str, Any] = {"file": str(file.path)}
     if file.beside is not None:
         head["scripts_from"] = file.beside.path
-    scripts = [_script(row, choice, preparing, states, whole=whole) for row in rows]
+    scripts = [_script(row, choice, preparing, found.states, whole=whole) for row in found.rows]
     return {**head, "env": choice.env, "context": preparing.mode, "trusted": trusted, "scripts": scripts}
 
 

@@ -1,27 +1,25 @@
-"""The scripts of a document run for a program that calls: each with its result as a value (M41).
+"""The scripts of a document run: each with its result as a value, in the document where it is to stand (M41, MA13).
 
-In: scripts that were loaded, and a choice. Out: a `ScriptResult` for each script that was chosen and not passed over.
-Nothing is printed; a document is changed only through the writer that is handed in.
+In: scripts that are ready, who listens. Out: a `ScriptResult` for each as soon as it is there, and all in their order.
+Nothing is printed; a result that was paid for is never lost, whether it could be written or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.run.jobs import Course, Outcome, run_scripts
-from prosa.app.scripts.choose import made_ready, modes_of, rows_of, states_of, writer_of
-from prosa.app.scripts.load import Preparing, ScriptFile
-from prosa.app.scripts.write import Batches
+from prosa.app.run.jobs import Progress, driving
+from prosa.app.scripts.write import Batches, Outcome, writer_of
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
-    from prosa.dialects.magi.choosing import Choice, Row
-    from prosa.dialects.magi.context import ContextMode
+    from prosa.app.scripts.choose import ReadyScripts
     from prosa.runtime.ports import Provider
+    from prosa.runtime.program import OutputForm
     from prosa.runtime.summary import Summary
 
 
@@ -31,7 +29,8 @@ class ScriptResult:
 
     ``script`` is its address; ``output`` the validated result, None where there is none; ``error`` why there is none,
     or why it is not in the document. ``summary`` tells iterations, tokens, cost and times. ``written`` says whether the
-    result stands in the document, None where that was not asked for.
+    result stands in the document, None where that was not asked for. ``form`` is what the script gives, None for one
+    that could not be made ready.
     """
 
     script: str
@@ -39,6 +38,7 @@ class ScriptResult:
     error: RunError | None
     summary: Summary
     written: bool | None = None
+    form: OutputForm | None = None
 
     @property
     def ok(self) -> bool:
@@ -46,69 +46,52 @@ class ScriptResult:
         return self.error is None
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
-    """How scripts are run: what the user chose, ``context`` that is sent (None: the default, and for a stale result
-    the one it was made with), ``tools`` that are granted, ``provider`` in
-    place of the model service, who listens, and ``jobs`` at the same time."""
-
-    choices: Options
-    around: Environment
-    context: ContextMode | None = None
-    tools: tuple[str, ...] = ()
-    provider: Provider | None = None
-    listener: Listener = ignore
-    jobs: int = 1
+def _nobody(result: ScriptResult) -> None:
+    del result
 
 
-async def run_chosen(file: ScriptFile, choice: Choice, means: Means) -> tuple[ScriptResult, ...]:
-    """Runs the chosen scripts and gives their results in the order in which they started (MA13).
+async def run_scripts(
+    ready: ReadyScripts,
+    options: Options,
+    environment: Environment,
+    *,
+    heard: Callable[[ScriptResult], None] = _nobody,
+    listener: Listener = ignore,
+    at_once: int = 1,
+    progress: Progress | None = None,
+    provider: Provider | None = None,
+) -> tuple[ScriptResult, ...]:
+    """Runs scripts, at most ``at_once`` of them at a time, and gives their results in the order in which they started.
 
-    Scripts of another environment, without the text that they wait for, or with a result that is kept, are passed over
-    with a notice. Raises `RunError` for an id that no script has, and for a script that was named and is passed over.
+    ``heard`` is told of each as soon as it is there, and stands in the document where it is to. A script that fails is
+    a result; ``provider`` answers in place of those that are named, and is closed at the end. Raised is only what ends
+    everything: an interrupt, or what ``heard`` raises.
     """
-    from prosa.dialects.magi.context import visible
-    from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT
-
-    choices, around = means.choices, means.around
-    _require_known(file, choice)
-    rows = rows_of(file, choice, states_of(file))
-    _tell_passed_over(rows, choice, around.notice)
-    replaced = means.provider is not None
-    modes = modes_of(file) if choice.stale and means.context is None else {}
-    mode = means.context or DEFAULT_CONTEXT
-    preparing = Preparing(file, choices, around, mode, means.tools, visible(file.model), replaced, modes)
-    jobs, refused = made_ready(rows, choice, preparing)
-    writer = writer_of(file, choice, choices, around)
-    found, course = _Found(), Course()
-    found.batches = Batches(writer, found.placed) if writer else None
+    progress = progress or Progress()
+    progress.order = ready.order
+    writer = writer_of(ready.selection.file, ready.selection.choice, options, environment)
+    results = _Results(heard)
+    batches = results.batches = Batches(writer, results.placed) if writer else None
     try:
-        await run_scripts(
-            jobs,
-            choices,
-            around,
-            done=found.done,
-            listener=means.listener,
-            at_once=means.jobs,
-            course=course,
-            refused=refused,
-            provider=means.provider,
-            meanwhile=found.batches.keep_writing if found.batches else None,
-        )
+        async with driving(options, environment, listener=listener, progress=progress, provider=provider) as driver:
+            for each in ready.refused:
+                driver.refuse(each)
+                results.take(ScriptResult(each.name, None, each.error, progress.ended[each.name]))
+            meanwhile = batches.keep_writing if batches else None
+            await driver.all(ready.jobs, results.done, at_once=at_once, meanwhile=meanwhile)
     finally:
-        if found.batches:
-            found.batches.flush()
-    for each in refused:
-        found.results[each.name] = ScriptResult(each.name, None, each.error, course.ended[each.name])
-    return tuple(found.results[row.script.address] for row in rows if row.script.address in found.results)
+        if batches:
+            batches.flush()
+    return results.in_order(ready.order)
 
 
 @dataclass(slots=True)
-class _Found:
-    """Results by address. Those for the document wait until they stand there; what cannot is not lost."""
+class _Results:
+    """Results by address. Those for the document wait until they stand there."""
 
-    results: dict[str, ScriptResult] = field(default_factory=dict)
+    heard: Callable[[ScriptResult], None]
     batches: Batches | None = None
+    known: dict[str, ScriptResult] = field(default_factory=dict)
 
     def done(self, outcome: Outcome) -> None:
         """Takes what came of a script."""
@@ -122,25 +105,14 @@ class _Found:
         self._keep(outcome, problem, problem is None)
 
     def _keep(self, outcome: Outcome, error: RunError | None, written: bool | None) -> None:
-        name = outcome.job.program.name
-        self.results[name] = ScriptResult(name, outcome.output, error, outcome.summary, written)
+        job = outcome.job
+        self.take(ScriptResult(job.name, outcome.output, error, outcome.summary, written, job.form))
 
+    def take(self, result: ScriptResult) -> None:
+        """Takes a result as it is, and tells of it."""
+        self.known[result.script] = result
+        self.heard(result)
 
-def _require_known(file: ScriptFile, choice: Choice) -> None:
-    from prosa.diagnostics.nearest import nearest
-
-    known = [script.address for script in file.scripts]
-    for name in choice.ids:
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near}?" if near else f"its scripts are {', '.join(known[:10]) or 'none'}"
-            raise RunError(f"{file.path} has no script {name!r}", hint=hint)
-
-
-def _tell_passed_over(rows: tuple[Row, ...], choice: Choice, tell: Callable[[str], None]) -> None:
-    for row in rows:
-        if row.runs or row.kind in ("not-chosen", "error"):
-            continue
-        if choice.ids and row.kind != "result":
-            raise RunError(f"`{row.script.address}` was not run: {row.why}")
-        tell(f"note: {row.script.address} is not run: {row.why}")
+    def in_order(self, names: Iterable[str]) -> tuple[ScriptResult, ...]:
+        """All that are there."""
+        return tuple(self.known[name] for name in names if name in self.known)

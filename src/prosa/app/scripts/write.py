@@ -12,20 +12,27 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from prosa.adapters.files import FileChanged, RootedFiles, replace_file
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, FileChanged, RootedFiles, config_dir, replace_file
 from prosa.adapters.files.trust_store import TrustStore
-from prosa.app.run.jobs import Outcome
-from prosa.app.scripts.load import ScriptFile, scripts_of
+from prosa.app.options import Environment, Options
+from prosa.app.run.jobs import Outcome as JobOutcome
+from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
+from prosa.dialects.magi.owners import owners_of
+from prosa.dialects.magi.results import ResultRefused, written
+from prosa.dialects.magi.results_together import Given, written_together
+from prosa.dialects.magi.script_hash import Contexts, script_hash
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem, SourceText, apply_edits
 
 if TYPE_CHECKING:
     from prosa.dialects.magi import MagiModel, Script
-    from prosa.dialects.magi.script_hash import Contexts
+    from prosa.dialects.magi.choosing import Choice
+
+Outcome: TypeAlias = JobOutcome[ScriptJob]
 
 ATTEMPTS = 5
 """How often a document that somebody else writes meanwhile is read again."""
@@ -48,8 +55,6 @@ class Writer:
 
     def write_all(self, outcomes: Sequence[Outcome]) -> list[NotWritten | None]:
         """Puts results into the document, many in one step where they go together; gives why one is not there."""
-        from prosa.dialects.magi.owners import owners_of
-
         owners, at_once = owners_of(self.file.model), set[int]()
         for is_new in (True, False):
             group = [each for each in outcomes if (owners.region_of(each.job.script) is None) is is_new]
@@ -66,8 +71,6 @@ class Writer:
 
     def _together(self, outcomes: Sequence[Outcome]) -> bool:
         """Whether all could be written in one step. Where not, each says why when it is written by itself."""
-        from prosa.dialects.magi.results_together import Given, written_together
-
         try:
             source = self.files.read(self.file.path)
             model = scripts_of(self.file.path, source).model
@@ -95,8 +98,6 @@ class Writer:
 
     def write(self, outcome: Outcome) -> None:
         """Puts a result into the document as it is now. Raises `NotWritten`."""
-        from prosa.dialects.magi.results import ResultRefused
-
         try:
             for _ in range(ATTEMPTS):
                 if self._written(outcome):
@@ -134,14 +135,10 @@ class Writer:
 
     def _sent(self, outcome: Outcome) -> str:
         """The hash of what was sent, which is what produced the result, whatever the document says by now."""
-        from prosa.dialects.magi.script_hash import script_hash
-
         job, model_name = outcome.job, outcome.summary.model_name
         return script_hash(self.file.model, job.script, job.mode, model_name, contexts=self.contexts)
 
     def _edits(self, model: MagiModel, script: Script, outcome: Outcome) -> Any:
-        from prosa.dialects.magi.results import written
-
         job, summary = outcome.job, outcome.summary
         return written(
             model,
@@ -157,8 +154,6 @@ class Writer:
         )
 
     def _keep_trust(self, before: SourceText, after: str) -> None:
-        from hashlib import sha256
-
         if self.trust.trusts(self.file.path, before.digest):
             self.trust.renew(self.file.path, sha256(after.encode("utf-8")).hexdigest())
 
@@ -177,11 +172,12 @@ def same_script(before: Sequence[Script], script: Script, after: Sequence[Script
     return found[at] if at is not None and len(found) == len(twins) else None
 
 
-def writer_for(file: ScriptFile, files: RootedFiles, config: Path, *, force: bool) -> Writer:
-    """The writer of a document; ``config`` is the user's configuration folder."""
-    from prosa.dialects.magi.script_hash import Contexts
-
-    return Writer(file, files, TrustStore(config), Contexts(file.model), force)
+def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: Environment) -> Writer | None:
+    """What writes results into the document, where that was asked for."""
+    if not choice.writes:
+        return None
+    files = RootedFiles(max_size=options.max_size or environment.settings.max_size or MAX_DOCUMENT_BYTES)
+    return Writer(file, files, TrustStore(config_dir(environment.environ)), Contexts(file.model), choice.force)
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from prosa.app.run.jobs import Job
 from prosa.render.json import dump
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
@@ -81,12 +82,10 @@ async def _begun(runner: Runner, web: Web, path: str, given: Any) -> asyncio.Tas
 def _accepted(runner: Runner, web: Web, path: str, given: Any) -> tuple[Program, Any]:
     """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
     model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
-    from prosa.adapters.files.agreement_store import check_agreement
-    from prosa.app.run.load import load_program
+    from prosa.app.run.load import ready_program
     from prosa.runtime.accept import accept_input
 
-    check_agreement(runner.around.environ)
-    program = load_program(runner.root / path, runner.choices, runner.around.settings, within=runner.root)
+    program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
     _require_published(program, runner, web)
     _require_allowed(program, runner)
     return program, accept_input(program, given)
@@ -117,7 +116,7 @@ async def _outcome(runner: Runner, program: Program, data: Any) -> Answer:
     """Runs it; what goes wrong is an answer too."""
     meter = Meter()
     try:
-        output = await runner.run(program, data, meter)
+        output = await runner.run(Job(program.name, program, data), meter)
     except Exception as error:
         found = refusal(error, runner.root)
         runner.tell(program.name, found, error)

@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prosa.app.options import Environment, Once, Options
+from prosa.app.run.jobs import Job, driving
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.web.run.budget import Budget, Meter
 from prosa.web.run.gate import Gate
 from prosa.web.run.kept_answers import KeptAnswers
+from prosa.web.run.metered import Metered
 from prosa.web.run.problem import Refused
 
 if TYPE_CHECKING:
-    from prosa.adapters.providers.table import ProviderRow
     from prosa.dialects.reading import DialectReading
-    from prosa.runtime.program import Program
+    from prosa.runtime.ports import Provider
 
 T = TypeVar("T")
 
@@ -87,31 +88,15 @@ class Runner:
         if not task.cancelled():
             task.exception()  # somebody may have stopped waiting for it
 
-    async def run(
-        self,
-        program: Program,
-        given: Any,
-        meter: Meter,
-        *,
-        row: ProviderRow | None = None,
-        listener: Listener = ignore,
-        stream: bool = False,
-    ) -> Any:
-        """Runs a program that was loaded, and gives its output. ``row`` is the provider that an ai-script names. Raises
-        `RunError`."""
-        from prosa.app.run.service import choose_provider
-        from prosa.app.run.world import run_program
-        from prosa.runtime.program import with_model
-        from prosa.web.run.metered import Metered
+    async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Any:
+        """Runs a job, and gives its output; ``meter`` counts what it takes. Raises `RunError`."""
 
-        around = replace(self.around, notice=self._about_keys)
-        chosen = await choose_provider(self.choices, around, row)
-        if chosen.model_name is not None:
-            program = with_model(program, chosen.model_name)
-        provider = Metered(chosen.provider, self.budget, meter)
-        choices = replace(self.choices, stream=stream)
-        ran = await run_program(program, given, choices, self.around, listener=listener, provider=provider)
-        return ran.output
+        def metered(provider: Provider) -> Provider:
+            return Metered(provider, self.budget, meter)
+
+        about = driving(self.choices, self.around, listener=listener, metered=metered, about_services=self._about_keys)
+        async with about as driver:
+            return (await driver.run(job)).output
 
     def tell(self, name: str, found: Refused, error: Exception) -> None:
         """Tells the user of a run that failed for a reason that is theirs to know."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from prosa.dialects.magi.choosing import Choice
 from prosa.render.page.model import Crumb
 from prosa.render.page.scripts import is_interactive
 from prosa.render.page.urls import in_query
@@ -38,7 +39,6 @@ from prosa.web.run.waiting import waited
 if TYPE_CHECKING:
     from prosa.app.scripts.load import ScriptFile, ScriptJob
     from prosa.dialects.magi import Script
-    from prosa.dialects.magi.choosing import Row
     from prosa.runtime.events import Listener
     from prosa.web.context import Web
     from prosa.web.locate import Document
@@ -127,21 +127,15 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
     """The one job. Raises `Refused` and `RunError`."""
-    from prosa.app.scripts.choose import rows_of
-    from prosa.app.scripts.load import Preparing
-    from prosa.dialects.magi.choosing import Choice
-    from prosa.dialects.magi.context import visible
+    from prosa.app.scripts.choose import ScriptNotRun, selection
 
-    choice = Choice(ids=(script.address,), text=text)
-    row = next(each for each in rows_of(file, choice, {}) if each.script is script)
-    if not row.runs:
-        raise Refused(_KINDS.get(row.kind, 422), _why(row, runner))
-    preparing = Preparing(file, runner.choices, runner.around, seen=visible(file.model))
-    return preparing.ready(script, text)
-
-
-def _why(row: Row, runner: Runner) -> str:
-    return f"The script cannot run: {row.why}".replace(f"{runner.root}/", "")
+    found = selection(file, Choice(ids=(script.address,), text=text), runner.choices, runner.around)
+    try:
+        found.require_named()
+    except ScriptNotRun as error:
+        why = f"The script cannot run: {error.why}".replace(f"{runner.root}/", "")
+        raise Refused(_KINDS.get(error.kind, 422), why) from None
+    return found.preparing.ready(script, text)
 
 
 async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
@@ -152,9 +146,7 @@ async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
     since = time.monotonic()
     speaks = listener is not None and job.form in ("text", "markdown")
     try:
-        output = await runner.run(
-            job.program, job.given, meter, row=job.row, listener=listener or ignore, stream=speaks
-        )
+        output = await runner.run(replace(job, stream=speaks), meter, listener or ignore)
     except Exception as error:
         found = refusal(error, runner.root)
         runner.tell(job.program.name, found, error)
