@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.corpus.snippet import MAX_SNIPPET, snippet
+from prosa.corpus import snippet as under_test
+from prosa.corpus.sections import seen_of
+from prosa.corpus.snippet import MAX_SNIPPET, Mark, Snippet
 from tests.work import is_linear
+
+
+def snippet(text: str, marks: Sequence[Mark] = (), *, heading: bool = True) -> Snippet:
+    """The snippet of a section as the index keeps it."""
+    return under_test.snippet(text, seen_of(text), marks, heading=heading)
 
 
 def marks_of(text: str, word: str) -> list[tuple[int, int]]:

@@ -1,17 +1,21 @@
 """The sections of a document: what a search ranks and shows. In: a document. Out: rows that cover its body once.
 
-A heading inside a quotation, a list or a table begins no section: what it says belongs to the text around it.
+A heading inside a quotation, a list or a table begins no section: what it says belongs to the text around it. What a
+reader sees of a section is decided here, so that a search parses nothing.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from prosa.corpus.extracted import SectionRow
 from prosa.corpus.words import is_cjk
 from prosa.document.document import Document
 from prosa.document.sections import anchors
+from prosa.document.shown import shown_runs
 from prosa.source import Span
 
 BETWEEN = " › "
@@ -21,6 +25,7 @@ MAX_HEADING = 300
 """Characters of one heading that count; a longer one is a paragraph that was marked by mistake."""
 
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _VISIBLE = re.compile(r"[^\r\n]")
 
 
@@ -66,4 +71,10 @@ def _row(
     start += len(whole) - len(whole.lstrip()) if text else 0
     line = document.source.lines.line(start)
     cjk = cjk and (is_cjk(text) or is_cjk(path))
-    return SectionRow(number, level, path, anchor, start, start + len(text), line, text, cjk)
+    return SectionRow(number, level, path, anchor, start, start + len(text), line, text, cjk, seen_of(text))
+
+
+def seen_of(text: str) -> str:
+    """What a reader sees of a section, as JSON: offsets in ``text``, each with the number of characters that are seen
+    as they are written, or with the text that is seen there instead (X2). Blank space counts as one space."""
+    return _JSON.encode(list(chain.from_iterable(shown_runs(text))))

@@ -1,18 +1,17 @@
 """The piece of a section that shows why it was found: one line of plain text with the places that matched.
 
-In: the source text of a section and the offsets of what matched in it. Out: a `Snippet`. What a reader sees of the text
-decides (`document.shown`), so that no link, picture or code is ever shown in half; an address that does not fit is left
-out whole.
+In: the source text of a section, the offsets of what matched in it, and what a reader sees of it, as the index keeps it
+(`corpus.sections.seen_of`). Out: a `Snippet`. No link, picture or code is ever shown in half; an address that does not
+fit is left out whole. Nothing is parsed here.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-
-from prosa.document.shown import Shown, shown_pieces
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 MAX_SNIPPET = 180
 """Characters of a snippet: two lines of a terminal."""
@@ -20,8 +19,8 @@ MAX_SNIPPET = 180
 _BEFORE = 40
 """Characters shown in front of the first match."""
 
-MAX_PARSED = 50_000
-"""Characters of a section that are parsed for its snippet, around the match."""
+MAX_SEEN = 50_000
+"""Characters of a section that are considered for its snippet, around the match."""
 
 MAX_MARKS = 500
 """Matches of one section that are considered; the best piece is near the first ones."""
@@ -30,6 +29,10 @@ _SPACES = re.compile(r"\s+")
 _ADDRESS = "://"
 
 Mark = tuple[int, int]
+
+Piece: TypeAlias = tuple[int, int, str]
+"""A piece of what is seen: the offset where it begins in the section, how many characters of the section it is, and its
+text. One of no characters is an entity or an escape."""
 
 
 class Snippet(NamedTuple):
@@ -41,8 +44,8 @@ class Snippet(NamedTuple):
     at: int
 
 
-def snippet(text: str, marks: Sequence[Mark] = (), *, heading: bool = True) -> Snippet:
-    """The densest piece of ``text`` around ``marks``, which are in order and apart.
+def snippet(text: str, seen: str, marks: Sequence[Mark] = (), *, heading: bool = True) -> Snippet:
+    """The densest piece of ``text`` around ``marks``, which are in order and apart. ``seen`` is what `seen_of` gave.
 
     ``heading`` says that the first line is the heading of the section, which people see elsewhere: it is left out where
     the rest has something to show.
@@ -51,15 +54,16 @@ def snippet(text: str, marks: Sequence[Mark] = (), *, heading: bool = True) -> S
     first = marks[0][0] if marks else 0
     inside = [mark for mark in marks[:MAX_MARKS] if mark[0] >= body]
     at = inside[_densest(text, inside)][0] if inside else body
-    kept = _Kept(_pieces(text, at), body)
-    seen = [mark for mark in inside if kept.shows(mark)]
-    if seen:
-        return _piece(kept, seen[_densest(text, seen)][0], seen)
+    pieces = _pieces(text, seen)
+    kept = _Kept(_near(pieces, len(text), at), body)
+    visible = [mark for mark in inside if kept.shows(mark)]
+    if visible:
+        return _piece(kept, visible[_densest(text, visible)][0], visible)
     if kept.plain:
         return _piece(kept, body, ())._replace(at=first)
-    whole = _Kept(_pieces(text, first), 0)
+    whole = _Kept(_near(pieces, len(text), first), 0)
     if not whole.plain:  # markup alone
-        whole = _Kept([Shown(0, text)], 0)
+        whole = _Kept(_near([(0, len(text), text)], len(text), first), 0)
     return _piece(whole, first, [mark for mark in marks[:MAX_MARKS] if whole.shows(mark)])._replace(at=first)
 
 
@@ -82,15 +86,26 @@ def _densest(text: str, marks: Sequence[Mark]) -> int:
     return best
 
 
-def _pieces(text: str, at: int) -> Iterable[Shown]:
-    """What is seen of a text; of a very long one of the lines around an offset."""
-    if len(text) <= MAX_PARSED:
-        return shown_pieces(text)
-    low = max(0, at - MAX_PARSED // 2)
-    low = 0 if low == 0 else (text.rfind("\n\n", low, at) + 1 or text.rfind("\n", low, at) + 1 or low)
-    high = text.find("\n", min(len(text), at + MAX_PARSED // 2), at + MAX_PARSED)
-    window = text[low : high if high >= 0 else at + MAX_PARSED // 2]
-    return (each._replace(at=each.at + low) for each in shown_pieces(window))
+def _pieces(text: str, seen: str) -> list[Piece]:
+    """The pieces that the index has kept, in order."""
+    numbers = iter(json.loads(seen))
+    return [
+        (at, 0, what) if isinstance(what, str) else (at, what, text[at : at + what])
+        for at, what in zip(numbers, numbers, strict=True)
+    ]
+
+
+def _near(pieces: Sequence[Piece], length: int, at: int) -> Iterator[Piece]:
+    """Those of them that lie around an offset, cut between words where a text is very long."""
+    if length <= MAX_SEEN:
+        yield from pieces
+        return
+    low, high = at - MAX_SEEN // 2, at + MAX_SEEN // 2
+    for start, count, text in pieces:
+        if low < start + count and start < high and (count or start >= low):
+            first, last = max(0, low - start), min(len(text), high - start) if count else len(text)
+            first = text.find(" ", first) + 1 if first else 0
+            yield start + first, count and last - first, text[first:last]
 
 
 def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
@@ -114,30 +129,31 @@ def _piece(kept: _Kept, at: int, marks: Sequence[Mark]) -> Snippet:
 class _Kept:
     """What is seen of a text from an offset on, blanks as one space, and where each piece of it came from."""
 
-    def __init__(self, pieces: Iterable[Shown], floor: int) -> None:
+    def __init__(self, pieces: Iterable[Piece], floor: int) -> None:
         self._parts: list[str] = []
         self._from: list[int] = []
         self._until: list[int] = []
         self._to: list[int] = []
         self._length = 0
-        for piece in pieces:
-            if piece.at >= floor:
-                self._add(piece)
+        for at, length, text in pieces:
+            if at >= floor:
+                self._add(at, length, text)
+            elif at + length > floor:
+                self._add(floor, at + length - floor, text[floor - at :])
         self.plain = "".join(self._parts).rstrip()
 
-    def _add(self, piece: Shown) -> None:
+    def _add(self, at: int, length: int, text: str) -> None:
         done = 0
-        for match in _SPACES.finditer(piece.text):
-            self._keep(piece, done, match.start())
+        for match in _SPACES.finditer(text):
+            self._keep(at, length, text, done, match.start())
             if self._parts and not self._parts[-1].endswith(" "):
-                self._put(piece.at + match.start() if piece.same else piece.at, " ", 0)
+                self._put(at + match.start() if length else at, " ", 0)
             done = match.end()
-        self._keep(piece, done, len(piece.text))
+        self._keep(at, length, text, done, len(text))
 
-    def _keep(self, piece: Shown, start: int, end: int) -> None:
+    def _keep(self, at: int, length: int, text: str, start: int, end: int) -> None:
         if start < end:
-            at, length = (piece.at + start, end - start) if piece.same else (piece.at, 0)
-            self._put(at, piece.text[start:end], length)
+            self._put(at + start if length else at, text[start:end], end - start if length else 0)
 
     def _put(self, at: int, text: str, length: int) -> None:
         self._parts.append(text)
@@ -152,10 +168,12 @@ class _Kept:
         return index >= 0 and mark[0] < self._until[index]
 
     def place(self, offset: int) -> int:
-        """Where a character has come to; one that is not seen, where the next one has."""
+        """Where a character has come to; one that is not seen, where the next one has; of an entity, its beginning."""
         index = bisect_right(self._from, offset) - 1
         if index < 0:
             return 0
+        if self._until[index] == self._from[index]:
+            index = bisect_left(self._from, self._from[index])
         return self._to[index] + min(offset - self._from[index], len(self._parts[index]))
 
 

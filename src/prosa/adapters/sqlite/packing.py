@@ -132,7 +132,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
     names, tags = _names(record), " ".join(extracted.tags)
     named_cjk = is_cjk(names) or is_cjk(tags)
     packed.sections += [
-        (number, each.number, each.level, names, each.heading, tags, *each[3:-1], each.cjk or named_cjk)
+        (number, each.number, each.level, names, each.heading, tags, *each[3:-2], each.cjk or named_cjk, each.seen)
         for each in extracted.sections
     ]
     if extracted.carried is not None:

@@ -86,7 +86,19 @@ CREATE INDEX embedding_model ON embedding (model, dimension);
 """
 """Vectors that were computed, by what they were computed from: a text that comes back is not paid for twice."""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND)
+_THIRD = """
+DROP TABLE section;
+CREATE TABLE section (
+  id INTEGER PRIMARY KEY, document INTEGER NOT NULL, number INTEGER NOT NULL, level INTEGER NOT NULL,
+  title TEXT NOT NULL, heading TEXT NOT NULL, tags TEXT NOT NULL, anchor TEXT NOT NULL,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, line INTEGER NOT NULL, text TEXT NOT NULL,
+  cjk INTEGER NOT NULL DEFAULT 0, seen TEXT NOT NULL);
+CREATE INDEX section_document ON section (document, number)
+"""
+"""With what a reader sees of a section: a search shows it without a parse. Sections of an older version are in another
+file, so none is lost; to add a column instead would have every connection read its full-text tables anew."""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
 """What each migration does, the first one first. Its number is its place, counted from 1."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

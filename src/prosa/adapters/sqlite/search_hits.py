@@ -47,6 +47,7 @@ class _Section(NamedTuple):
     anchor: str
     line: int
     text: str
+    seen: str
     path: str
     node: str
     title: str
@@ -54,7 +55,7 @@ class _Section(NamedTuple):
 
 
 _SELECT = (
-    "SELECT s.id, s.document, s.level, s.heading, s.anchor, s.line, s.text, d.path, d.node, d.title, d.dialect"
+    "SELECT s.id, s.document, s.level, s.heading, s.anchor, s.line, s.text, s.seen, d.path, d.node, d.title, d.dialect"
     " FROM section AS s JOIN document AS d ON d.id = s.document WHERE "
 )
 
@@ -78,7 +79,7 @@ def hits_of(
 
 
 def _hit(row: _Section, score: float, marks: Sequence[Mark]) -> Hit:
-    shown = snippet(row.text, marks, heading=row.level > 0)
+    shown = snippet(row.text, row.seen, marks, heading=row.level > 0)
     line, column = _position(row.text, shown.at)
     return Hit(
         path=row.path,

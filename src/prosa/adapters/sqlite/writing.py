@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prosa.adapters.sqlite.packing import Item, Packed, Row
 
 _DOCUMENT = f"INSERT INTO document VALUES (?{', ?' * 25})"  # noqa: S608 - only question marks
-_SECTION = f"INSERT INTO section VALUES (NULL{', ?' * 12})"  # noqa: S608 - only question marks
+_SECTION = f"INSERT INTO section VALUES (NULL{', ?' * 13})"  # noqa: S608 - only question marks
 
 _INDEX_TEXT = """INSERT INTO section_text (rowid, title, heading, tags, text)
   SELECT id, title, heading, tags, text FROM section WHERE id > ?"""
