@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,17 @@ def test_x3_plain_documents_are_meant_as_nodes_and_other_dialects_are_passed_ove
         f"passed over, because they are no nodes in a folder: {counted}",
     ]
     plain = written(tmp_path, {"plain.md": "# Plain\n"})
-    assert failing(plain) == {"front-matter-in-every-node"}
+    assert failing(plain) == set()
+
+
+@pytest.mark.parametrize("text", ["# Plain\n", "---\ntitle: [\n---\nPlain.\n", "---\nstatus: x\n---\nPlain.\n", ""])
+def test_h9_fields_that_a_site_derives_count_in_a_folder_too(text: str, tmp_path: Path):
+    """H9: what is no node yet is one as soon as it is served; a node that lacks a field lacks it there as well."""
+    files = GOOD | {"plain.md": text, "node.md": "---\nid: node\ntype: page\n---\nA node.\n"}
+    whole = report(written(tmp_path, files))
+    assert [each["status"] for each in whole["checks"] if each["id"] == "front-matter-in-every-node"] == ["failed"]
+    evidence = json.dumps(check(whole, "front-matter-in-every-node"))
+    assert "node.md" in evidence and "plain.md" not in evidence
 
 
 def test_what_an_author_suppresses_counts_all_the_same(tmp_path: Path):

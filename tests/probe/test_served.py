@@ -52,3 +52,18 @@ def test_h8_h21_a_served_folder_of_every_dialect_passes_every_must_and_should(tm
     assert not [each for each in wrong if each["level"] != "MAY"], wrong
     assert (status, whole["conformant"]) == (0, True), at.out
     assert whole["pages"] >= 9
+
+
+def test_h21_h9_a_folder_is_judged_as_the_site_that_it_becomes(tmp_path: Path):
+    """H21, H9: what can be seen in files alone is seen the same way over the network."""
+    home = tmp_path / "home"
+    home.mkdir()
+    plain = {name: text for name, text in FOLDER.items() if name.endswith(".md")} | {
+        "dead.md": "# Dead\n\n[x](gone.md)\n"
+    }
+    folder = written(tmp_path / "site", plain)
+    alone = {each["id"]: each["status"] for each in report(folder)["checks"]}
+    with served(folder, home) as url:
+        there = {each["id"]: each["status"] for each in report(url)["checks"]}
+    differing = {name for name, status in alone.items() if status not in (there[name], "not-applicable")}
+    assert not differing and alone["front-matter-in-every-node"] == "passed", (alone, there)

@@ -56,7 +56,7 @@ def probe_folder(
     folder: Path, name: str, files: Files, paths: Sequence[Path], hints: Callable[[Path], Hints]
 ) -> Report:
     """The report on a folder as the root of a site. ``paths`` are its documents; those that say that they are of
-    another dialect are passed over (X3)."""
+    another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9)."""
     from prosa.dialects.mdh.url import md_url, standing_readmes
     from prosa.dialects.table import dialect
     from prosa.site.probe.evidence import Evidence
@@ -73,7 +73,8 @@ def probe_folder(
     readmes = standing_readmes(set(names.values()))
     nodes = {path: md_url(name, stands=name in readmes) for path, name in names.items()}
     others = [path for path in paths if path not in nodes]
-    read = read_nodes(nodes, files, folder, others=others, own=hints)
+    derived = {path: _derived(path, names[path], files) for path in nodes if own[path] == "plain"}
+    read = read_nodes(nodes, files, folder, others=others, derived=derived, own=hints)
     passed_over = Counter(dialect(own[path]).title for path in others)
     return report_on(Evidence(name, read.nodes, read.remarks, None, read.unreadable, dict(passed_over)))
 
@@ -87,6 +88,19 @@ def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
         return dialect_of(files.read(path), hints(files.real(path)))
     except FileProblem:
         return "plain"
+
+
+def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
+    """The fields that a site gives a plain document, as it is served."""
+    from prosa.dialects.detect import Hints
+    from prosa.dialects.reading import open_document
+    from prosa.site.identity import view_of
+    from prosa.source import FileProblem
+
+    try:
+        return frozenset(view_of(open_document(files.read(path), Hints("plain")), name, url="").derived)
+    except FileProblem:
+        return frozenset()
 
 
 @dataclass

@@ -5,7 +5,7 @@ The checks judge this and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -46,11 +46,13 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class NodeSeen:
-    """A node as it was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site."""
+    """A node as it was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site; ``derived`` are
+    the fields that a site gives it because its author wrote none (H9)."""
 
     at: str
     path: str
     model: NodeModel
+    derived: Collection[str] = ()
 
     @property
     def id(self) -> str:

@@ -33,13 +33,15 @@ def front_matter(evidence: Evidence) -> Outcome:
 
 def _head(node: NodeSeen) -> Iterator[Mark]:
     model = node.model
-    if model.fields is None:
+    if model.fields is None and not node.derived:
         yield node.mark(model.anchor.start, "there is no front matter that can be read")
         return
     for name in ("id", "type", "title"):
+        if name in node.derived:
+            continue
         text: Text | None = getattr(model, name)
         if text is None or not text.text.strip():
-            entry = model.fields.entry(name)
+            entry = model.fields.entry(name) if model.fields else None
             where = entry.key.span.start if entry else model.anchor.start
             yield node.mark(where, f"`{name}` {_lack(entry.value if entry else None)}")
 

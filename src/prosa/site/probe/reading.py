@@ -4,9 +4,10 @@ remarks. What an author suppresses in a document counts here all the same: confo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from prosa.data import Entry
 from prosa.diagnostics import Problem
@@ -21,6 +22,7 @@ from prosa.source import Files, Span
 
 _HEAD = ("id", "type", "title")
 _ACTIONS = ("actions", "action")
+_NONE: Mapping[Path, Collection[str]] = MappingProxyType({})
 _AS_NODE = Hints(explicit="mdh")
 
 
@@ -34,10 +36,17 @@ class Read:
 
 
 def read_nodes(
-    paths: Mapping[Path, str], files: Files, root: Path, *, others: Sequence[Path] = (), own: Callable[[Path], Hints]
+    paths: Mapping[Path, str],
+    files: Files,
+    root: Path,
+    *,
+    others: Sequence[Path] = (),
+    derived: Mapping[Path, Collection[str]] = _NONE,
+    own: Callable[[Path], Hints],
 ) -> Read:
     """Reads ``paths`` as nodes, whatever they look like; the values are their decoded URL paths. ``others`` are
-    documents beside them that are read as ``own`` says, so that links to them lead somewhere."""
+    documents beside them that are read as ``own`` says, so that links to them lead somewhere; ``derived`` are the
+    fields that a site would give to those of the paths that lack them."""
     reals = {files.real(path) for path in paths}
     looker = Looker(files, lambda real: _AS_NODE if real in reals else own(real))
     seen = looker.look([*paths, *others])
@@ -48,18 +57,20 @@ def read_nodes(
         if real in found:
             found[real].append(problem)
     return Read(
-        tuple(_nodes(paths, files, seen)),
+        tuple(_nodes(paths, files, seen, derived)),
         tuple(remark for real, problems in found.items() for remark in _remarks(problems, seen[real])),
         tuple(Mark(seen[real].facts.path, seen[real].problems[0].message) for real in found if not seen[real].readable),
     )
 
 
-def _nodes(paths: Mapping[Path, str], files: Files, seen: Mapping[Path, Analysis]) -> Iterator[NodeSeen]:
+def _nodes(
+    paths: Mapping[Path, str], files: Files, seen: Mapping[Path, Analysis], derived: Mapping[Path, Collection[str]]
+) -> Iterator[NodeSeen]:
     for path, url in paths.items():
         analysis = seen[files.real(path)]
         model = analysis.reading.model if analysis.reading else None
         if isinstance(model, NodeModel):
-            yield NodeSeen(analysis.facts.path, url, model)
+            yield NodeSeen(analysis.facts.path, url, model, derived.get(path, ()))
 
 
 def _remarks(problems: Sequence[Problem], analysis: Analysis) -> Iterator[Remark]:
