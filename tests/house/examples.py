@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from tests.house.tree import ROOT
+
 SECONDS = 60
 
 
@@ -159,12 +161,12 @@ def matches(expected: str, printed: str) -> bool:
 
 
 def surroundings(home: Path) -> dict[str, str]:
-    """An environment without a key, in which the commands of this installation are found first, with the package that
-    is tested."""
+    """An environment without a key, in which the commands of this installation are found first, and the package of the
+    tree that these tests belong to, whatever is installed."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
-    tested = {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+    tested = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH", ""))))
     agreed = {"MARKDOWNLANG_AGREE": "Trans rights are human rights"}
-    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", **tested, **agreed}
+    return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": tested, **agreed}
 
 
 def _run(command: list[str], folder: Path, environ: Mapping[str, str]) -> str:

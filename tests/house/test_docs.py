@@ -149,3 +149,11 @@ def test_an_example_that_fails_is_a_difference(tmp_path: Path):
         "```text note.txt\nhello\n```\n```console\n$ cat note.txt\nhello\n$ echo one\ntwo\n```\n```python\n1 / 0\n```\n"
     )
     assert [each.line for each in differences(page, tmp_path, surroundings(tmp_path))] == [4, 10]
+
+
+def test_commands_run_the_package_of_this_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Pages, sites and servers of the tests are those of the tree, though another one is installed."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    command = [sys.executable, "-P", "-c", "import prosa; print(prosa.__file__)"]
+    done = subprocess.run(command, env=surroundings(tmp_path), cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == PACKAGE / "__init__.py"
