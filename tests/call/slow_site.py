@@ -12,15 +12,18 @@ PIECES = 400
 
 
 @contextmanager
-def dripping(first: bytes, again: bytes, *, pause: float = 0.02) -> Iterator[str]:
-    """Its URL. Every ``pause`` seconds it sends ``again`` to each who asked, until they go."""
+def dripping(first: bytes, again: bytes, *, pause: float = 0.02, asked: list[bytes] | None = None) -> Iterator[str]:
+    """Its URL. Every ``pause`` seconds it sends ``again`` to each who asked, until they go; what each ``asked`` is
+    added to a list."""
     listening, over = socket.create_server(("127.0.0.1", 0)), threading.Event()
     threads: list[threading.Thread] = []
 
     def serve(client: socket.socket) -> None:
         with client, suppress(OSError):
             client.settimeout(2)
-            client.recv(65536)
+            heard = client.recv(65536)
+            if asked is not None:
+                asked.append(heard)
             client.sendall(first)
             for _ in range(PIECES):
                 if over.wait(pause):

@@ -8,8 +8,7 @@ Loads httpcore2, so only `transport` imports it.
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ssl import SSLContext
 from typing import Any
@@ -38,9 +37,12 @@ class Watch(threading.local):
     head: int | None = None
     """Bytes that were read of the head; None outside of it."""
 
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+
     @contextmanager
     def awaiting_head(self, host: str, deadline: float) -> Iterator[None]:
-        """Begins an exchange; the head of its answer ends with the block, the deadline (of `time.monotonic`) counts on
+        """Begins an exchange; the head of its answer ends with the block, the deadline (of the clock) counts on
         for the body."""
         self.host, self.deadline, self.head = host, deadline, 0
         try:
@@ -50,7 +52,7 @@ class Watch(threading.local):
 
     def left(self, timeout: float | None, late: type[Exception]) -> float:
         """Seconds that an operation may take. Raises ``late`` where there are none."""
-        left = self.deadline - time.monotonic()
+        left = self.deadline - self._clock()
         if left <= 0:
             raise late("the deadline is over")
         return left if timeout is None else min(timeout, left)

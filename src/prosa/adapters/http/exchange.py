@@ -22,6 +22,8 @@ from prosa.site.origin import Origin, origin_of
 from prosa.site.request import Request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import httpx2
 
 MAX_REDIRECTS = 10
@@ -84,15 +86,15 @@ class Answer:
 
 
 class Exchange:
-    """The connections of one call."""
+    """The connections of one call. ``clock`` gives seconds that only ever grow."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, *, clock: Callable[[], float] = time.monotonic) -> None:
         import httpx2
 
         from prosa.adapters.http.transport import CheckedTransport
 
-        self._bounds = bounds
-        transport = CheckedTransport(allow_private=bounds.allow_private, named=bounds.named)
+        self._bounds, self._clock = bounds, clock
+        transport = CheckedTransport(allow_private=bounds.allow_private, clock=clock, named=bounds.named)
         self._client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False)
 
     def __enter__(self) -> Exchange:
@@ -103,19 +105,19 @@ class Exchange:
 
     def send(self, request: Request) -> Answer:
         """The answer to a request, whatever its status. Raises `HttpProblem`."""
-        deadline = time.monotonic() + self._bounds.seconds
+        deadline = self._clock() + self._bounds.seconds
         for attempt in range(1, self._bounds.attempts + 1):
             last = attempt == self._bounds.attempts
             try:
                 answer = self._follow(request, deadline)
             except HttpProblem as problem:
                 wait = _pause(attempt, "")
-                if last or not _again(request, problem) or time.monotonic() + wait >= deadline:
+                if last or not _again(request, problem) or self._clock() + wait >= deadline:
                     raise
                 time.sleep(wait)
                 continue
             wait = _pause(attempt, answer.retry_after)
-            if last or answer.status not in _AGAIN or wait > MAX_WAIT or time.monotonic() + wait >= deadline:
+            if last or answer.status not in _AGAIN or wait > MAX_WAIT or self._clock() + wait >= deadline:
                 return answer
             time.sleep(wait)
         raise AssertionError("an attempt returns or raises")
@@ -133,7 +135,7 @@ class Exchange:
 
         from prosa.adapters.http.transport import DEADLINE
 
-        left = max(0.001, deadline - time.monotonic())
+        left = max(0.001, deadline - self._clock())
         headers = {"User-Agent": f"prosa/{__version__}", "Accept-Encoding": "identity", **request.sent_headers()}
         host = request.origin.host
         try:
@@ -169,7 +171,7 @@ class Exchange:
             if len(body) > self._bounds.size:
                 message = f"{request.origin.host} sent more than {self._bounds.size:,} bytes"
                 raise HttpProblem(message, "raise the limit with --max-size")
-            if time.monotonic() > deadline:
+            if self._clock() > deadline:
                 raise self._late(request.origin.host)
         kind = response.headers.get("content-type", "").lower()
         url, again = request.address(show=False), response.headers.get("retry-after", "")

@@ -5,6 +5,8 @@ Loads httpx2, so only `exchange` imports it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import httpcore2
 import httpx2
 
@@ -12,7 +14,7 @@ from prosa.adapters.http.address import checked_address
 from prosa.adapters.http.deadline import Watch, WatchedBackend
 
 DEADLINE = "prosa.deadline"
-"""The extension of a request that says when its exchange ends, in the seconds of `time.monotonic`."""
+"""The extension of a request that says when its exchange ends, in the seconds of the clock."""
 
 KEPT_SECONDS = 5.0
 """How long a connection that nobody uses is kept."""
@@ -38,11 +40,13 @@ class CheckedTransport(httpx2.BaseTransport):
     """Sends a request to the checked address of its host. The `Host` header and the name in TLS stay those of the URL,
     so certificates are checked against the name. No request outlasts its `DEADLINE`, which it must have."""
 
-    def __init__(self, *, allow_private: bool, named: tuple[str, int] | None = None) -> None:
+    def __init__(
+        self, *, allow_private: bool, clock: Callable[[], float], named: tuple[str, int] | None = None
+    ) -> None:
         self._allow_private = allow_private
         self._named = named
         self._inner: dict[str, httpx2.HTTPTransport] = {}
-        self._watch = Watch()
+        self._watch = Watch(clock)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """One exchange. Raises `HttpProblem` for an address that is not asked, and for an answer without end."""
