@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.markdownlang import ProgramModel
     from prosa.dialects.mdh.model import NodeModel
-    from prosa.dialects.plain.model import PlainModel
+    from prosa.dialects.plain import PlainModel
     from prosa.dialects.prapti.model import ChatModel
     from prosa.dialects.skill_md.model import SkillModel
     from prosa.dialects.ymj.model import YmjModel

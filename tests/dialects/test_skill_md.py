@@ -13,8 +13,8 @@ from prosa.dialects.detect import detect
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.skill_md import SkillModel, definitions, facts, format_edits, read, references, write
-from prosa.dialects.skill_md.names import as_name, is_name
-from prosa.dialects.skill_md.tools import split_tools
+from prosa.dialects.skill_md.fields import as_name, is_name
+from prosa.dialects.skill_md.read import split_tools
 from prosa.document import parse
 from prosa.rules.engine import check_text
 from prosa.source import SourceText

@@ -1,14 +1,94 @@
-"""Plain Markdown: a document that no other dialect claims. What it says is its links, its title and its other names."""
+"""Plain Markdown: a document that no other dialect claims. What it says is its links, its title and its other names.
 
-from prosa.dialects.dialect import Dialect
-from prosa.dialects.plain.facts import facts
-from prosa.dialects.plain.format import format_edits
-from prosa.dialects.plain.model import PlainModel
-from prosa.dialects.plain.read import masked, read
-from prosa.dialects.plain.references import definitions, references
-from prosa.dialects.plain.write import write
+Its front matter may hold anything, so nothing in it is wrong; what is wrong in any document is found by rules. No form
+of Markdown is better than another without a dialect that says so, so nothing is formatted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prosa.data import Node, Scalar, Sequence, Value
+from prosa.data.yaml_write import write_yaml
+from prosa.diagnostics import Problem
+from prosa.dialects.dialect import Dialect, FormatOptions
+from prosa.dialects.front import FrontReading
+from prosa.document import Def, Document, Ref, link_references
+from prosa.document.foreign import mdx_spans, shortcode_spans
+from prosa.source import Edit, Span
 
 __all__ = ["DIALECT", "PlainModel", "definitions", "facts", "format_edits", "masked", "read", "references", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlainModel:
+    """``title`` is the field `title`, else the first heading of level 1 outside quotations and lists, else None.
+    ``aliases`` are the items of the field `aliases`.
+    """
+
+    document: Document
+    title: Def | None
+    aliases: tuple[Def, ...]
+
+
+def read(front: FrontReading, document: Document) -> tuple[PlainModel, tuple[Problem, ...]]:
+    """The model; there are never problems."""
+    title = front.fields.get("title") if front.fields else None
+    aliases = front.fields.get("aliases") if front.fields else None
+    return PlainModel(document, _title(title, document), _aliases(aliases)), ()
+
+
+def masked(front: FrontReading) -> tuple[Span, ...]:
+    """What is no Markdown in the body: the JavaScript of an MDX file, TOML in shortcodes."""
+    text = front.source.slice(front.body)
+    if front.source.path.lower().endswith(".mdx"):
+        found = mdx_spans(text)
+    else:
+        found = shortcode_spans(text) if "{{<" in text and "[[" in text else iter(())
+    return tuple(each.shift(front.body.start) for each in found)
+
+
+def _title(node: Node | None, document: Document) -> Def | None:
+    if isinstance(node, Scalar) and node.text.strip():
+        return Def("title", node.text, node.span)
+    first = next((each for each in document.headings if each.level == 1 and not each.nested and each.plain), None)
+    return Def("title", first.plain, first.content) if first else None
+
+
+def _aliases(node: Node | None) -> tuple[Def, ...]:
+    """The items of a list; a single value is a list of one."""
+    items = node.items if isinstance(node, Sequence) else (node,)
+    return tuple(Def("alias", item.text, item.span) for item in items if isinstance(item, Scalar) and item.text.strip())
+
+
+def references(model: PlainModel) -> tuple[Ref, ...]:
+    """Links and wikilinks."""
+    return link_references(model.document)
+
+
+def definitions(model: PlainModel) -> tuple[Def, ...]:
+    """The title and the aliases."""
+    return (*((model.title,) if model.title else ()), *model.aliases)
+
+
+def facts(_: PlainModel) -> dict[str, Value]:
+    """No further keys."""
+    return {}
+
+
+def format_edits(_model: PlainModel, _options: FormatOptions) -> tuple[Edit, ...]:
+    """No edits: no form of Markdown is better than another without a dialect that says so."""
+    return ()
+
+
+def write(fields: Mapping[str, Value], body: str) -> str:
+    """The document. Raises ValueError for data nested too deep, TypeError for what is no plain data."""
+    text = body.lstrip("\r\n")
+    if not fields:
+        return text
+    return f"---\n{write_yaml(dict(fields))}---\n" + (f"\n{text}" if text else "")
+
 
 DIALECT: Dialect[PlainModel] = Dialect(
     name="plain",

@@ -1,16 +1,23 @@
 """Agent Skills: a folder whose `SKILL.md` tells an agent what it can do and when to do it.
 
-`read` gives the model, of the published form with front matter and of the bare form without (LA30).
+A skill is read in the published form with front matter and in the bare form without (LA30). `interface.md` fixes no
+keys for what `prosa show` says of one. Its normal form is whatever its author wrote: the specification leaves no choice
+that a formatter could make without changing what a client sees.
 """
 
-from prosa.dialects.dialect import Dialect
-from prosa.dialects.skill_md.facts import facts
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prosa.data import Value
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.dialect import Dialect, FormatOptions
+from prosa.dialects.skill_md.fields import SKILL
 from prosa.dialects.skill_md.fields import SKILL as FRONT
-from prosa.dialects.skill_md.format import format_edits
 from prosa.dialects.skill_md.model import Parameter, SkillModel
 from prosa.dialects.skill_md.read import read
-from prosa.dialects.skill_md.references import definitions, references
-from prosa.dialects.skill_md.write import write
+from prosa.document import Def, Ref, link_references
+from prosa.source import Edit
 
 __all__ = [
     "DIALECT",
@@ -24,6 +31,62 @@ __all__ = [
     "references",
     "write",
 ]
+
+
+def facts(model: SkillModel) -> dict[str, Value]:
+    """The keys of a skill."""
+    return {
+        "name": model.name,
+        "description": model.description,
+        "license": model.license,
+        "compatibility": model.compatibility,
+        "allowed_tools": list(model.allowed_tools),
+        "metadata": dict(model.metadata),
+        "parameters": [_parameter(model, each) for each in model.parameters],
+        "bare": model.bare,
+    }
+
+
+def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
+    return {
+        "name": each.name,
+        "required": each.required,
+        "description": each.description,
+        "line": model.document.source.position(each.span.start).line,
+    }
+
+
+def references(model: SkillModel) -> tuple[Ref, ...]:
+    """The files and pages that its links name."""
+    return link_references(model.document)
+
+
+def definitions(model: SkillModel) -> tuple[Def, ...]:
+    """The name of the skill, as a title: the file itself is called like that of every other skill."""
+    if model.name is None or model.bare:
+        return ()
+    return (Def("title", model.name, model.span("name")),)
+
+
+def format_edits(_model: SkillModel, _options: FormatOptions) -> tuple[Edit, ...]:
+    """No edits."""
+    return ()
+
+
+def write(fields: Mapping[str, Value], instructions: str) -> str:
+    """The document. Fields that are None are left out, unknown ones come last; a list of tools becomes one text.
+
+    Raises ValueError for data nested too deep, TypeError for what is no plain data.
+    """
+    known = {name: value for name, value in fields.items() if value is not None}
+    tools = known.get("allowed-tools")
+    if isinstance(tools, Sequence) and not isinstance(tools, str):
+        known["allowed-tools"] = " ".join(str(tool) for tool in tools)
+    order = [field.name for field in SKILL if field.name in known]
+    ordered = {name: known[name] for name in (*order, *(name for name in known if name not in order))}
+    text = instructions.lstrip("\r\n")
+    return f"---\n{write_yaml(ordered)}---\n" + (f"\n{text}" if text else "")
+
 
 DIALECT: Dialect[SkillModel] = Dialect(
     name="skill_md",

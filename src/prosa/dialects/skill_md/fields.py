@@ -1,6 +1,11 @@
-"""The fields of a skill's front matter: https://agentskills.io/specification, and those of single clients."""
+"""The fields of a skill's front matter (https://agentskills.io/specification, and those of single clients), and what
+its name may be: 1–64 lower-case letters, digits and hyphens, no hyphen at either end and no two in a row.
+"""
 
 from __future__ import annotations
+
+import re
+import unicodedata
 
 from prosa.dialects.fields import Field, Form
 
@@ -48,3 +53,20 @@ SKILL: tuple[Field, ...] = (
     Field("metadata", "string-map"),
     Field("allowed-tools", "anything", wanted="the names of tools, separated by spaces"),
 )
+
+
+MAX_NAME = 64
+
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_OTHER = re.compile(r"[^a-z0-9]+")
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name by the specification."""
+    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
+
+
+def as_name(text: str) -> str | None:
+    """The name that a text comes closest to, or None where nothing of it can stay."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return _OTHER.sub("-", plain).strip("-")[:MAX_NAME].rstrip("-") or None

@@ -1,21 +1,26 @@
 """Read a skill: a front reading and a document in, a `SkillModel` and problems out. Never fails, opens nothing.
 
 Reported here are the shapes of fields and the absence of front matter. What a rule of its own explains better, such as
-a name that other clients refuse, is found by rules.
+a name that other clients refuse, is found by rules. Tools are one text with spaces between them by the specification;
+in the wild they are also separated by commas, or a YAML list. Parameters are the items of a list under a heading, or
+behind a line, that says "Parameters" (L46): those that begin with a name, in backticks or in lower case. What looks
+otherwise is left alone: it is an instruction like any other.
 """
 
 from __future__ import annotations
 
-from prosa.data import Entry, Mapping, Scalar
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.fields import Owner, read_fields, text_of
+from prosa.dialects.fields import Owner, read_fields, text_of, type_name
 from prosa.dialects.front import FrontReading
-from prosa.dialects.skill_md.fields import CLIENT_FIELDS, SKILL
-from prosa.dialects.skill_md.model import SkillModel
-from prosa.dialects.skill_md.names import as_name
-from prosa.dialects.skill_md.parameters import read_parameters
-from prosa.dialects.skill_md.tools import read_tools
+from prosa.dialects.skill_md.fields import CLIENT_FIELDS, SKILL, as_name
+from prosa.dialects.skill_md.model import Parameter, SkillModel
 from prosa.document import Document
+from prosa.source import Span
 
 
 def read(front: FrontReading, document: Document) -> tuple[SkillModel, tuple[Problem, ...]]:
@@ -73,3 +78,84 @@ def _texts(entry: Entry | None) -> dict[str, str]:
     if entry is None or not isinstance(entry.value, Mapping):
         return {}
     return {each.key.text: each.value.text for each in entry.value if isinstance(each.value, Scalar)}
+
+
+def read_tools(node: Node) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """The tools, and `wrong-type` where they cannot be any."""
+    if isinstance(node, Scalar):
+        return split_tools(node.text), ()
+    if isinstance(node, Sequence) and all(isinstance(item, Scalar) for item in node.items):
+        return tuple(item.text.strip() for item in node.items if isinstance(item, Scalar) and item.text.strip()), ()
+    message = f"`allowed-tools` must be the names of tools, separated by spaces, not {type_name(node)}"
+    return (), (Problem("wrong-type", message, node.span),)
+
+
+def split_tools(text: str) -> tuple[str, ...]:
+    """The tools of a text: split at spaces and commas outside parentheses."""
+    tools: list[str] = []
+    start = depth = 0
+    for at, char in enumerate(f"{text} "):
+        depth = max(depth + (char == "(") - (char == ")"), 0)
+        if char in " \t\r\n," and (not depth or at == len(text)):
+            if at > start:
+                tools.append(text[start:at].strip())
+            start = at + 1
+    return tuple(tool for tool in tools if tool)
+
+
+_TITLE = re.compile(r"[*_]*(?:parameters|arguments|inputs?)[*_]*:?[*_]*", re.IGNORECASE)
+_ITEM = re.compile(
+    r"(?:[-+*]|\d{1,9}[.)])[ \t]+"
+    r"[*_]*(?P<name>`[A-Za-z][\w.-]*`|[a-z][\w.-]*)[*_]*[ \t]*"
+    r"(?:\((?P<note>[^()\r\n]*)\))?[ \t]*[*_]*"
+    r"(?:(?P<mark>:|—|–|-(?=[ \t]))[*_]*[ \t]*(?P<text>.*))?",
+    re.DOTALL,
+)
+_REQUIRED = re.compile(r"\brequired\b", re.IGNORECASE)
+_OPTIONAL = re.compile(r"\b(?:optional|default)\b", re.IGNORECASE)
+
+
+def read_parameters(document: Document) -> tuple[Parameter, ...]:
+    """The parameters, in order; of several such lists, the first counts."""
+    listed = next(_lists_after_titles(document), None)
+    if listed is None:
+        return ()
+    starts = [item.start for item in document.items]
+    inside = document.items[bisect_left(starts, listed.start) : bisect_left(starts, listed.end)]
+    return tuple(_parameters(document, inside))
+
+
+def _lists_after_titles(document: Document) -> Iterator[Span]:
+    """The lists with nothing but blank space between them and a title."""
+    lists = document.lists
+    starts = [span.start for span in lists]
+    headings = (each.span for each in document.headings if _TITLE.fullmatch(each.plain.strip()))
+    lines = (_last_line(document, each.span) for each in document.paragraphs if not each.nested)
+    titles = (*headings, *(span for span in lines if _TITLE.fullmatch(document.source.slice(span).strip())))
+    for title in sorted(titles):
+        at = bisect_left(starts, title.end)
+        if at < len(lists) and not document.source.text[title.end : starts[at]].strip():
+            yield lists[at]
+
+
+def _last_line(document: Document, span: Span) -> Span:
+    text = document.source.text
+    start = max(text.rfind("\n", span.start, span.end), text.rfind("\r", span.start, span.end))
+    return Span(max(start + 1, span.start), span.end)
+
+
+def _parameters(document: Document, items: tuple[Span, ...]) -> Iterator[Parameter]:
+    end = 0
+    for span in items:
+        match = _ITEM.match(document.source.text, span.start, span.end)
+        if span.start >= end and match and (match["note"] is not None or match["mark"]):
+            yield Parameter(
+                match["name"].strip("`"), _required(match["note"] or ""), " ".join((match["text"] or "").split()), span
+            )
+        end = max(end, span.end)  # an item inside another explains it
+
+
+def _required(note: str) -> bool | None:
+    if _REQUIRED.search(note):
+        return True
+    return False if _OPTIONAL.search(note) else None

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.fields import shown
+from prosa.dialects.skill_md.fields import MAX_NAME, as_name, is_name
 from prosa.dialects.skill_md.model import SkillModel
-from prosa.dialects.skill_md.names import MAX_NAME, as_name, is_name
 from prosa.rules.subject import Subject
 from prosa.source import Edit
 
