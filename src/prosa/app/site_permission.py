@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prosa.dialects.mdh.forms import action_url_form
+from prosa.dialects.mdh.fields import action_url_form
 from prosa.dialects.mdh.model import METHODS
 from prosa.render.plain import safe
 from prosa.site.offer import MAX_NAME

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from prosa.dialects.mdh.forms import template_names
+from prosa.dialects.mdh.fields import template_names
 from prosa.render.plain import safe, safe_source
 from prosa.site.follow import leads
 from prosa.site.node import SiteNode

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.changing import changing_word
-from prosa.dialects.mdh.forms import accept_form, action_url_form, content_type_form, header_name_form, template_names
+from prosa.dialects.mdh.action import changing_word
+from prosa.dialects.mdh.fields import accept_form, action_url_form, content_type_form, header_name_form, template_names
 from prosa.dialects.mdh.jsonpath import JsonPathError, Parts, parse_jsonpath
 from prosa.dialects.mdh.model import METHODS
 from prosa.schema import Schema, SchemaError

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin
 
-from prosa.dialects.mdh.target import target_of
+from prosa.dialects.mdh.url import target_of
 from prosa.site.address import normal_url
 from prosa.site.origin import origin_of
 

@@ -1,22 +1,29 @@
-"""The actions of a node (H5, H11–H15): mappings in, `ActionModel`s and the problems of their shape out."""
+"""The actions of a node (H5, H11–H15): mappings in, `ActionModel`s and the problems of their shape out.
+
+An id is opaque, but one word, so that a link, a URL or a tool can carry it (H9, HA20). A body schema must compile
+(HA16); where it is a URL, nothing is fetched. Parameters of a query have a description where a site has the extension
+(HA11). Pagination says how to ask for the next page, and where a response names it (HA17, HA18).
+
+`changing_word` judges a name: a rule warns where an action that is called like a change has the method GET, and clients
+ask before they send it (H17, HA19).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
+from dataclasses import replace
 
-from prosa.data import Entry, Mapping, Node, Scalar, Sequence
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.fields import Field, Owner, read_fields, shown
-from prosa.dialects.mdh.body_schema import read_body_schema
-from prosa.dialects.mdh.fields import ACTION, AUTH
-from prosa.dialects.mdh.forms import template_names
-from prosa.dialects.mdh.identifier import identifier_problems
-from prosa.dialects.mdh.model import METHODS, ActionModel, AuthModel, Text
-from prosa.dialects.mdh.pagination import read_pagination
-from prosa.dialects.mdh.query import read_query
-from prosa.source import SourceText
+from prosa.dialects.fields import Field, Owner, read_fields, shown, type_name
+from prosa.dialects.mdh.fields import ACTION, AUTH, PAGINATION, QUERY, REQUEST, RESPONSE, template_names, url_form
+from prosa.dialects.mdh.jsonpath import JsonPathError, parse_jsonpath
+from prosa.dialects.mdh.model import METHODS, ActionModel, AuthModel, PaginationModel, QueryModel, SchemaRef, Text
+from prosa.schema import check_schema_shape
+from prosa.source import SourceText, Span
 
 
 def read_actions(holders: Many[Node], source: SourceText) -> tuple[tuple[ActionModel, ...], tuple[Problem, ...]]:
@@ -100,3 +107,188 @@ def _unknown_method(method: Text | None) -> Iterator[Problem]:
     message = f"`{shown(method.text)}` is not a value of `actions.method`; it is one of {choices}"
     meant = Misspelling(method.text, guess) if guess else None
     yield Problem("unknown-value", message, method.span, notes, misspelling=meant)
+
+
+def read_body_schema(entry: Entry | None) -> tuple[SchemaRef | None, tuple[Problem, ...]]:
+    """The schema of a request body. One without `type` describes an object, so its absence is no problem (HA16)."""
+    if entry is None:
+        return None, ()
+    node = entry.value
+    if isinstance(node, Mapping):
+        problems = tuple(each for each in check_schema_shape(node) if each.rule != "schema-without-type")
+        valid = not any(each.rule == "bad-schema" for each in problems)
+        return SchemaRef(None, node, to_value(node), valid), problems
+    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+        wanted = "a JSON Schema as a mapping, or the URL of one"
+        message = f"`actions.body_schema` must be {wanted}, not {type_name(node)}"
+        return None, (Problem("wrong-type", message, node.span),)
+    complaint = url_form(node.text)
+    if complaint:
+        return None, (Problem("wrong-form", f"`actions.body_schema` {complaint}", node.span),)
+    return SchemaRef(Text.of(node), node, node.text, valid=True), ()
+
+
+def read_query(entry: Entry | None) -> tuple[QueryModel | None, tuple[Problem, ...]]:
+    """The parameters of an action."""
+    if entry is None or not isinstance(entry.value, Mapping):
+        return None, ()
+    owner = Owner("`query`", entry.key.span, "query.", unknown=Severity.INFO)
+    entries, problems = read_fields(entry.value, QUERY, owner)
+    properties = entries.get("properties")
+    described = properties.value if properties and isinstance(properties.value, Mapping) else None
+    names = tuple(Text.of(each.key) for each in described) if described else ()
+    model = QueryModel(_names(entries.get("required")), _names(entries.get("optional")), names)
+    return model, (*problems, *_property_problems(described))
+
+
+def _names(entry: Entry | None) -> tuple[Text, ...]:
+    if entry is None or not isinstance(entry.value, Sequence):
+        return ()
+    return tuple(Text.of(item) for item in entry.value.items if isinstance(item, Scalar))
+
+
+def _property_problems(described: Mapping | None) -> tuple[Problem, ...]:
+    """A description is a schema as far as the specification goes; mistakes in it are warnings, since it may go on."""
+    problems: list[Problem] = []
+    for entry in described or ():
+        if not _is_description(entry.value):
+            message = f"`query.properties.{shown(entry.key.text)}` must be a mapping, not {type_name(entry.value)}"
+            problems.append(Problem("wrong-type", message, entry.value.span))
+            continue
+        found = check_schema_shape(entry.value)
+        problems += [
+            replace(problem, severity=Severity.WARNING) for problem in found if problem.rule != "schema-without-type"
+        ]
+    return tuple(problems)
+
+
+def _is_description(node: Node) -> bool:
+    return isinstance(node, Mapping) or (isinstance(node, Scalar) and node.value is None)
+
+
+_RFC = "JSONPath is RFC 9535 here, and a path leads to one value: `$.page.next_cursor`, `$['a b'][0]`"
+
+
+def read_pagination(entry: Entry | None, source: SourceText) -> tuple[PaginationModel | None, tuple[Problem, ...]]:
+    """The pagination of an action."""
+    if entry is None or not isinstance(entry.value, Mapping):
+        return None, ()
+    top, problems = _fields(entry, PAGINATION, "pagination")
+    request, request_problems = _fields(top.get("request"), REQUEST, "pagination.request")
+    response, response_problems = _fields(top.get("response"), RESPONSE, "pagination.response")
+    texts = {name: Text.of(each.value) for name, each in response.items()}  # type: ignore[arg-type]
+    path_problems = [problem for name, text in texts.items() if (problem := _path_problem(name, text, source))]
+    model = PaginationModel(
+        type=_text(top.get("type")),
+        cursor_param=_text(request.get("cursor_param")),
+        limit_param=_text(request.get("limit_param")),
+        next_cursor=texts.get("next_cursor_jsonpath"),
+        prev_cursor=texts.get("prev_cursor_jsonpath"),
+        next_link=texts.get("next_link_jsonpath"),
+        self_link=texts.get("self_link_jsonpath"),
+        span=entry.key.span,
+    )
+    return model, (*problems, *request_problems, *response_problems, *path_problems)
+
+
+def _fields(entry: Entry | None, table: tuple[Field, ...], name: str) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
+    if entry is None or not isinstance(entry.value, Mapping):
+        return {}, ()
+    owner = Owner(f"`{name}`", entry.key.span, f"{name.split('.')[-1]}.", unknown=Severity.INFO)
+    return read_fields(entry.value, table, owner)
+
+
+def _text(entry: Entry | None) -> Text | None:
+    return Text.of(entry.value) if entry is not None else None  # type: ignore[arg-type]
+
+
+def _path_problem(name: str, path: Text, source: SourceText) -> Problem | None:
+    try:
+        parse_jsonpath(path.text)
+    except JsonPathError as error:
+        span = _inside(path, error.offset, source)
+        return Problem("bad-jsonpath", f"the path `{shown(path.text)}` in `{name}` {error.message}", span, (_RFC,))
+    return None
+
+
+def _inside(path: Text, offset: int, source: SourceText) -> Span:
+    """The character at which a path goes wrong, or all of it where quotes and escapes hide the place."""
+    written = source.slice(path.span)
+    at = written.find(path.text)
+    if at < 0 or at > 1:
+        return path.span
+    start = path.span.start + at + min(offset, len(path.text))
+    return Span(start, min(start + 1, path.span.end))
+
+
+def identifier_problems(identifier: Text | None, owner: str) -> Iterator[Problem]:
+    """`identifier-form` where an id has white space, or begins as only a URL in `target` does (HA4)."""
+    if identifier is None:
+        return
+    text = identifier.text
+    if any(character.isspace() for character in text):
+        message = f"the id `{shown(text)}` of {owner} has white space"
+        yield Problem("identifier-form", message, identifier.span, ("write one word, with hyphens or dots",))
+    elif text.startswith("url:"):
+        message = f"the id `{shown(text)}` of {owner} begins with `url:`, as only URLs in `target` do"
+        yield Problem(
+            "identifier-form", message, identifier.span, ("a prefix of your own is fine, `svc:` for example",)
+        )
+
+
+CHANGING = frozenset(
+    (
+        *("add", "approve", "borrow", "buy", "cancel", "checkout", "confirm", "create", "delete", "destroy", "enroll"),
+        *("insert", "modify", "pay", "publish", "purchase", "reject", "remove", "rename", "renew", "send", "submit"),
+        *("subscribe", "unsubscribe", "upload"),
+    )
+)
+"""Verbs that change something wherever they stand first or last."""
+
+AMBIGUOUS = frozenset(("book", "edit", "order", "post", "register", "reserve", "return", "save", "set", "update"))
+"""Words that are verbs only by their place: `rooms.book`, "Book a room"; not in `book.show` or `orders`."""
+
+READING = frozenset(
+    (
+        *("browse", "check", "count", "details", "fetch", "find", "form", "get", "help", "history", "info", "list"),
+        *("lookup", "options", "policies", "policy", "preview", "query", "quote", "read", "search", "show", "status"),
+        *("summary", "terms", "view"),
+    )
+)
+"""Words that say a name is about reading, whatever else is in it."""
+
+ARTICLES = frozenset(("a", "an", "the", "this", "these", "your", "my", "one"))
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CUT = 200
+"""Characters of a name that are looked at."""
+
+
+def changing_word(id: str, title: str) -> str:  # noqa: A002 - the name of the field
+    """The verb in an id or a title that says that something is changed; empty where none does."""
+    return _of_id(id) or _of_title(title)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text[:_CUT])]
+
+
+def _of_id(text: str) -> str:
+    words = _words(text)
+    if not words or READING.intersection(words):
+        return ""
+    places = {words[-1], *_words(re.split(r"[.:/]", text[:_CUT])[-1])[:1]}
+    sure = sorted(places & CHANGING)
+    if sure:
+        return sure[0]
+    return words[-1] if len(words) > 1 and words[-1] in AMBIGUOUS else ""
+
+
+def _of_title(text: str) -> str:
+    words = _words(text)
+    if not words or READING.intersection(words):
+        return ""
+    first = words[0]
+    if first in CHANGING and len(words) > 1:
+        return first
+    return first if first in AMBIGUOUS and words[1:2] and words[1] in ARTICLES else ""

@@ -1,11 +1,20 @@
-"""What `prosa show` says about a node, with the keys that interface.md fixes."""
+"""What a node tells others: the keys of `prosa show` that interface.md fixes, references and definitions for the graph
+(H4, X21), and plain data for the rules of a whole site, which travels between processes.
+"""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import unquote
 
 from prosa.data import Value
 from prosa.dialects.fields import declared_value
 from prosa.dialects.mdh.fields import ACTION
-from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel
+from prosa.dialects.mdh.model import ActionModel, LinkModel, NodeModel, Text
+from prosa.dialects.mdh.url import resolve, target_of
+from prosa.document.references import Def, Ref
+from prosa.source import Span
 
 
 def facts(model: NodeModel, *, md_url: str | None = None) -> dict[str, Value]:
@@ -44,3 +53,106 @@ def action_value(action: ActionModel) -> dict[str, Value]:
     if action.method and action.verb:
         value["method"] = action.verb
     return value
+
+
+def references(model: NodeModel) -> tuple[Ref, ...]:
+    """Links of the front matter, then links of the body, then wikilinks, each in the order written.
+
+    Inline links to other sites have the kind ``url``; those within the site the kind ``path``, relative to the URL of
+    the node (HA6) where they do not begin with `/`. Links that are only a fragment point at nothing else.
+    """
+    front = (ref for link in model.links for ref in _front(link))
+    inline = (ref for each in model.inline_links if (ref := _inline(each.href, each.span)))
+    wikilinks = (
+        Ref("wikilink", each.target, "stem", each.span, fragment=each.fragment or "")
+        for each in model.wikilinks
+        if each.target
+    )
+    return (*front, *inline, *wikilinks)
+
+
+def definitions(model: NodeModel) -> tuple[Def, ...]:
+    """The id, the title and the aliases of a node (HA22: the latter two for search)."""
+    named: list[Def] = []
+    if model.id:
+        named.append(Def("id", model.id.text, model.id.span))
+    if model.title:
+        named.append(Def("title", model.title.text, model.title.span))
+    return (*named, *(Def("alias", alias.text, alias.span) for alias in model.aliases))
+
+
+def _front(link: LinkModel) -> Iterator[Ref]:
+    rel = link.rel.text if link.rel else None
+    if link.target is not None:
+        target = target_of(link.target.text)
+        path, _, fragment = target.text.partition("#") if target.kind == "path" else (target.text, "", "")
+        yield Ref("front-matter", path, target.kind, link.target.span, rel=rel, fragment=fragment)
+    elif link.href is not None and (ref := _inline(link.href.text, link.href.span)):
+        yield Ref("front-matter", ref.target, ref.kind, ref.span, rel=rel, fragment=ref.fragment)
+
+
+def _inline(href: str, span: Span) -> Ref | None:
+    if resolve("/", href).origin:
+        return Ref("inline", href, "url", span)
+    path, _, fragment = href.partition("#")
+    path = unquote(path.partition("?")[0])
+    return Ref("inline", path, "path", span, fragment=fragment) if path else None
+
+
+CONTRACT: tuple[str, ...] = (
+    *("accept", "content_type", "auth", "query", "body_schema", "response_schema", "pagination"),
+)
+"""The parts of an action beyond method and URL that a client acts on (HW8)."""
+
+
+def corpus_facts(model: NodeModel) -> dict[str, Value]:
+    """Plain tuples; spans are pairs of offsets.
+
+    ``links``: `(href, span)` of the body. ``targets``: `(kind, text, span)` of the front matter, kind `id` or `path`.
+    ``actions``: `(id, method, url, contract, span)`, those that have all three; a contract is `(part, JSON)` pairs.
+    ``wikilinks``: `(target, label, fragment, embed, span)`. ``anchor``: where to point at the whole node.
+    """
+    anchor = model.id.span if model.id else model.anchor
+    return {
+        "id": model.id.text if model.id else "",
+        "type": model.type.text if model.type else "",
+        "title": model.title.text if model.title else "",
+        "anchor": _pair(anchor),
+        "canonical": model.canonical_url.text if model.canonical_url else "",
+        "links": tuple((each.href, _pair(each.span)) for each in model.inline_links),
+        "targets": tuple(target for link in model.links for target in _targets(link)),
+        "actions": tuple(_action(each) for each in model.actions if each.id and each.method and each.url),
+        "wikilinks": tuple(
+            (each.target, each.label, each.fragment, each.embed, _pair(each.span)) for each in model.wikilinks
+        ),
+    }
+
+
+def _pair(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _targets(link: LinkModel) -> tuple[tuple[str, str, tuple[int, int]], ...]:
+    """Absolute URLs are nobody's business here."""
+    found = []
+    if link.target is not None:
+        target = target_of(link.target.text)
+        found.append((target.kind, target.text, _pair(link.target.span)))
+    if link.href is not None:
+        found.append(("path", link.href.text, _pair(link.href.span)))
+    return tuple(each for each in found if each[0] != "url")
+
+
+def _action(action: ActionModel) -> tuple[str, str, str, tuple[tuple[str, str], ...], tuple[int, int]]:
+    value = action_value(action)
+    contract = tuple((part, _canonical(value[part])) for part in CONTRACT if value.get(part) is not None)
+    span = action.id.span if action.id else action.anchor
+    return _text(action.id), action.verb, _text(action.url), contract, _pair(span)
+
+
+def _canonical(value: Value) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _text(text: Text | None) -> str:
+    return text.text if text else ""

@@ -1,19 +1,24 @@
-"""Tolerated forms: what is understood although it is written another way (X4), each with the fix that `fmt` applies.
+"""Tolerated forms: what is understood although it is written another way (X4), each with the fix that `fmt` applies:
+`actions` for `action`, methods in capital letters, URLs of actions from the root, `url:` in front of URL targets (HA4,
+HA9, H11).
 
-In: a node. Out: `single-action`, `method-case`, `relative-action-url` and `bare-url-target`. A fix is offered only
-where its edits are certain to change nothing else.
+In: a node. Out: `single-action`, `method-case`, `relative-action-url` and `bare-url-target`, and the edits of the
+normal form. A fix is offered only where its edits are certain to change nothing else. The edits of the normal form are
+these fixes, so a document without such forms stays as it is: formatting twice is formatting once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from prosa.data import Entry, Mapping, Sequence, read_yaml, to_value
 from prosa.diagnostics import Fix, Problem
+from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import METHODS, ActionModel, NodeModel, Text
-from prosa.dialects.mdh.singular import plural_edits
-from prosa.dialects.mdh.target import BARE_URL, PREFIX
-from prosa.source import Edit, SourceText, Span
+from prosa.dialects.mdh.url import BARE_URL, PREFIX
+from prosa.source import Edit, SourceText, Span, apply_edits
 
 
 def tolerated(model: NodeModel) -> Iterator[Problem]:
@@ -79,3 +84,48 @@ def _literal(text: Text, source: SourceText) -> Span | None:
         if source.slice(span) == text.text:
             return span
     return None
+
+
+_LINE_START = re.compile(r"(?:\r\n|\n|\r)(?=[^\r\n])")
+_INDENT = "  "
+
+
+def plural_edits(model: NodeModel, entry: Entry) -> tuple[Edit, ...]:
+    """The edits that make a list under `actions` of the entry `action`; none where that is not certain."""
+    if model.fields is None or model.fields.entry("actions"):
+        return ()
+    edits = (Edit(entry.key.span, "actions"), *_as_list(model.source, entry))
+    return edits if _same_data(model, entry, edits) else ()
+
+
+def _as_list(source: SourceText, entry: Entry) -> tuple[Edit, ...]:
+    span = entry.value.span
+    if not isinstance(entry.value, Mapping):
+        return ()
+    if source.slice(span).startswith("{"):
+        return Edit(Span(span.start, span.start), "["), Edit(Span(span.end, span.end), "]")
+    inner = source.slice(span).rstrip()
+    starts = [span.start + match.end() for match in _LINE_START.finditer(inner)]
+    shift = (Edit(Span(start, start), _INDENT) for start in starts)
+    return Edit(Span(span.start, span.start), "- "), *shift
+
+
+def _same_data(model: NodeModel, entry: Entry, edits: tuple[Edit, ...]) -> bool:
+    """Whether the new front matter reads as the old one with the action in a list."""
+    if model.fields is None or not isinstance(entry.value, Mapping | Sequence):
+        return False
+    start, end = model.anchor.end, model.body.start
+    old = model.source.text[start:end].rstrip("\r\n").removesuffix("---")
+    reading = read_yaml(apply_edits(old, [Edit(edit.span.shift(-start), edit.replacement) for edit in edits]))
+    if reading.problems or not isinstance(reading.node, Mapping):
+        return False
+    value = to_value(entry.value)
+    expected = {each.key.text: to_value(each.value) for each in model.fields if each is not entry}
+    expected["actions"] = value if isinstance(value, list) else [value]
+    return bool(to_value(reading.node) == expected)
+
+
+def format_edits(model: NodeModel, options: FormatOptions) -> tuple[Edit, ...]:
+    """The edits that bring a node to its normal form; MDH has no hashes, so ``options`` changes nothing."""
+    del options
+    return tuple(edit for problem in tolerated(model) if problem.fix for edit in problem.fix.edits)

@@ -13,9 +13,8 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Owner, read_fields
 from prosa.dialects.front import FrontReading
-from prosa.dialects.mdh.action import read_actions
+from prosa.dialects.mdh.action import identifier_problems, read_actions
 from prosa.dialects.mdh.fields import LINK, LINK_WITH_HREF, NODE
-from prosa.dialects.mdh.identifier import identifier_problems
 from prosa.dialects.mdh.model import InlineLink, LinkModel, NodeModel, Text, WikilinkModel
 from prosa.dialects.mdh.normal import tolerated
 

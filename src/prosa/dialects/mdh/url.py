@@ -1,4 +1,5 @@
-"""Where the documents of a site live: file paths to URL paths and back to names, links to URL paths (HA2, HA5, HA6).
+"""Where the documents of a site live, and what a target names: file paths to URL paths and back to names, links to URL
+paths, ids and `url:` (H10, HA2, HA4, HA5, HA6).
 
 In: paths relative to the root of the site, with `/`; destinations of links. Out: URL paths. Pure text, no file is
 looked at.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 SUFFIXES: tuple[str, ...] = (".md", ".markdown")
@@ -138,3 +140,23 @@ def _no_dots(path: str) -> str:
     if parts[-1] in (".", ".."):
         out.append("")
     return "/" + "/".join(out)
+
+
+PREFIX = "url:"
+BARE_URL = re.compile(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
+"""What begins as no id does: a URL whose prefix was forgotten."""
+
+
+class Target(NamedTuple):
+    """What a target means: a node id, a path on the site, or an absolute URL; without the prefix."""
+
+    kind: Literal["id", "path", "url"]
+    text: str
+
+
+def target_of(text: str) -> Target:
+    """The meaning of a target. A URL without its prefix is understood, and reported by the reader."""
+    bare = text.removeprefix(PREFIX)
+    if bare == text and not BARE_URL.match(text):
+        return Target("id", text)
+    return Target("path" if bare.startswith(("/", "./", "../")) else "url", bare)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
-from prosa.dialects.mdh.changing import changing_word
+from prosa.dialects.mdh.action import changing_word
 from prosa.rules.subject import Subject
 
 

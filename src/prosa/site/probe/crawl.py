@@ -15,7 +15,7 @@ from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from prosa.dialects.mdh.model import NodeModel
-from prosa.dialects.mdh.target import target_of
+from prosa.dialects.mdh.url import target_of
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDH
 from prosa.rules.mdh.leads import Leads

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from prosa.data import Mapping, Node, Scalar, Sequence
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.facts import action_value
-from prosa.dialects.mdh.forms import action_url_form
+from prosa.dialects.mdh.fields import action_url_form
 from prosa.dialects.mdh.model import METHODS, ActionModel, Text
 from prosa.dialects.mdh.url import origin_of
 from prosa.site.contract import read_contract
