@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prosa.data.front_matter import split_front_matter
-from prosa.dialects.prapti.below import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
 from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.write import find_lines_below, keeps, lead, line_end, says_the_same, takes_replies
 from tests.chat.chats import chat
 from tests.chat.test_escape import HOSTILE, LETTERS, signature
 from tests.work import is_linear

@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.app.chat import grants
-from prosa.dialects.prapti.built_in import BUILT_IN
+from prosa.dialects.prapti.built_in import BUILT_IN, fenced
 from prosa.dialects.prapti.commands import MAX_OUTPUT, Plugin, PluginCommand
-from prosa.dialects.prapti.include import fenced
-from prosa.dialects.prapti.trust import ACTIONS
+from prosa.dialects.prapti.fields import ACTIONS
 from prosa.document import fence_texts
 from prosa.runtime.errors import ProgramRefused, RunError
 from tests.chat.chats import ready, sent

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.prapti.escape import Escaping, escaped, restored
-from prosa.dialects.prapti.open_end import closing
-from prosa.dialects.prapti.open_fence import MAX_PROBED
+from prosa.dialects.prapti.escape import MAX_PROBED, Escaping, escaped, restored
+from prosa.dialects.prapti.write import closing
 from tests.chat.chats import chat
 from tests.work import is_linear
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prosa.app.chat.prepare import prepare
 from prosa.app.options import Options
 from prosa.dialects.prapti.built_in import BUILT_IN
+from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES
 from prosa.dialects.prapti.fields import SETTINGS
-from prosa.dialects.prapti.responders import CHAT_ROLES, TEXT_ROLES
 from prosa.render.turns import turns_text
 from tests.chat.chats import around
 from tests.house.examples import fences

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti import facts, format_edits, read, references
-from prosa.dialects.prapti.effective import effective
+from prosa.dialects.prapti.configuration import effective
 from prosa.dialects.prapti.write import NewMessage, write
 from prosa.document import parse
 from prosa.rules.engine import check_text

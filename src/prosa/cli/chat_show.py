@@ -60,7 +60,7 @@ def print_turns(conversation: Conversation, console: Console, form: str) -> None
 
 def _print_values(conversation: Conversation, console: Console, form: str) -> None:
     from prosa.cli.run import as_json
-    from prosa.dialects.prapti.inspect import as_rows, inspected
+    from prosa.dialects.prapti.configuration import as_rows, inspected
 
     if form == "json":
         console.out(as_json(as_rows(conversation.values)))

@@ -19,7 +19,7 @@ from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.load import limits_in
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.names import wire_names
+from prosa.dialects.prapti.headings import wire_names
 from prosa.runtime.errors import AnswerCut, RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore
 from prosa.runtime.limits import Limits

@@ -40,7 +40,7 @@ class Opened:
 
     def with_message(self, message: str, speaker: str | None) -> SourceText:
         """The text with a message at its end, as it would be written."""
-        from prosa.dialects.prapti.below import lead
+        from prosa.dialects.prapti.write import lead
 
         text = self.source.text
         added = "".join(message_pieces(text, message, speaker))
@@ -142,7 +142,7 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 def joint() -> Joint:
     """How text joins a chat."""
     from prosa.adapters.files.append import Joint
-    from prosa.dialects.prapti.below import find_lines_below, lead, line_end
+    from prosa.dialects.prapti.write import find_lines_below, lead, line_end
 
     return Joint(lead, line_end, find_lines_below, whole="### @")
 
@@ -172,7 +172,7 @@ def locked_words(path: Path) -> RunError:
 
 def require_takes_replies(found: Opened) -> None:
     """Refuses a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
-    from prosa.dialects.prapti.below import takes_replies
+    from prosa.dialects.prapti.write import takes_replies
 
     if not takes_replies(found.source.text):
         why = (
@@ -272,7 +272,7 @@ class TextBelow:
     @property
     def text(self) -> str:
         """The chat and the pieces."""
-        from prosa.dialects.prapti.below import lead, line_end
+        from prosa.dialects.prapti.write import lead, line_end
 
         if not self.pieces:
             return self.before

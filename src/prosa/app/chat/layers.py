@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from prosa.diagnostics import Diagnostic
-    from prosa.dialects.prapti.layers import Layer, LayerKind
+    from prosa.dialects.prapti.configuration import Layer, LayerKind
     from prosa.source import Files, SourceText
 
 
@@ -30,7 +30,7 @@ def read_layer(
 ) -> ReadLayer:
     """The layer that a source makes."""
     from prosa.dialects.front import read_front
-    from prosa.dialects.prapti.layers import Layer
+    from prosa.dialects.prapti.configuration import Layer
     from prosa.dialects.prapti.read import read
     from prosa.document import parse
     from prosa.rules.rank import Policy, rank
@@ -68,7 +68,7 @@ def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Fil
 
 def _user(folder: Path) -> list[ReadLayer]:
     from prosa.adapters.files import RootedFiles
-    from prosa.dialects.prapti.layers import USER_FILES
+    from prosa.dialects.prapti.configuration import USER_FILES
 
     paths = (folder / name for name in USER_FILES)
     return [
@@ -79,7 +79,7 @@ def _user(folder: Path) -> list[ReadLayer]:
 def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
     """From the root to the folder of the chat; a file that says so is the first one."""
     from prosa.adapters.files.read import real_path
-    from prosa.dialects.prapti.layers import TREE_FILE, is_config_root
+    from prosa.dialects.prapti.configuration import TREE_FILE, is_config_root
 
     found: list[ReadLayer] = []
     folder = real_path(path.parent)

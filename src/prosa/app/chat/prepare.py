@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.prapti import ChatModel
     from prosa.dialects.prapti.commands import Plugin, Registry
-    from prosa.dialects.prapti.effective import EffectiveValue
+    from prosa.dialects.prapti.configuration import EffectiveValue
     from prosa.dialects.prapti.perform import Performed
     from prosa.dialects.prapti.write import NewMessage
     from prosa.runtime.lower.prapti import Lowered, Turn
@@ -211,8 +211,7 @@ class _Preparing:
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Everything that is wrong and changes what is sent, in the order of the files."""
         from prosa.diagnostics import Problem, Severity
-        from prosa.dialects.prapti.misspelled import misspelled
-        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS
+        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled
         from prosa.rules.rank import Policy, ordered, rank
 
         found = [each for layer in self.layers for each in layer.diagnostics]
@@ -259,7 +258,7 @@ def _max_size(choices: Options, around: Environment) -> int:
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:
     """The plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
     from prosa.app.chat.grants import load_plugins
-    from prosa.dialects.prapti.trust import BUILT_IN_PLUGINS, loads
+    from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
 
     trusted = [each.layer.model for each in layers if each.layer.trusted]
     named = [loads(line) for model in trusted for line in model.actions if line.name == "plugins.load"]
@@ -268,8 +267,8 @@ def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, 
 
 def _shown(done: Performed, registry: Registry) -> list[NewMessage]:
     """What commands want to be shown, as hidden messages."""
-    from prosa.dialects.prapti.include import fenced
-    from prosa.dialects.prapti.inspect import inspected
+    from prosa.dialects.prapti.built_in import fenced
+    from prosa.dialects.prapti.configuration import inspected
     from prosa.dialects.prapti.write import NewMessage
 
     texts = {"tree": inspected(done.values), "plugins": "\n".join(registry.names)}

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.adapters.files.append import Below, save_beside
-from prosa.dialects.prapti.below import keeps, lead, says_the_same
 from prosa.dialects.prapti.escape import Escaping, escaped
-from prosa.dialects.prapti.write import NewMessage, heading, is_another, reply_note
+from prosa.dialects.prapti.write import NewMessage, heading, is_another, keeps, lead, reply_note, says_the_same
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

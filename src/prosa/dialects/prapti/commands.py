@@ -1,7 +1,8 @@
-"""Commands of chats: what one is, which are built in, and how a plugin offers more (P10, P11, PW5).
+"""Commands of chats and responders: what one is, and how a plugin offers more (P5, P10, P11, PA12, PW5).
 
 A plugin is a value of type `Plugin` behind an entry point of the group `prosa.plugins`. Its commands have exact names
-below its own (`weather.today` of the plugin `weather`). Nothing here runs anything.
+below its own (`weather.today` of the plugin `weather`). A document names a kind of responder, never an endpoint (X7).
+Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -11,8 +12,74 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from prosa.dialects.prapti.model import ConfigLine
-from prosa.dialects.prapti.responders import Responders
 from prosa.source import Files, SourceText
+
+Mode: TypeAlias = Literal["chat", "completion"]
+
+CHAT_ROLES = ("user", "assistant", "system")
+TEXT_ROLES = ("prompt", "completion")
+
+DEFAULT_RESPONDER = "default"
+"""Who answers where no responder is pushed: a chat with whoever the user chose."""
+
+MAX_RESPONDERS = 64
+"""Responders of one chat; a conversation with more is a mistake in a loop that wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of responder: its names, what it sends, and the provider that it asks unless the chat names another."""
+
+    names: tuple[str, ...]
+    mode: Mode
+    provider: str | None = None
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles whose messages it takes."""
+        return CHAT_ROLES if self.mode == "chat" else TEXT_ROLES
+
+
+CHAT = Kind(("chat", "program", "openai.chat"), "chat")
+COMPLETION = Kind(("completion", "koboldcpp.text"), "completion")
+
+KINDS: tuple[Kind, ...] = (CHAT, COMPLETION, Kind(("local.openai.chat",), "chat", "local"))
+
+
+def kind_named(name: str) -> Kind | None:
+    """The kind of that exact name."""
+    return next((kind for kind in KINDS if name in kind.names), None)
+
+
+def kind_names() -> tuple[str, ...]:
+    """All names."""
+    return tuple(name for kind in KINDS for name in kind.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Responders:
+    """The responders of a chat in the order they were made, and those that were pushed; the last one answers."""
+
+    known: Mapping[str, Kind] = field(default_factory=lambda: {DEFAULT_RESPONDER: CHAT})
+    stack: tuple[str, ...] = (DEFAULT_RESPONDER,)
+
+    def with_new(self, name: str, kind: Kind) -> Responders:
+        """One more; a name that is known means the new one."""
+        return Responders({**self.known, name: kind}, self.stack)
+
+    def pushed(self, name: str) -> Responders:
+        """With another one that answers."""
+        return Responders(self.known, (*self.stack, name))
+
+    def popped(self) -> Responders:
+        """Without the last one that was pushed."""
+        return Responders(self.known, self.stack[:-1])
+
+    @property
+    def active(self) -> str:
+        """Who answers."""
+        return self.stack[-1] if self.stack else DEFAULT_RESPONDER
+
 
 PLUGIN_GROUP = "prosa.plugins"
 """The group of entry points in which plugins are found."""

@@ -1,7 +1,9 @@
 """A chat carried out: assignments collected, commands run, every message as the text that it is now (P10–P14).
 
 In: layers, the commands there are, and the files that may be included. Out: the tree in effect, the messages with their
-text, the responders, and what went wrong. Nothing is sent; only plugins that the user allows can have effects.
+text, the responders, and what went wrong. Nothing is sent; only plugins that the user allows can have effects. A
+variable of the author that is called almost as a well-known one, and that no `var(NAME)` uses, is most likely that one
+(PA8, PA9).
 """
 
 from __future__ import annotations
@@ -10,19 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.command import read_command
-from prosa.dialects.prapti.commands import Call, Outcome, Registry, Shown
+from prosa.dialects.prapti.built_in import INCLUDES, MAX_DEPTH
+from prosa.dialects.prapti.commands import Call, Outcome, Registry, Responders, Shown
+from prosa.dialects.prapti.configuration import Assigned, EffectiveValue, Layer, Standing, effective_of, runs, standings
 from prosa.dialects.prapti.content import Cut, sent_text, without
-from prosa.dialects.prapti.effective import Assigned, EffectiveValue, effective_of
-from prosa.dialects.prapti.include import MAX_DEPTH
-from prosa.dialects.prapti.layers import Layer, Standing, runs, standings
-from prosa.dialects.prapti.lines import find_lines
+from prosa.dialects.prapti.fields import loads, nearest_variable, path_of, refusal, setting_of
+from prosa.dialects.prapti.lines import find_lines, read_command
 from prosa.dialects.prapti.model import ConfigLine
-from prosa.dialects.prapti.references import INCLUDES
-from prosa.dialects.prapti.responders import Responders
-from prosa.dialects.prapti.trust import loads, refusal
 from prosa.document import parse
 from prosa.source import Files, SourceText
 
@@ -199,3 +197,20 @@ class _Work:
     ) -> None:
         notes = (note,) if note else ()
         self.complaints.append(Complaint(Problem(rule, message, line.name_span, notes, severity=severity), at.source))
+
+
+_VARIABLES = "vars."
+
+
+def misspelled(values: Mapping[str, EffectiveValue]) -> Iterator[Complaint]:
+    """A warning at each such name."""
+    used = {path_of(each.line.variable) for each in values.values() if each.line.variable is not None}
+    for path, each in values.items():
+        if not path.startswith(_VARIABLES) or setting_of(path) is not None or path in used:
+            continue
+        if near := nearest_variable(path):
+            text, note = f"there is no setting `{each.line.key}`", f"did you mean `{near}`?"
+            meant = Misspelling((each.line.key or "").removeprefix(_VARIABLES), near)
+            span = each.line.name_span
+            problem = Problem("user-variable", text, span, (note,), severity=Severity.WARNING, misspelling=meant)
+            yield Complaint(problem, each.source)

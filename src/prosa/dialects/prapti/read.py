@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from prosa.diagnostics import Problem
 from prosa.dialects.front import FrontReading
-from prosa.dialects.prapti.command import read_command
 from prosa.dialects.prapti.content import Cut, after_line, without
 from prosa.dialects.prapti.fields import check_settings
 from prosa.dialects.prapti.headings import MessageHeading, find_headings
-from prosa.dialects.prapti.lines import RawLine, find_lines
+from prosa.dialects.prapti.lines import RawLine, find_lines, read_command
 from prosa.dialects.prapti.model import HEAD_ROLE, ChatMessage, ChatModel, ConfigLine
 from prosa.document import Document
 from prosa.document.cover import Cover

@@ -1,4 +1,10 @@
-"""A new chat as text: messages under their headings, one blank line around each (P3); and what stands below a reply."""
+"""Chats as text: a new chat, and what is written below one that people edit (P3).
+
+In: messages, or the text of a chat. Out: messages under their headings, one blank line around each; what has to stand
+between a chat and a heading below it, a mark that closes an open fence or block of HTML among it; the line end of a
+file, and the place of lines that were written before. Compared are lines without blank space at their ends, as editors
+take that away.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.content import sent_text
+from prosa.dialects.prapti.model import ChatMessage
+from prosa.dialects.prapti.read import read
+from prosa.document import Document, parse
+from prosa.source import SourceText, Span
 
 _ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
 
@@ -53,3 +66,147 @@ def write(messages: Sequence[NewMessage], *, head: str = "") -> str:
         if message.content.strip():
             blocks.append(message.content.strip())
     return "\n\n".join(blocks) + "\n"
+
+
+_CLOSING = ("-->", "?>", "]]>", "</script>", "</style>", "</pre>", "</textarea>", ">")
+"""The ends of the blocks of HTML that a blank line does not end (CommonMark 4.6)."""
+
+_PROBE = "### @user:"
+
+
+def closing(document: Document) -> str:
+    """The line to write first, without its line end; empty where nothing is open."""
+    text, end = document.source.text, document.body.end
+    last = len(text[document.body.start : end].rstrip()) + document.body.start
+    fence = document.fences[-1] if document.fences else None
+    if fence is not None and not fence.closed and not fence.nested and fence.span.end >= last:
+        return fence.open_fence
+    block = next((each for each in reversed(document.html) if each.block), None)
+    if block is None or block.span.end < last:
+        return ""
+    body = text[document.body.start : end].rstrip()
+    return next((mark for mark in ("", *_CLOSING) if _is_closed(f"{body}\n{mark}")), "")
+
+
+def _is_closed(text: str) -> bool:
+    """Whether a heading below a text is one."""
+    whole = f"{text}\n\n{_PROBE}\n"
+    headings = parse(SourceText(whole), body=Span(0, len(whole))).headings
+    return bool(headings) and headings[-1].span.start == len(text) + 2 and not headings[-1].nested
+
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_BLANKS = " \t"
+_ASSISTANT, _USER = heading("assistant"), heading("user")
+_FURTHEST = "---"
+"""All that acts at a distance in a reply, whatever is escaped: even in code it ends front matter (X1)."""
+_MARK = "\ufeff"
+
+
+def lead(text: str) -> str:
+    """What to write behind a text so that a message heading below it is one, with a blank line between, lines ending
+    with a line feed: the end of an open line, the mark that closes an open fence, a blank line."""
+    if not text.removeprefix(_MARK).strip():
+        return "" if text in ("", _MARK) or text.endswith(("\n", "\r")) else "\n"
+    joining = _lead(text)
+    # Behind a lone CR a line feed would only make one line end of both.
+    return f"\n{joining}" if text.endswith("\r") and joining[:1] == "\n" == line_end(text) else joining
+
+
+def _lead(text: str) -> str:
+    """The same for a text that says something, as if line ends were all alike."""
+    source = SourceText(text)
+    mark = closing(parse(source, body=read_front(source).body))
+    last, before = _ending(text)
+    if mark:
+        return f"\n{mark}\n\n" if last else f"{mark}\n\n"
+    if last:
+        return "\n\n" if last.strip(_BLANKS) else "\n"
+    return "" if not before.strip(_BLANKS) else "\n"
+
+
+def keeps(text: str, whole: str, more: int) -> bool:
+    """Whether ``whole``, which begins with ``text``, reads as the messages of ``text`` and ``more`` further ones (X19).
+
+    Text below reaches up where the text above is open: a line `---` ends front matter that never ended, and takes what
+    stands in it away. The last message of ``text`` may go on in ``whole``.
+    """
+    (opened, before), (opened_after, after) = _messages(text), _messages(whole)
+    if opened != opened_after or len(after) != len(before) + more:
+        return False
+    *same, last = before
+    ongoing = after[len(same)]
+    return (
+        all(_same(one, other) for one, other in zip(same, after, strict=False))
+        and (ongoing.heading, ongoing.disabled) == (last.heading, last.disabled)
+        and ongoing.content.startswith(last.content)
+        and [each.start for each in ongoing.removed[: len(last.removed)]] == [each.start for each in last.removed]
+    )
+
+
+def takes_replies(text: str) -> bool:
+    """Whether any reply can stand below a chat: the reading of the one that reaches furthest decides."""
+    reply = f"{lead(text)}{_ASSISTANT}\n\n{_FURTHEST}\n\n{_USER}\n"
+    return keeps(text, text + reply.replace("\n", line_end(text)), 2)
+
+
+def _same(one: ChatMessage, other: ChatMessage) -> bool:
+    """Whether two messages of texts that begin alike are one."""
+    return (one.heading, one.body, one.content, one.removed) == (
+        other.heading,
+        other.body,
+        other.content,
+        other.removed,
+    )
+
+
+def line_end(text: str) -> str:
+    """The line end that a text has; of several the most frequent one, and a line feed where there is none."""
+    pairs = text.count("\r\n")
+    counts = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
+    return max(counts, key=lambda each: counts[each])
+
+
+def find_lines_below(lines: Sequence[str], text: str) -> Span | None:
+    """Where these lines stand in a text, one below the other, the last place of several. The span ends in front of the
+    last line end."""
+    wanted = [line.rstrip() for line in lines]
+    while wanted and not wanted[-1]:
+        wanted.pop()
+    if not wanted:
+        return None
+    places = [match.span(1) for match in _LINE.finditer(text)]
+    if text.startswith(_MARK):
+        places[0] = (len(_MARK), places[0][1])
+    stripped = [text[start:end].rstrip() for start, end in places]
+    for at in range(len(stripped) - len(wanted), -1, -1):
+        if all(stripped[at + number] == line for number, line in enumerate(wanted)):
+            return Span(places[at][0], places[at + len(wanted) - 1][1])
+    return None
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two chats are made of the same messages with the same configuration; comments and blank space aside."""
+    return _said(one) == _said(other)
+
+
+def _messages(text: str) -> tuple[bool, tuple[ChatMessage, ...]]:
+    """Whether a chat has front matter, and its messages."""
+    source = SourceText(text)
+    front = read_front(source)
+    return front.present, read(front, parse(source, body=front.body))[0].messages
+
+
+def _said(text: str) -> list[tuple[str, str | None, str, list[str]]]:
+    source = SourceText(text)
+    front = read_front(source)
+    document = parse(source, body=front.body)
+    messages = (each for each in read(front, document)[0].messages if not each.disabled)
+    rows = ((each, sent_text(each, document, {}), [line.raw.strip() for line in each.in_effect()]) for each in messages)
+    return [(each.role, each.name, text, lines) for each, text, lines in rows if text or lines]
+
+
+def _ending(text: str) -> tuple[str, str]:
+    """The last line, empty where the text ends with a line end, and the one before it."""
+    tail = re.split(r"\r\n|\n|\r", text)
+    return tail[-1], tail[-2] if len(tail) > 1 else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.prapti.trust import refusal
+from prosa.dialects.prapti.fields import refusal
 from prosa.rules.subject import Subject
 
 CHOOSES = ("tools", "vars.tools")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.prapti.trust import ACTIONS, BUILT_IN_PLUGINS, loads
+from prosa.dialects.prapti.fields import ACTIONS, BUILT_IN_PLUGINS, loads
 from prosa.rules.subject import Subject
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.dialects.prapti.references import references
+from prosa.dialects.prapti.built_in import references
 from prosa.rules.subject import Subject
 
 

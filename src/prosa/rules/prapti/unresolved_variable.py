@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.dialects.prapti.effective import effective
+from prosa.dialects.prapti.configuration import effective
 from prosa.rules.subject import Subject
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Misspelling, Problem
-from prosa.dialects.prapti.fields import is_nowhere, nearest_variable, path_of, setting_of
+from prosa.dialects.prapti.fields import is_nowhere, nearest_variable, path_of, refusal, setting_of
 from prosa.dialects.prapti.model import ChatModel
-from prosa.dialects.prapti.trust import refusal
 from prosa.rules.subject import Subject
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from prosa.dialects.prapti.escape import escaped
 from prosa.dialects.prapti.fields import setting_of, wrong_type
-from prosa.dialects.prapti.names import wire_names
+from prosa.dialects.prapti.headings import wire_names
 from prosa.dialects.prapti.write import NewMessage, heading
 
 _NAME = re.compile(r"[\w.-]+")

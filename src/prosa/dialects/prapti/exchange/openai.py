@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prosa.data import JsonError, parse_json
+from prosa.dialects.prapti.built_in import fenced
 from prosa.dialects.prapti.exchange.imported import ExchangeProblem, Imported, known_settings, named
-from prosa.dialects.prapti.include import fenced
 from prosa.dialects.prapti.write import NewMessage
 
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}

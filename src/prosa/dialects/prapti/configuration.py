@@ -1,0 +1,145 @@
+"""The configuration of a chat: where it comes from, and what is in effect (P14, PA9, X7).
+
+In: chats that were read, lowest layer first. Out: one list of assignments, the messages that stand in front of the
+document's, and one value for every path that is set, with the line that set it; as text for people, too. The last
+assignment wins, `var(NAME)` is looked up late. A file in the tree has the rights of a document and no more; only the
+user's own file has the user's. Nothing runs: actions have no effect here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from prosa.data import Value
+from prosa.dialects.prapti.fields import path_of
+from prosa.dialects.prapti.model import ChatMessage, ChatModel, ConfigLine
+from prosa.source import SourceText
+
+LayerKind: TypeAlias = Literal["user", "tree", "given", "document"]
+
+TREE_FILE = ".prapticonfig.md"
+"""Configuration of all chats in and below its folder."""
+
+USER_FILES = ("chat.md",)
+"""The user's own configuration of chats, in the folder of their settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One chat file that configures. ``trusted`` says that it has the rights of the user, ``follows`` that the files it
+    includes may hold configuration lines too: trust in a document says nothing about those (PA11)."""
+
+    kind: LayerKind
+    model: ChatModel
+    trusted: bool = False
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A line or a message with the layer it comes from; ``final`` says that it is in the last message of the chat."""
+
+    layer: Layer
+    message: ChatMessage
+    final: bool
+
+
+def standings(layers: Sequence[Layer]) -> Iterator[Standing]:
+    """Every message that is not disabled, lowest layer first."""
+    for layer in layers:
+        enabled = [message for message in layer.model.messages if not message.disabled]
+        for message in enabled:
+            final = layer.kind == "document" and message is enabled[-1]
+            yield Standing(layer, message, final)
+
+
+def runs(line: ConfigLine, standing: Standing) -> bool:
+    """Whether a line takes effect: with `!` only in the last message (P14)."""
+    return standing.final or not line.last_only
+
+
+def is_config_root(model: ChatModel) -> bool:
+    """Whether a file says that no file above it counts."""
+    values = [line.value for line in model.assignments if path_of(line.key or "") == "prapti.config_root"]
+    return bool(values) and values[-1] is True
+
+
+MAX_CHAIN = 20
+"""Variables that refer to variables, in a row; the bound of the first implementation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """An assignment and where it stands."""
+
+    line: ConfigLine
+    source: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveValue:
+    """A value in effect. ``problem`` says why a variable cannot be looked up; ``value`` is then None."""
+
+    path: str
+    value: Value
+    line: ConfigLine
+    source: SourceText
+    problem: str | None = None
+
+
+def effective(model: ChatModel) -> Mapping[str, EffectiveValue]:
+    """The tree of one chat by path, in the order in which the winning lines stand."""
+    return effective_of(Assigned(line, model.source) for line in model.assignments)
+
+
+def effective_of(assigned: Iterable[Assigned]) -> Mapping[str, EffectiveValue]:
+    """The tree by path, in the order in which the winning assignments come."""
+    last: dict[str, Assigned] = {}
+    for each in assigned:
+        path = path_of(each.line.key or "")
+        last.pop(path, None)
+        last[path] = each
+    return {path: _resolved(path, each, last) for path, each in last.items()}
+
+
+def _resolved(path: str, assigned: Assigned, last: Mapping[str, Assigned]) -> EffectiveValue:
+    at = assigned.line
+    for _ in range(MAX_CHAIN):
+        if at.variable is None:
+            return EffectiveValue(path, at.value, assigned.line, assigned.source)
+        following = last.get(path_of(at.variable))
+        if following is None:
+            problem = f"the variable `{at.variable}` is not set anywhere"
+            return EffectiveValue(path, None, assigned.line, assigned.source, problem)
+        at = following.line
+    problem = f"variables refer to each other more than {MAX_CHAIN} times, or in a circle"
+    return EffectiveValue(path, None, assigned.line, assigned.source, problem)
+
+
+def inspected(values: Mapping[str, EffectiveValue]) -> str:
+    """One line for each value, by path."""
+    return "\n".join(f"{path} = {_shown(each)}  ({_where(each)})" for path, each in sorted(values.items()))
+
+
+def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Any]]:
+    """The same as plain data: ``path``, ``value``, ``source``, ``line``, and ``problem`` where there is one."""
+    rows = []
+    for path, each in sorted(values.items()):
+        line = each.source.position(each.line.span.start).line
+        row = {"path": path, "value": each.value, "source": each.source.path, "line": line}
+        rows.append(row | ({"problem": each.problem} if each.problem else {}))
+    return rows
+
+
+def _shown(each: EffectiveValue) -> str:
+    value = json.dumps(each.value, ensure_ascii=False)
+    if each.problem:
+        return f"var({each.line.variable}): {each.problem}"
+    return f"{value} by var({each.line.variable})" if each.line.variable else value
+
+
+def _where(each: EffectiveValue) -> str:
+    return f"{each.source.path}:{each.source.position(each.line.span.start).line}"
