@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.markdownlang.facts import facts
+from prosa.dialects.markdownlang.as_dialect import facts
 from prosa.dialects.markdownlang.model import ProgramModel
 from prosa.dialects.markdownlang.read import read
 from prosa.source import SourceText

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import prosa
-from prosa.dialects.markdownlang.sites import MAX_SITES, site_form
+from prosa.dialects.markdownlang.fields import MAX_SITES, site_form
 from tests.cli.programs import prosa as command
 from tests.cli.programs import user
 from tests.site_tools.runs import text_of

@@ -95,7 +95,7 @@ def wanted_by(tools: Sequence[str] | None, sites: Sequence[str] | None, granted:
 
 
 def _site(spec: str) -> str:
-    from prosa.dialects.markdownlang.sites import site_form
+    from prosa.dialects.markdownlang.fields import site_form
 
     url = spec.removeprefix(SITE)
     if wrong := site_form(url):

@@ -11,7 +11,7 @@ from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_r
 from prosa.adapters.files.agreement_store import check_agreement
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.diagnostics import Diagnostic, Severity
-from prosa.dialects.markdownlang.sites import site_form
+from prosa.dialects.markdownlang.fields import site_form
 from prosa.rules.engine import check_program
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits

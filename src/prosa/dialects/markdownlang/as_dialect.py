@@ -1,4 +1,6 @@
-"""Programs as a dialect like the others (`prosa.dialects.dialect`): the same questions, answered by their reader."""
+"""Programs as a dialect like the others (`prosa.dialects.dialect`): the same questions, answered by their reader. What
+`prosa show` says about one has the keys that interface.md fixes.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,8 @@ from prosa.data import Value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
-from prosa.dialects.markdownlang.facts import facts as program_facts
 from prosa.dialects.markdownlang.fields import PROGRAM as FRONT
-from prosa.dialects.markdownlang.model import ProgramModel
+from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.read import read as read_program
 from prosa.document import Def, Ref
 from prosa.source import Span
@@ -18,6 +19,45 @@ from prosa.template.mask import action_spans
 
 if TYPE_CHECKING:
     from prosa.document import Document
+
+
+def facts(model: ProgramModel) -> dict[str, Value]:
+    """The keys of a program. ``description`` is the derived one (LA1) where `description_derived` says so."""
+    return {
+        "name": model.name,
+        "description": model.description,
+        "model": model.model_name,
+        "input": model.input.value if model.input else None,
+        "output": model.output.value if model.output else None,
+        "imports": [ref.text for ref in model.imports],
+        "mcp_servers": [_server(server) for server in model.mcp_servers],
+        "variables": list(variables(model)),
+        "description_derived": model.derived_description,
+        "mdh": list(model.mdh),
+    }
+
+
+def variables(model: ProgramModel) -> tuple[str, ...]:
+    """The names of the input that the template uses, each once, in the order of their first use."""
+    if model.template is None:
+        return ()
+    firsts = (use.path[0] for use in model.template.uses if use.path)
+    return tuple(dict.fromkeys(name for name in firsts if name is not None))
+
+
+def _server(server: ServerModel) -> dict[str, Value]:
+    """What was written; keys that were left out are left out."""
+    written = {
+        "name": server.name,
+        "command": server.command,
+        "args": list(server.args) or None,
+        "env": dict(server.env) if server.env is not None else None,
+        "url": server.url,
+        "transport": None if server.transport == "auto" else server.transport,
+        "disabled": server.disabled or None,
+    }
+    return {key: value for key, value in written.items() if value is not None}
+
 
 __all__ = ["DIALECT", "FRONT", "definitions", "facts", "masked", "read", "references"]
 
@@ -43,11 +83,6 @@ def references(model: ProgramModel) -> tuple[Ref, ...]:
 def definitions(model: ProgramModel) -> tuple[Def, ...]:
     """The name that the author gave the program."""
     return (Def("id", model.name, model.span("name")),) if "name" in model.spans else ()
-
-
-def facts(model: ProgramModel) -> dict[str, Value]:
-    """The further keys of `prosa show`."""
-    return program_facts(model)
 
 
 DIALECT: Dialect[ProgramModel] = Dialect(

@@ -1,13 +1,65 @@
-"""The fields of a program, its servers and its limits, as tables (L2–L8, L18, LA9, LA19).
+"""The fields of a program, its servers and its limits, as tables (L2–L8, L18, LA9, LA19), the list of sites in `mdh`
+(X15), and the names that look like fields and are for the user alone (X7).
 
-`limits` and its names are ours: the specification says only that limits are configurable (LA7, LA19).
+`limits` and its names are ours: the specification says only that limits are configurable (LA7, LA19). Nothing of a site
+is fetched: what it offers is known only while a program runs.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from prosa.data import Entry, Mapping, Scalar, Sequence
+from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Field
-from prosa.dialects.markdownlang.sites import FIELD, site_form
 from prosa.dialects.quantity import count_form, count_or_none_form, size_form, time_form
+
+FIELD = "mdh"
+MAX_SITES = 16
+"""Pages on which one run may begin; each is read before a model is asked."""
+
+_UNSAFE = '\\\x7f<>"{}'
+
+
+def site_form(text: str) -> str | None:
+    """What keeps a text from being the URL of a page, as the rest of a sentence; None for one that can be asked."""
+    if any(char <= " " or char in _UNSAFE for char in text):
+        return "must be a URL without white space, braces or backslashes"
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "is not a URL: its host or port cannot be read"
+    if parts.scheme.lower() not in ("http", "https") or not host:
+        return "must be a URL that begins with `https://` or `http://` and names a host"
+    if "@" in parts.netloc:
+        return "must not carry a name or a password; a token is given on the command line, with --site-token"
+    return "must have a host without `%`" if "%" in host else None
+
+
+def as_list(mapping: Mapping) -> tuple[Mapping, tuple[Problem, ...]]:
+    """The front matter with a single URL as a list of one, and a hint where that was done."""
+    entry = next((each for each in mapping if each.key.text == FIELD), None)
+    if entry is None or not isinstance(entry.value, Scalar) or entry.value.value is None:
+        return mapping, ()
+    changed = Entry(entry.key, Sequence((entry.value,), entry.value.span))
+    entries = tuple(changed if each is entry else each for each in mapping)
+    message = f"`{FIELD}` is a list, and this is one value: it is read as a list of one"
+    return replace(mapping, entries=entries), (
+        Problem("scalar-for-list", message, entry.value.span, severity=Severity.HINT),
+    )
+
+
+def read_sites(entry: Entry | None) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
+    """The URLs of a well-formed entry, at most `MAX_SITES`, and a problem for more than those."""
+    if entry is None or not isinstance(entry.value, Sequence):
+        return (), ()
+    items = {item.text: item for item in entry.value.items if isinstance(item, Scalar)}
+    beyond = list(items.values())[MAX_SITES:]
+    message = f"`{FIELD}` names {len(items)} URLs; a program has at most {MAX_SITES}"
+    problems = (Problem("wrong-form", message, beyond[0].span),) if beyond else ()
+    return tuple(items)[:MAX_SITES], problems
 
 
 def _not_empty(text: str) -> str | None:
@@ -77,3 +129,33 @@ LIMITS: tuple[Field, ...] = (
     Field("tool_result", "quantity", form=size_form),
     Field("concurrency", "quantity", form=count_form),
 )
+
+
+_BASE_URL = "give it on the command line: `prosa run FILE --base-url URL`, or set OPENAI_BASE_URL"
+_KEY = "set OPENAI_API_KEY; a key never belongs in a document"
+_API = "give it on the command line: `prosa run FILE --api responses`"
+_TOOLS = "a program gets tools from `imports`, `mcp_servers` and `mdh`, and has the built-in `python`"
+_TRUST = "permissions are given by the user who runs the program"
+
+USER_SETTINGS: dict[str, str] = {
+    "base_url": _BASE_URL,
+    "api_base": _BASE_URL,
+    "openai_base_url": _BASE_URL,
+    "endpoint": _BASE_URL,
+    "api_key": _KEY,
+    "apikey": _KEY,
+    "openai_api_key": _KEY,
+    "api": _API,
+    "tools": _TOOLS,
+    "allowed_tools": _TOOLS,
+    "plugins": _TRUST,
+    "permissions": _TRUST,
+    "trust": _TRUST,
+    "trusted": _TRUST,
+}
+"""In lower case with `_`; look a name up with `user_setting`."""
+
+
+def user_setting(name: str) -> str | None:
+    """What to do instead of writing this field, or None when it is no setting of the user."""
+    return USER_SETTINGS.get(name.lower().replace("-", "_"))

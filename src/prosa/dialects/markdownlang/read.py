@@ -1,27 +1,28 @@
 """Read a program: `SourceText` in, `ProgramModel` and problems out. Never fails, opens nothing, runs nothing.
 
-Reported here is what one document shows by itself: front matter, field shapes, schemas, template syntax, limits. What
-needs other files, or weighs one part against another, is found by rules.
+Reported here is what one document shows by itself: front matter, field shapes, schemas, servers (L18, LA9), template
+syntax, limits. Limits are cut to what a document may ask for (X9); the cut is reported, never silent. What needs other
+files, or weighs one part against another, is found by rules. A program without a description gets its first heading,
+else its first paragraph, else its name (LA1).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import PurePath
+from typing import cast
 
 from prosa.data import Entry, Mapping, Scalar, Sequence, to_value
 from prosa.diagnostics import Problem, Severity
+from prosa.dialects import quantity
 from prosa.dialects.fields import Field, Owner, read_fields, text_of
 from prosa.dialects.front import FrontReading, read_front
-from prosa.dialects.markdownlang.describe import describe
-from prosa.dialects.markdownlang.fields import LIMITS, PROGRAM, PYTHON
-from prosa.dialects.markdownlang.limits import read_limits
-from prosa.dialects.markdownlang.model import ImportRef, ProgramModel, SchemaModel
-from prosa.dialects.markdownlang.servers import read_servers
-from prosa.dialects.markdownlang.sites import FIELD, as_list, read_sites
-from prosa.dialects.markdownlang.user_settings import user_setting
+from prosa.dialects.markdownlang.fields import FIELD, LIMITS, PROGRAM, PYTHON, SERVER, as_list, read_sites, user_setting
+from prosa.dialects.markdownlang.model import ImportRef, LimitsModel, ProgramModel, SchemaModel, ServerModel, Transport
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
-from prosa.template import Template, TemplateError, template_problems
+from prosa.template import Template, TemplateError, action_spans, template_problems
 
 
 def read(source: SourceText, front: FrontReading | None = None) -> tuple[ProgramModel, tuple[Problem, ...]]:
@@ -116,3 +117,140 @@ def _template(source: SourceText, body: Span) -> tuple[Template | None, tuple[Pr
 def _template_problem(error: TemplateError, body: Span) -> Problem:
     start = min(body.start + error.offset, body.end)
     return Problem("template-syntax", error.message, Span(start, min(start + max(len(error.fragment), 1), body.end)))
+
+
+MAX_DESCRIPTION = 300
+"""Characters of a derived description; a first paragraph may be a page."""
+
+
+def describe(source: SourceText, body: Span, template: Template | None, name: str) -> str:
+    """Text for people: template actions are left out, white space is folded."""
+    from prosa.document import parse  # only here: most programs describe themselves
+
+    actions = _actions(source, body) if template is not None else ()
+    document = parse(source, body=body, masked=actions)
+    blocks = (*(heading.content for heading in document.headings[:1]), *(item.span for item in document.paragraphs[:1]))
+    for block in blocks:
+        text = _without(source, block, actions)
+        if text:
+            return text
+    return name
+
+
+def _actions(source: SourceText, body: Span) -> tuple[Span, ...]:
+    return tuple(span.shift(body.start) for span in action_spans(source.slice(body)))
+
+
+def _without(source: SourceText, block: Span, actions: Iterable[Span]) -> str:
+    pieces: list[str] = []
+    done = block.start
+    for action in actions:
+        if action.end <= block.start or action.start >= block.end:
+            continue
+        pieces.append(source.text[done : max(done, action.start)])
+        done = max(done, action.end)
+    pieces.append(source.text[done : max(done, block.end)])
+    text = " ".join(" ".join(pieces).split())
+    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1] + "…"
+
+
+_KIB, _MIB = 1024, 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most a document may ask for. ``attribute`` names the limit in `LimitsModel`, ``flag`` what goes beyond."""
+
+    attribute: str
+    field: str
+    parse: Callable[[str], float | int | None]
+    most: float
+    words: str
+    flag: str
+
+
+CEILINGS: tuple[Ceiling, ...] = (
+    Ceiling("python_timeout", "python.timeout", quantity.seconds, 300.0, "300 s", "--python-timeout"),
+    Ceiling("python_memory", "python.memory", quantity.size, 512 * _MIB, "512 MB", "--python-memory"),
+    Ceiling("iterations", "limits.iterations", quantity.count, 50, "50", "--max-iterations"),
+    Ceiling("wall_clock", "limits.timeout", quantity.seconds, 600.0, "10 min", "--timeout"),
+    Ceiling("retries", "limits.retries", quantity.count_or_none, 10, "10", "--retries"),
+    Ceiling("tool_result", "limits.tool_result", quantity.size, 256 * _KIB, "256 KiB", "--max-tool-result"),
+    Ceiling("concurrency", "limits.concurrency", quantity.count, 8, "8", "--concurrency"),
+)
+"""X9 names ceilings for Python and for iterations. The others may only be lowered: their ceiling is their default."""
+
+
+def read_limits(entries: dict[str, Entry]) -> tuple[LimitsModel, tuple[Problem, ...]]:
+    """Limits from well-formed entries, keyed `python.timeout`, `limits.iterations` and so on."""
+    values: dict[str, float | int] = {}
+    problems: list[Problem] = []
+    for ceiling in CEILINGS:
+        entry = entries.get(ceiling.field)
+        asked = ceiling.parse(text_of(entry) or "") if entry else None
+        if entry is None or asked is None:
+            continue
+        if asked > ceiling.most:
+            problems.append(_above(ceiling, entry))
+        values[ceiling.attribute] = type(asked)(min(asked, ceiling.most))
+    return LimitsModel(**values), tuple(problems)  # type: ignore[arg-type]
+
+
+def _above(ceiling: Ceiling, entry: Entry) -> Problem:
+    message = f"`{ceiling.field}` asks for more than a document may: {ceiling.words} is used instead"
+    note = f"a user may go beyond it on the command line with `{ceiling.flag}`"
+    return Problem("limit-above-ceiling", message, entry.value.span, (note,))
+
+
+def read_servers(entry: Entry | None) -> tuple[tuple[ServerModel, ...], tuple[Problem, ...]]:
+    """The servers in the order they are declared."""
+    if entry is None or not isinstance(entry.value, Sequence):
+        return (), ()
+    servers: list[ServerModel] = []
+    problems: list[Problem] = []
+    for item in entry.value.items:
+        if isinstance(item, Mapping):
+            server, wrong = _server(item)
+            servers.append(server)
+            problems += wrong
+    return tuple(servers), tuple(problems)
+
+
+def _server(item: Mapping) -> tuple[ServerModel, tuple[Problem, ...]]:
+    anchor = item.entries[0].key.span if item.entries else item.span
+    entries, problems = read_fields(item, SERVER, Owner("an MCP server", anchor))
+    model = ServerModel(
+        name=text_of(entries.get("name")) or "",
+        span=item.span,
+        name_span=_span(entries, "name") or anchor,
+        command=text_of(entries.get("command")),
+        args=_args(entries.get("args")),
+        env=_env(entries.get("env")),
+        url=text_of(entries.get("url")),
+        url_span=_span(entries, "url"),
+        transport=cast("Transport", text_of(entries.get("transport")) or "auto"),
+        transport_span=_span(entries, "transport"),
+        disabled=_is_true(entries.get("disabled")),
+    )
+    return model, problems
+
+
+def _span(entries: dict[str, Entry], name: str) -> Span | None:
+    entry = entries.get(name)
+    return entry.value.span if entry else None
+
+
+def _args(entry: Entry | None) -> tuple[str, ...]:
+    if entry is None or not isinstance(entry.value, Sequence):
+        return ()
+    return tuple(item.text for item in entry.value.items if isinstance(item, Scalar))
+
+
+def _env(entry: Entry | None) -> dict[str, str] | None:
+    if entry is None or not isinstance(entry.value, Mapping):
+        return None
+    return {item.key.text: item.value.text for item in entry.value if isinstance(item.value, Scalar)}
+
+
+def _is_true(entry: Entry | None) -> bool:
+    return entry is not None and isinstance(entry.value, Scalar) and entry.value.value is True

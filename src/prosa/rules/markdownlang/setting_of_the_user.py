@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.dialects.markdownlang.user_settings import user_setting
+from prosa.dialects.markdownlang.fields import user_setting
 from prosa.rules.subject import ProgramSubject
 
 
