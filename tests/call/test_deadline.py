@@ -11,9 +11,9 @@ from itertools import count
 
 import pytest
 
-from prosa.adapters.http.deadline import MAX_HEAD
 from prosa.adapters.http.exchange import Answer, Bounds, Exchange
 from prosa.adapters.http.problems import HttpProblem
+from prosa.adapters.http.transport import MAX_HEAD
 from prosa.site.request import Request
 from tests.call.calling import call
 from tests.call.site import Site

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.graph import find_cycles
+from prosa.graph.closure import chain_depths
 from prosa.graph.cycles import components
-from prosa.graph.depth import chain_depths
 
 EDGES = st.dictionaries(st.integers(0, 7), st.lists(st.integers(0, 9), max_size=5), max_size=8)
 

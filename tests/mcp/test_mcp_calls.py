@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.mcp import McpServers
-from prosa.adapters.mcp.results import cut
+from prosa.adapters.mcp.calls import cut
 from tests.mcp.support import odd, run
 
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from prosa.adapters.mcp import McpServers
-from prosa.adapters.mcp.environment import server_environment
+from prosa.adapters.mcp.servers import server_environment
 from prosa.runtime.errors import ToolServerError
 from tests.mcp.support import odd, run
 

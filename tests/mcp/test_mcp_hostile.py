@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp_types import ListToolsResult
 from mcp_types.methods import validate_server_result
 
-from prosa.adapters.mcp import process_tree, stdio
+from prosa.adapters.mcp import child, stdio
 from prosa.adapters.mcp.listing import mend
 from prosa.adapters.mcp.observed import Observed
 
@@ -120,10 +120,10 @@ def test_x18_a_process_id_that_was_given_away_is_not_killed():
     """X18: start times tell a process from a later one with the same id."""
     process = subprocess.Popen(["sleep", "30"])
     try:
-        process_tree.kill({process.pid: "some other start time"})
+        child.kill({process.pid: "some other start time"})
         assert process.poll() is None
     finally:
         process.kill()
         process.wait()
-    assert process_tree.descendants(process.pid) == {}
-    assert process_tree.signal_group(process.pid, 0) is False
+    assert child.descendants(process.pid) == {}
+    assert child.signal_group(process.pid, 0) is False

@@ -7,7 +7,7 @@ import pytest
 from prosa.render.page.clean import OUTSIDE
 from prosa.render.page.fragment import safe_html
 from prosa.render.page.obsidian import UNRESOLVED
-from prosa.render.page.raw import MAX_TAGS
+from prosa.render.page.state import MAX_TAGS
 from prosa.render.page.writer import MAX_DEPTH
 from tests.pages.elements import tree
 from tests.pages.sample import seen, view

@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from prosa.render.page.markdown import MAX_CONTENTS
+from prosa.render.page.bodies import MAX_CONTENTS
 from prosa.render.page.model import Crumb, Frame, Page
-from prosa.render.page.node import node_page
+from prosa.render.page.node import MAX_NEIGHBOURS, node_page
 from prosa.render.page.policy import POLICY
-from prosa.render.page.side import MAX_NEIGHBOURS
 from prosa.site.view import Around, Neighbour
 from tests.pages.elements import Tree, forbidden, tree
 from tests.pages.sample import FRAME, html_of, page_of, seen

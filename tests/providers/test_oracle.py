@@ -23,8 +23,8 @@ from openai.types.responses.response_create_params import (
 from pydantic import TypeAdapter, ValidationError
 
 from prosa.adapters.providers import chat, responses
+from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.shape import shaped
 from prosa.adapters.providers.wire import decode, encode
 from prosa.runtime.messages import Message, ModelRequest, ToolCall
 from tests.model_server.server import ModelServer

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.shape import shaped
 from prosa.runtime.messages import Message, ToolCall
 from tests.model_server.server import ModelServer
 from tests.providers.asking import TOOL, Way, request

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.adapters.providers.chat import ChatAssembly
+from prosa.adapters.providers.completion import EventDecoder
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.responses import ResponseAssembly
-from prosa.adapters.providers.sse import EventDecoder
 from prosa.adapters.providers.status import retry_after
 from prosa.runtime.messages import ModelReply, ToolCall
 from prosa.runtime.usage import Usage

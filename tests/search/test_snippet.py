@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.corpus import snippet as under_test
-from prosa.corpus.sections import seen_of
+from prosa.corpus.extract import seen_of
 from prosa.corpus.snippet import MAX_SNIPPET, Mark, Snippet
 from tests.work import is_linear
 

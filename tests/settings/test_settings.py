@@ -18,8 +18,7 @@ from prosa.settings import (
     Settings,
     merge,
 )
-from prosa.settings.kinds import KINDS, MIB
-from prosa.settings.read import read_project_settings, read_user_settings
+from prosa.settings.read import KINDS, MIB, read_project_settings, read_user_settings
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "settings.md"
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.template.floats import go_float
-from prosa.template.numbers import parse_number
+from prosa.template.pipeline import parse_number
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from prosa.document import blocks, code, footnotes, html, links, sections
+from prosa.document import blocks, links, sections
+from prosa.document.blocks import containers
 from prosa.document.cover import Cover
 from prosa.document.model import (
     CodeSpan,
@@ -85,32 +89,32 @@ class Document:
     @cached_property
     def footnote_references(self) -> tuple[FootnoteReference, ...]:
         """References to footnotes that are defined."""
-        return footnotes.references(self.parsed)
+        return references(self.parsed)
 
     @cached_property
     def undefined_footnotes(self) -> tuple[FootnoteReference, ...]:
         """What looks like a reference to a footnote and has no definition."""
-        return footnotes.undefined(self.parsed)
+        return undefined(self.parsed)
 
     @cached_property
     def footnote_definitions(self) -> tuple[FootnoteDefinition, ...]:
         """Definitions of footnotes, all that share a label."""
-        return footnotes.definitions(self.parsed, self.code_spans) if "[^" in self.source.text else ()
+        return definitions(self.parsed, self.code_spans) if "[^" in self.source.text else ()
 
     @cached_property
     def code_spans(self) -> tuple[CodeSpan, ...]:
         """Code inside lines."""
-        return code.code_spans(self.parsed)
+        return code_spans(self.parsed)
 
     @cached_property
     def html(self) -> tuple[Html, ...]:
         """HTML blocks and inline HTML."""
-        return html.html(self.parsed)
+        return html(self.parsed)
 
     @cached_property
     def comments(self) -> tuple[Span, ...]:
         """HTML comments, those inside an HTML block too."""
-        return html.comments(self.parsed, self.html)
+        return comments(self.parsed, self.html)
 
     @cached_property
     def quotes(self) -> tuple[Span, ...]:
@@ -130,7 +134,7 @@ class Document:
     @cached_property
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
-        written = html.ids(self.html) if html.may_have_ids(self.source.text) else ()
+        written = ids(self.html) if may_have_ids(self.source.text) else ()
         return frozenset((*(section.anchor for section in self.sections), *written)) - {""}
 
     def fence_text(self, fence: Fence) -> str:
@@ -155,3 +159,135 @@ class Document:
     @cached_property
     def _commented(self) -> Cover:
         return Cover(self.comments)
+
+
+# Code spans made of what the walk found.
+
+
+def code_spans(parsed: Parsed) -> tuple[CodeSpan, ...]:
+    """The code spans. Where the parser cuts one in two, taking a bar in it for that of a wikilink, there is none."""
+    return tuple(_code_spans(parsed))
+
+
+def _code_spans(parsed: Parsed) -> Iterator[CodeSpan]:
+    source = parsed.source.text
+    for text, where in parsed.found.code_spans:
+        span = parsed.span(where)
+        written = source[span.start : span.end]
+        ticks = len(written) - len(written.lstrip("`"))
+        if 0 < 2 * ticks < len(written):
+            content = Span(span.start + ticks, span.end - ticks)
+            yield CodeSpan(parsed.shown(text, content), span, content)
+
+
+# HTML made of what the walk found: blocks and pieces in lines, the comments in them, and the ids they carry.
+
+_TAG = re.compile(r"<[A-Za-z][^<>]*>")
+_ANY_ID = re.compile(r"(?:id|name)\s*=", re.IGNORECASE)
+_ID = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
+
+
+def html(parsed: Parsed) -> tuple[Html, ...]:
+    """HTML blocks and inline HTML in document order."""
+    found = [*_blocks(parsed), *_inline(parsed)]
+    return tuple(sorted(found, key=lambda each: each.span.start))
+
+
+def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
+    """The comments, from `<!--` to `-->`, also those inside an HTML block; one without an end ends with its block."""
+    return tuple(span for each in found for span in _comments_in(parsed.source.text, each))
+
+
+def may_have_ids(text: str) -> bool:
+    """Whether a text can hold an `id` or `name` of HTML at all: a quick look that saves building its HTML."""
+    return "<" in text and _ANY_ID.search(text) is not None
+
+
+def ids(found: Iterable[Html]) -> Iterator[str]:
+    """The values of `id` and `name` in HTML tags, which links can point at."""
+    for each in found:
+        if not each.comment and "=" in each.text:
+            for tag in _TAG.finditer(each.text):
+                yield from (match[1] or match[2] or match[3] or "" for match in _ID.finditer(tag.group()))
+
+
+def _blocks(parsed: Parsed) -> Iterator[Html]:
+    for where, pieces in parsed.found.html_blocks:
+        span = parsed.block(where)
+        source = parsed.source
+        text = "".join(source.slice(parsed.span(piece)) for _, _, piece in pieces).rstrip("\r\n")
+        yield Html(text, span, block=True, comment=text.lstrip(" ").startswith("<!--"))
+
+
+def _inline(parsed: Parsed) -> Iterator[Html]:
+    for _, where in parsed.found.inline_html:
+        span = parsed.span(where)
+        text = parsed.source.slice(span)
+        yield Html(text, span, block=False, comment=text.startswith("<!--"))
+
+
+def _comments_in(text: str, each: Html) -> Iterator[Span]:
+    start, end = each.span.start, each.span.end
+    while (start := text.find("<!--", start, end)) >= 0:
+        close = text.find("-->", start + 2, end)  # `<!-->` is a whole comment
+        stop = end if close < 0 else close + 3
+        yield Span(start, stop)
+        start = stop
+
+
+# Footnotes made of what the walk found: references, definitions, and references without a definition.
+#
+# The parser gives the last kind as plain text, its opening bracket as a piece of its own; whether such a piece begins
+# `[^label]` is looked up in the source.
+
+_REFERENCE = re.compile(r"\[\^([^\s\[\]`<>]+)\]")
+_GAP = re.compile(r"[ \t]*")
+
+
+def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:
+    """The references that have a definition, also those that the parser gives as text: `[^a][b]` without a `b`."""
+    spans = ((label, parsed.span(where)) for label, where in parsed.found.footnote_references)
+    found = [FootnoteReference(parsed.shown(label, Span(span.start + 2, span.end - 1)), span) for label, span in spans]
+    texts, defined = _as_text(parsed), _defined(parsed)
+    missed = [each for each in texts if _folded(each.label) in defined]
+    return tuple(sorted((*found, *missed), key=lambda each: each.span.start) if missed else found)
+
+
+def undefined(parsed: Parsed) -> tuple[FootnoteReference, ...]:
+    """The references without a definition. A label there has no blank space: `[^ a]` is running text."""
+    texts, defined = _as_text(parsed), _defined(parsed)
+    return tuple(each for each in texts if _folded(each.label) not in defined)
+
+
+def _as_text(parsed: Parsed) -> list[FootnoteReference]:
+    starts = (parsed.place(where["start"]) for where in parsed.found.brackets)
+    found = (_REFERENCE.match(parsed.source.text, start) for start in starts)
+    return [FootnoteReference(match[1], Span(*match.span())) for match in found if match]
+
+
+def _defined(parsed: Parsed) -> frozenset[str]:
+    return frozenset(_folded(label) for label, _ in parsed.found.footnotes)
+
+
+def _folded(label: str) -> str:
+    """Labels are equal whatever their case."""
+    return label.casefold()
+
+
+def definitions(parsed: Parsed, code_spans: Sequence[CodeSpan]) -> tuple[FootnoteDefinition, ...]:
+    """The definitions, with those of ``code_spans`` that lie in them."""
+    starts = [code.span.start for code in code_spans]
+    spans = containers(parsed, (where for _, where in parsed.found.footnotes))
+    made = []
+    for (label, _), span in zip(parsed.found.footnotes, spans, strict=True):
+        inside = code_spans[bisect_left(starts, span.start) : bisect_left(starts, span.end)]
+        made.append(FootnoteDefinition(label, span, _content(parsed, span), tuple(inside)))
+    return tuple(made)
+
+
+def _content(parsed: Parsed, span: Span) -> Span:
+    """What follows the colon and the blank space behind it."""
+    mark = parsed.text.find("]:", span.start - parsed.base, span.end - parsed.base) + parsed.base
+    gap = _GAP.match(parsed.source.text, mark + 2, span.end)
+    start = gap.end() if gap else mark + 2
+    return Span(start, max(start, span.end))

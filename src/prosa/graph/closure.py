@@ -19,8 +19,7 @@ from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang import ImportRef, ProgramModel
 from prosa.dialects.markdownlang.read import read
 from prosa.dialects.reading import dialect_of
-from prosa.graph.cycles import find_cycles
-from prosa.graph.depth import chain_depths
+from prosa.graph.cycles import Key, components, find_cycles
 from prosa.source import FileProblem, Files, SourceText
 
 MAX_PROGRAMS = 1000
@@ -203,3 +202,23 @@ class _Loading:
             if problem.kind == "outside-root":
                 state = "outside-root"
             return ResolvedImport(ref, state, real, problem.reason)
+
+
+# How deep a graph goes: the longest chain to every node. Cycles count as one step; linear.
+
+
+def chain_depths(edges: Mapping[Key, Sequence[Key]]) -> dict[Key, int]:
+    """For every node the number of edges on the longest chain that ends at it; 0 where nothing points at a node.
+
+    Nodes of one cycle share their depth: how often a cycle is walked is not a question of depth.
+    """
+    groups = components(edges)
+    group_of = {node: number for number, group in enumerate(groups) for node in group}
+    depth = [0] * len(groups)
+    for number in range(len(groups) - 1, -1, -1):  # components come after what they point at, so walk backwards
+        for node in groups[number]:
+            for target in edges[node]:
+                other = group_of.get(target)
+                if other is not None and other != number:
+                    depth[other] = max(depth[other], depth[number] + 1)
+    return {node: depth[number] for node, number in group_of.items()}

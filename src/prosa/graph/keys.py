@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from prosa.dialects.mdh.url import names_of, origin_of, resolve
-from prosa.graph.addresses import address
 from prosa.graph.names import ACTION, Key, Tier
 from prosa.graph.outside import ELSEWHERE
 from prosa.graph.pages import is_page, joined, page_sources, suffix_of
@@ -141,3 +140,19 @@ def _tiers_at(path: str, reference: Reference) -> Iterator[Tier]:
         return
     for each in page_sources(path, suffix):
         yield Tier((Key("path", each),))
+
+
+# Absolute URLs as names: one spelling for addresses that mean the same document (RFC 3986 section 6).
+#
+# In: an absolute URL as written. Out: it without fragment, scheme and host in lower case, no slash at its end.
+
+_HTTP = re.compile(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
+
+
+def address(url: str) -> str:
+    """The address that a URL names, or an empty text for what is fetched in no way that documents are."""
+    found = _HTTP.match(url.strip())
+    if found is None:
+        return ""
+    path = found[3] if "?" in found[3] else found[3].rstrip("/")
+    return f"{(found[1] or 'https:').lower()}{found[2].lower()}{path}"

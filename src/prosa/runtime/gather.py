@@ -3,21 +3,22 @@ site offers, which changes while the program runs (X15)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from prosa.dialects.markdownlang.names import VISIT_TOOL, server_tool_name, tool_name
-from prosa.runtime.errors import RunError, SiteError
+from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, server_tool_name, tool_name
+from prosa.runtime.errors import InputRefused, LimitExceeded, OutputRefused, RunError, SiteError, TemplateRefused
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import Tool
+from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
 from prosa.runtime.program import Program
-from prosa.runtime.program_tool import RunProgram, program_tool
 from prosa.runtime.python_tool import PythonTool
 from prosa.runtime.server_pool import ServerPool
-from prosa.runtime.server_tool import McpTool
-from prosa.runtime.site_tools import SiteTools
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
+from prosa.schema import lower
 
 
 async def gather_tools(program: Program, world: World, pool: ServerPool, run: RunProgram) -> dict[str, Tool]:
@@ -50,3 +51,133 @@ async def open_sites(program: Program, world: World, fixed: Collection[str], sta
         raise SiteError(f"{program.name} has sites, and this run has no way to them")
     session = await stack.enter_async_context(world.sites.open(program.sites, result_limit=program.limits.tool_result))
     return SiteTools(session, frozenset(fixed))
+
+
+# A tool of an MCP server under its mangled name (L20). The own name is kept, never parsed back (LA12).
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """One tool of a running server."""
+
+    session: ServerSession
+    tool: ServerTool
+    spec: ToolSpec
+    kind: ClassVar[Literal["mcp"]] = "mcp"
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls the server; a crash or timeout is an error result (X18)."""
+        return await self.session.call(self.tool.server, self.tool.name, arguments)
+
+
+# An imported program as a tool (L31): its name, its input schema, its own loop, its validated output.
+
+RunProgram: TypeAlias = Callable[[Program, Any], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTool:
+    """Runs a program when it is called and waits for it (L32)."""
+
+    program: Program
+    spec: ToolSpec
+    wrapped: bool
+    run: RunProgram
+    kind: ClassVar[Literal["program"]] = "program"
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """The program's output as JSON. What its model or caller did wrong is a result, what broke is an exception."""
+        given = arguments.get("value") if self.wrapped else dict(arguments)
+        try:
+            output = await self.run(self.program, given)
+        except (InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
+            return ToolResult(f"error: {self.program.name} failed: {error.message}", is_error=True)
+        return ToolResult(json.dumps(output, ensure_ascii=False))
+
+
+def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
+    """The tool of an import. An input schema that is not an object's is wrapped, as APIs only know objects."""
+    schema = program.input_schema
+    if isinstance(schema, Mapping) and schema.get("type", "object") == "object":
+        return ProgramTool(program, ToolSpec(name, program.description, _as_object(schema)), False, run)
+    lowered = lower(schema)
+    return ProgramTool(program, ToolSpec(name, program.description, lowered.schema), lowered.wrapped, run)
+
+
+def _as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "object", **schema} if "properties" in schema else {"type": "object", "properties": {}, **schema}
+
+
+# The tools that sites give to a run (X15): `visit`, and the actions of the pages that the run is on.
+#
+# In: a session. Out: tools under names that collide with no other; they are asked for anew before every model call, so
+# that the actions of a page are there while the run is on it and gone when it has left.
+
+VISIT = (
+    "Goes to a page of a site and gives its text, its links and its actions, which are tools as long as you are on "
+    "that page. What pages and actions say is text of the site."
+)
+_TO = "a URL path such as /airports, the number or the text of a link of this page, or the id of a page"
+
+MAX_MET = 10_000
+"""Names of actions that are remembered, so that a model can be told where one has gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisitTool:
+    """Navigation as a tool."""
+
+    session: SiteSession
+    kind: ClassVar[Literal["action"]] = "action"
+
+    @property
+    def spec(self) -> ToolSpec:
+        """With the page that the run is on now."""
+        where = {"type": "string", "minLength": 1, "description": _TO}
+        schema = {"type": "object", "properties": {"to": where}, "required": ["to"], "additionalProperties": False}
+        return ToolSpec(VISIT_TOOL, f"{VISIT} {self.session.where}", schema)
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Goes to ``arguments["to"]``."""
+        return await self.session.visit(arguments["to"])
+
+
+@dataclass(frozen=True, slots=True)
+class ActionTool:
+    """An action as a tool."""
+
+    action: SiteAction
+    spec: ToolSpec
+    kind: ClassVar[Literal["action"]] = "action"
+
+    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls the action."""
+        return await self.action.call(arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTools:
+    """The tools of a session. ``taken`` are names of other tools; ``met`` are actions by name, with their page."""
+
+    session: SiteSession
+    taken: frozenset[str]
+    met: dict[str, str] = field(default_factory=dict)
+
+    def tools(self) -> Sequence[Tool]:
+        """`visit`, then the actions."""
+        names = {*self.taken, VISIT_TOOL}
+        found: list[Tool] = [VisitTool(self.session)]
+        for action in self.session.actions:
+            name = action_tool_name(action.id, names, action.page)
+            if name in names:
+                continue  # the same action of the same page
+            names.add(name)
+            if len(self.met) < MAX_MET:
+                self.met[name] = action.page
+            found.append(ActionTool(action, ToolSpec(name, action.description, action.parameters)))
+        return found
+
+    def gone(self, name: str) -> str:
+        """Where an action that was left behind is found again."""
+        page = self.met.get(name)
+        return f"{name} is an action of {page}; visit that page first, then call it" if page is not None else ""

@@ -1,18 +1,209 @@
 """The functions of the template language, by name: Go's own and those of markdownlang programs (X14, L26).
 
-``and`` and ``or`` are not here: they do not evaluate every argument, so the executor has them.
-"""
+``and`` and ``or`` are not here: they do not evaluate every argument, so the executor has them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
+from urllib.parse import quote_plus
 
-from prosa.template import access, compare, escape, words
+from prosa.template import words
 from prosa.template.function import Function, FunctionError, bounded
 from prosa.template.printing import print_text, println_text
-from prosa.template.values import described, truth
+from prosa.template.values import ABSENT, Absent, described, truth
+
+_Kind: TypeAlias = Literal["boolean", "integer", "float", "string", "nothing", "nested"]
+
+_ORDERED: Final = ("integer", "float", "string")
+
+
+def equal(first: object, others: Sequence[object]) -> bool:
+    """Whether ``first`` equals any of the others: ``eq a b c`` is ``a == b || a == c``.
+
+    Null and an absent value equal each other and nothing else. Two lists or maps, and two values of different
+    kinds, cannot be compared.
+    """
+    return any(_equal(first, other) for other in others)
+
+
+def less(first: object, second: object) -> bool:
+    """Whether the first is less than the second: two integers, two floats, or two strings by code points."""
+    _check_order(first, second)
+    return first < second  # type: ignore[operator, no-any-return]
+
+
+def less_or_equal(first: object, second: object) -> bool:
+    """``le``: less or equal, for the same kinds as `less`."""
+    return less(first, second) or _equal(first, second)
+
+
+def _equal(first: object, second: object) -> bool:
+    kinds = _kind(first), _kind(second)
+    if "nothing" in kinds:
+        return kinds == ("nothing", "nothing")
+    if kinds == ("nested", "nested"):
+        raise FunctionError(f"non-comparable types: {described(first)} and {described(second)}; compare their elements")
+    if kinds[0] != kinds[1]:
+        raise _incompatible(first, second)
+    return first == second
+
+
+def _check_order(first: object, second: object) -> None:
+    kinds = _kind(first), _kind(second)
+    if kinds[0] != kinds[1]:
+        raise _incompatible(first, second)
+    if kinds[0] not in _ORDERED:
+        raise FunctionError(f"invalid type for comparison: {described(first)} has no order; numbers and strings have")
+
+
+def _incompatible(first: object, second: object) -> FunctionError:
+    found = f"{described(first)} and {described(second)}"
+    if {_kind(first), _kind(second)} == {"integer", "float"}:
+        found += "; write the literal as the data has it, 3 or 3.0"
+    return FunctionError(f"incompatible types for comparison: {found}")
+
+
+def _kind(value: object) -> _Kind:
+    if value is None or isinstance(value, Absent):
+        return "nothing"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "float"
+    return "string" if isinstance(value, str) else "nested"
+
+
+# Parts of a value: ``index``, ``slice`` and ``len``. In: plain values. Out: a part, a number, or `FunctionError`.
+#
+# A string counts code points (X14). A step through an absent value or null is absent (X13).
+
+_MAX_SLICE_BOUNDS: Final = 3
+
+
+def index(value: object, keys: Sequence[object]) -> object:
+    """``index x i j`` is ``x[i][j]``: a list by number from 0, a map by key, a string by number.
+
+    A key that a map lacks is absent. An element of a string is its code point as an integer (Go: its byte).
+    Raises `FunctionError` for a number out of range, a key of the wrong type, and a value without parts.
+    """
+    for key in keys:
+        value = _step(value, key)
+    return value
+
+
+def cut(value: object, bounds: Sequence[object]) -> object:
+    """``slice x i j`` is ``x[i:j]`` of a string or list; no bounds: all of it.
+
+    Bounds beyond the end stand for the end (X14). A third bound, of a list only, is checked and changes nothing.
+    Raises `FunctionError` for a negative or reversed range. Null and absent give absent.
+    """
+    if value is None or isinstance(value, Absent):
+        return ABSENT
+    if not isinstance(value, str | list):
+        raise FunctionError(f"needs a string or a list, found {described(value)}")
+    if len(bounds) == _MAX_SLICE_BOUNDS and isinstance(value, str):
+        raise FunctionError("a string has at most two bounds, found three")
+    numbers = [_bound(bound) for bound in bounds]
+    for lower, upper in pairwise(numbers):
+        if lower > upper:
+            raise FunctionError(f"found the reversed range {_shown(lower)} to {_shown(upper)}")
+    start, end = (numbers[:2] + [0, len(value)][len(numbers[:2]) :])[:2]
+    return value[start:end]
+
+
+def length(value: object) -> int:
+    """Code points of a string, elements of a list, keys of a map; 0 of null and of an absent value."""
+    if value is None or isinstance(value, Absent):
+        return 0
+    if isinstance(value, str | list | dict):
+        return len(value)
+    raise FunctionError(f"needs a string, a list or a map, found {described(value)}")
+
+
+def _step(value: object, key: object) -> object:
+    if value is None or isinstance(value, Absent):
+        return ABSENT
+    if isinstance(value, dict):
+        if not isinstance(key, str):
+            raise FunctionError(f"a map needs a string as key, found {described(key)}")
+        return value.get(key, ABSENT)
+    if isinstance(value, str):
+        return ord(value[_place(value, key)])
+    if isinstance(value, list):
+        return value[_place(value, key)]
+    raise FunctionError(f"needs a list, a map or a string, found {described(value)}")
+
+
+def _place(value: str | list[object], key: object) -> int:
+    if isinstance(key, bool) or not isinstance(key, int):
+        raise FunctionError(f"{described(value)} needs an integer, found {described(key)}")
+    if not 0 <= key < len(value):
+        expected = f"0 to {len(value) - 1}" if value else "nothing, it is empty"
+        raise FunctionError(f"out of range of {described(value)}: found {_shown(key)}, expected {expected}")
+    return key
+
+
+def _bound(bound: object) -> int:
+    if isinstance(bound, bool) or not isinstance(bound, int):
+        raise FunctionError(f"needs integers as bounds, found {described(bound)}")
+    if bound < 0:
+        raise FunctionError(f"found the negative bound {_shown(bound)}")
+    return bound
+
+
+def _shown(number: int) -> str:
+    """A number in a message; one that no list has is not spelt out."""
+    return str(number) if number.bit_length() <= 64 else "a number of more than 64 bits"
+
+
+# Go's escapers for text that goes into HTML, JavaScript or a query: ``html``, ``js``, ``urlquery``. Text to text.
+
+_HTML: Final = str.maketrans(
+    {"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"},
+)
+_JS: Final = {
+    "\\": "\\\\",
+    "'": "\\'",
+    '"': '\\"',
+    "<": "\\u003C",
+    ">": "\\u003E",
+    "&": "\\u0026",
+    "=": "\\u003D",
+}
+_JS_SPECIAL: Final = r"""[\\'"<>&=\x00-\x1f\x80-\U0010ffff]"""
+
+
+def html(text: str) -> str:
+    """Go's ``HTMLEscapeString``: quotes, ``&``, ``<`` and ``>`` as entities, NUL as U+FFFD."""
+    return text.translate(_HTML)
+
+
+def js(text: str) -> str:
+    r"""Go's ``JSEscapeString``: what could end a string or a script, controls and the unprintable as ``\u003C``."""
+    return re.sub(_JS_SPECIAL, _js_character, text)  # compiled at its first use: few templates need it
+
+
+def urlquery(text: str) -> str:
+    """Go's ``url.QueryEscape``: UTF-8 bytes as ``%XX``, a space as ``+``; letters, digits and ``-_.~`` stay."""
+    return quote_plus(text, safe="", errors="replace")
+
+
+def _js_character(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _JS:
+        return _JS[character]
+    return character if character.isprintable() else f"\\u{ord(character):04X}"
+
+
+# The functions of the template language, by name: Go's own and those of markdownlang programs (X14, L26).
+#
+# ``and`` and ``or`` are not here: they do not evaluate every argument, so the executor has them.
 
 __all__ = ["FUNCTIONS", "Function", "FunctionError"]
 
@@ -38,7 +229,7 @@ def _escaper(name: str, escaped: Callable[[str], str]) -> Function:
 
 def _slice(args: Sequence[object], piped: bool) -> object:
     value, *bounds = _subject_first(args, piped=piped)
-    return access.cut(value, bounds)
+    return cut(value, bounds)
 
 
 def _printf(args: Sequence[object], _piped: bool) -> str:
@@ -56,21 +247,21 @@ def _call(args: Sequence[object], _piped: bool) -> object:
 
 _ALL: Final = (
     _simple("not", lambda value: not truth(value), 1),
-    Function("eq", lambda args, _piped: compare.equal(args[0], args[1:]), 2, None),
-    _simple("ne", lambda first, second: not compare.equal(first, (second,)), 2),
-    _simple("lt", compare.less, 2),
-    _simple("le", compare.less_or_equal, 2),
-    _simple("gt", lambda first, second: not compare.less_or_equal(first, second), 2),
-    _simple("ge", lambda first, second: not compare.less(first, second), 2),
-    Function("index", lambda args, _piped: access.index(args[0], args[1:]), 1, None),
+    Function("eq", lambda args, _piped: equal(args[0], args[1:]), 2, None),
+    _simple("ne", lambda first, second: not equal(first, (second,)), 2),
+    _simple("lt", less, 2),
+    _simple("le", less_or_equal, 2),
+    _simple("gt", lambda first, second: not less_or_equal(first, second), 2),
+    _simple("ge", lambda first, second: not less(first, second), 2),
+    Function("index", lambda args, _piped: index(args[0], args[1:]), 1, None),
     Function("slice", _slice, 1, 4),
-    _simple("len", access.length, 1),
+    _simple("len", length, 1),
     Function("print", lambda args, _piped: print_text(args), 0, None),
     Function("println", lambda args, _piped: println_text(args), 0, None),
     Function("printf", _printf, 1, None),
-    _escaper("html", escape.html),
-    _escaper("js", escape.js),
-    _escaper("urlquery", escape.urlquery),
+    _escaper("html", html),
+    _escaper("js", js),
+    _escaper("urlquery", urlquery),
     Function("call", _call, 1, None),
     _simple("upper", words.upper, 1),
     _simple("lower", words.lower, 1),

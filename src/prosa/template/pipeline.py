@@ -6,16 +6,20 @@ variables that are not in scope, and parentheses beyond `MAX_DEPTH`. The grammar
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
 from prosa.source import Span
 from prosa.template import nodes
 from prosa.template.cursor import Cursor
 from prosa.template.errors import TemplateError, quoted
+from prosa.template.floats import go_float
 from prosa.template.lex import Kind, Token
-from prosa.template.literals import LiteralError, literal_value
 
 KEYWORDS: Final = frozenset(
     ("block", "break", "continue", "define", "else", "end", "if", "range", "template", "with"),
@@ -159,3 +163,156 @@ def _check_stages(text: str, commands: list[nodes.Command]) -> None:
             piece = first.span.of(text)
             message = f"{quoted(piece)} cannot take a piped value"
             raise TemplateError(message, text=text, offset=first.span.start, fragment=piece)
+
+
+# Constants as Go writes them: numbers, characters, strings with their escapes (Go spec, "Lexical elements").
+
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)", re.DOTALL)
+_SIMPLE = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
+_MAX_RUNE = 0x10FFFF
+
+
+class LiteralError(ValueError):
+    """A constant that Go would not accept; the text is a sentence."""
+
+
+def literal_value(source: str) -> int | float | str:
+    """The value of a constant as written, quotes included. Raises `LiteralError`."""
+    if source.startswith("`"):
+        return source[1:-1].replace("\r", "")
+    if source.startswith('"'):
+        return _unescape(source[1:-1], '"').decode("utf-8", "replace")
+    try:
+        return parse_number(source)
+    except ValueError as error:
+        raise LiteralError(str(error)) from None
+
+
+def _unescape(inner: str, quote: str) -> bytes:
+    """The bytes of a quoted text: ``\\x`` and octal escapes are bytes, the others characters."""
+    pieces: list[bytes] = []
+    done = 0
+    for found in _ESCAPE.finditer(inner):
+        pieces += (inner[done : found.start()].encode("utf-8", "replace"), _escaped(found.group(1), quote))
+        done = found.end()
+    return b"".join((*pieces, inner[done:].encode("utf-8", "replace")))
+
+
+def _escaped(code: str, quote: str) -> bytes:
+    if code in _SIMPLE:
+        return bytes((_SIMPLE[code],))
+    if code == quote:
+        return quote.encode()
+    if len(code) > 1 and code[0] == "x":
+        return bytes((int(code[1:], 16),))
+    if len(code) > 1 and code[0] in "uU":
+        return _rune(int(code[1:], 16), code)
+    if len(code) == 3:
+        return _octal(code)
+    raise LiteralError(f"unknown escape \\{code}")
+
+
+def _rune(number: int, code: str) -> bytes:
+    if number > _MAX_RUNE or 0xD800 <= number <= 0xDFFF:
+        raise LiteralError(f"\\{code} is not a character")
+    return chr(number).encode()
+
+
+def _octal(code: str) -> bytes:
+    number = int(code, 8)
+    if number > 255:
+        raise LiteralError(f"\\{code} is larger than a byte")
+    return bytes((number,))
+
+
+# Go's number literals as a template writes them. In: the text of one literal. Out: an int or a float.
+#
+# Integers have any size (X12), within the bound of the data readers. Imaginary numbers are refused: no data has them.
+
+__all__ = ["go_float", "parse_number"]
+
+_DIGITS = r"[0-9](?:_?[0-9])*"
+_HEX = r"[0-9a-fA-F]"
+_INTEGER: Final = re.compile(
+    r"([+-]?)(?:0[bB](?P<b2>(?:_?[01])+)|0[oO](?P<b8>(?:_?[0-7])+)|0[xX](?P<b16>(?:_?[0-9a-fA-F])+)"
+    r"|(?P<b8old>0(?:_?[0-7])*)|(?P<b10>[1-9](?:_?[0-9])*))"
+)
+_DECIMAL: Final = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
+_HEX_FLOAT: Final = re.compile(
+    rf"[+-]?0[xX](?:(?:_?{_HEX})+(?:\.(?:{_HEX}(?:_?{_HEX})*)?)?|\.{_HEX}(?:_?{_HEX})*)[pP][+-]?{_DIGITS}"
+)
+_BASES: Final = {"b2": 2, "b8": 8, "b8old": 8, "b10": 10, "b16": 16}
+_ESCAPES: Final = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39}
+_CODE: Final = re.compile(r"x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<o>[0-3][0-7]{2})")
+_MAX_LITERAL: Final = 2 * MAX_INTEGER_DIGITS
+"""Characters of a literal, underscores included: more than any integer needs, and quick to refuse."""
+
+
+def parse_number(text: str) -> int | float:
+    """The value of a number or character constant: ``42``, ``0x_ff``, ``017``, ``1_000.5e3``, ``0x1p-2``, ``'a'``.
+
+    A literal with a point or an exponent is a float, every other an int; a character constant is its code point.
+    Raises `ValueError` with a sentence for everything else.
+    """
+    if len(text) > _MAX_LITERAL:
+        raise ValueError(f"a number of {len(text):,} characters is too long")
+    if text.startswith("'"):
+        return _character(text)
+    if match := _INTEGER.fullmatch(text):
+        return _integer(match)
+    if _HEX_FLOAT.fullmatch(text):
+        return _finite(text, float.fromhex)
+    if _DECIMAL.fullmatch(text) and any(mark in text for mark in ".eE"):
+        return _finite(text, float)
+    raise ValueError(_refusal(text))
+
+
+def _integer(match: re.Match[str]) -> int:
+    base = str(match.lastgroup)
+    digits = match[base].replace("_", "")
+    if len(digits) > MAX_INTEGER_DIGITS:
+        raise ValueError(f"an integer of {len(digits):,} digits is too long; at most {MAX_INTEGER_DIGITS:,} are read")
+    value = int(digits, _BASES[base])
+    return -value if match[1] == "-" else value
+
+
+def _finite(text: str, convert: Callable[[str], float]) -> float:
+    plain = text.replace("_", "")
+    try:
+        value = convert(plain)
+    except OverflowError:
+        value = math.inf
+    if math.isinf(value):
+        raise ValueError(f"{text} is larger than a number can be")
+    return value
+
+
+def _character(text: str) -> int:
+    inner = text[1:-1]
+    if len(text) < 3 or not text.endswith("'"):
+        raise ValueError(f"malformed character constant: {text}")
+    if len(inner) == 1 and inner not in "\\'\n":
+        return ord(inner)
+    if inner.startswith("\\"):
+        code = _escaped_number(inner[1:])
+        if code is not None:
+            return code
+    raise ValueError(f"malformed character constant: {text}; expected one character, or an escape such as '\\n'")
+
+
+def _escaped_number(escape: str) -> int | None:
+    if escape in _ESCAPES:
+        return _ESCAPES[escape]
+    match = _CODE.fullmatch(escape)
+    if match is None:
+        return None
+    code = int(match[str(match.lastgroup)], 8 if match.lastgroup == "o" else 16)
+    return None if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF else code
+
+
+def _refusal(text: str) -> str:
+    if text.endswith("i") and len(text) > 1:
+        return f"{text} is an imaginary number; a template has integers and decimal numbers only"
+    if re.fullmatch(r"[+-]?0[0-9_]+", text):
+        return f"{text} starts with 0 and so is octal, which has no digits 8 and 9; leave the 0 out or write 0o…"
+    return f"illegal number syntax: {text}"

@@ -14,9 +14,7 @@ from prosa.template.directive import Directive, Extra, Spec, steps
 from prosa.template.floats import go_float
 from prosa.template.function import FunctionError, joined
 from prosa.template.nesting import Layout, laid_out
-from prosa.template.padding import floating, integer, padded, truncated
 from prosa.template.printing import integer_text, json_text, number_text, value_text
-from prosa.template.quote import can_backquote, character_of, quoted, quoted_character
 from prosa.template.values import Absent, described, go_type
 
 _NIL: Final = "<nil>"
@@ -177,3 +175,119 @@ _TEXT_VERBS: Final[dict[str, Callable[[str, Spec], str]]] = {
     "x": _hexadecimal,
     "X": _upper_hexadecimal,
 }
+
+
+# Go's quoted strings and characters, as ``%q`` writes them. In: text or a code point. Out: quoted text.
+
+_NAMED: Final = {7: "\\a", 8: "\\b", 12: "\\f", 10: "\\n", 13: "\\r", 9: "\\t", 11: "\\v", 92: "\\\\"}
+_REPLACEMENT: Final = 0xFFFD
+_BYTE_ORDER_MARK: Final = "\ufeff"
+
+
+def quoted(text: str, *, ascii_only: bool = False, quote: str = '"') -> str:
+    """The text between quotes with Go's escapes; ``ascii_only`` escapes every other character too."""
+    return quote + "".join(_escaped(character, quote, ascii_only) for character in text) + quote
+
+
+def quoted_character(code: int, *, ascii_only: bool = False) -> str:
+    """A character constant such as ``'a'``; what is no character becomes ``U+FFFD``."""
+    return quoted(character_of(code), ascii_only=ascii_only, quote="'")
+
+
+def character_of(code: int) -> str:
+    """The character of a code point, ``U+FFFD`` for a number that has none."""
+    valid = 0 <= code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+    return chr(code if valid else _REPLACEMENT)
+
+
+def can_backquote(text: str) -> bool:
+    """Whether the text can stand between backquotes on one line, unescaped."""
+    return not any(
+        (character < " " and character != "\t") or character in ("`", "\x7f", _BYTE_ORDER_MARK) for character in text
+    )
+
+
+def _escaped(character: str, quote: str, ascii_only: bool) -> str:
+    code = ord(character)
+    if character == quote:
+        return "\\" + character
+    if code in _NAMED:
+        return _NAMED[code]
+    if character.isprintable() and (not ascii_only or character.isascii()):
+        return character
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# Text, integers and floats laid out by the flags, width and precision of a ``printf`` directive. Text comes out.
+
+_PREFIXES: Final = {2: "0b", 16: "0x"}
+_SHARP_DIGITS: Final = 6
+"""Significant digits that ``%#g`` restores when no precision is given."""
+
+
+def padded(text: str, spec: Spec, *, zero: bool = True) -> str:
+    """The text at its width: right by default, left with ``-``; zeros in front with ``0`` where ``zero`` allows."""
+    width = spec.width or 0
+    if spec.minus:
+        return text.ljust(width)
+    return text.rjust(width, "0" if spec.zero and zero else " ")
+
+
+def truncated(text: str, spec: Spec) -> str:
+    """The first characters of a text, as many as the precision says."""
+    return text if spec.precision is None else text[: spec.precision]
+
+
+def integer(digits: str, spec: Spec, *, negative: bool, base: int, prefix: str = "") -> str:
+    """An integer from its digits without a sign: precision, prefix (``#``, or the given one), sign and width."""
+    if spec.precision == 0 and digits == "0":
+        return " " * (spec.width or 0)
+    least = spec.precision
+    if least is None:
+        fills = spec.zero and not spec.minus and spec.width is not None
+        least = (spec.width or 0) - (negative or spec.plus or spec.space) if fills else 0
+    digits = digits.rjust(least, "0")
+    if spec.sharp and base == 8 and not digits.startswith("0"):
+        digits = "0" + digits
+    if spec.sharp:
+        digits = _PREFIXES.get(base, "") + digits
+    return padded(_sign(spec, negative=negative) + prefix + digits, spec, zero=False)
+
+
+def floating(text: str, spec: Spec, verb: str) -> str:
+    """A float from its text, which has ``-`` in front when it is negative: sign, ``#`` and width."""
+    negative = text.startswith("-")
+    body = text.lstrip("+-")
+    sign = _sign(spec, negative=negative)
+    if body == "NaN":
+        return padded(sign + body, spec, zero=False)
+    if body == "Inf":
+        return padded((sign or "+") + body, spec, zero=False)
+    if spec.sharp and verb != "b":
+        body = _with_point(body, verb, spec.precision)
+    if sign and spec.zero and not spec.minus and spec.width is not None:
+        return sign + body.rjust(spec.width - len(sign), "0")
+    return padded(sign + body, spec)
+
+
+def _sign(spec: Spec, *, negative: bool) -> str:
+    if negative:
+        return "-"
+    return "+" if spec.plus else " " if spec.space else ""
+
+
+def _with_point(body: str, verb: str, precision: int | None) -> str:
+    """What ``#`` asks for: always a point, and for ``g`` the zeros that the shortest form leaves out."""
+    marks = "pP" if verb in "xX" else "pPeE"
+    end = next((place for place, character in enumerate(body) if character in marks), len(body))
+    number, tail = body[:end], body[end:]
+    missing = 0
+    if verb in "vgGx":
+        wanted = _SHARP_DIGITS if precision is None else precision
+        missing = wanted - len(number.replace(".", "").lstrip("0"))
+        missing -= number == "0"
+    if "." not in number:
+        number += "."
+    return number + "0" * max(missing, 0) + tail

@@ -5,13 +5,17 @@ Loads httpx2, so only `exchange` imports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from ssl import SSLContext
+from typing import Any
 
 import httpcore2
 import httpx2
 
 from prosa.adapters.http.address import checked_address
-from prosa.adapters.http.deadline import Watch, WatchedBackend
+from prosa.adapters.http.problems import HttpProblem
 
 DEADLINE = "prosa.deadline"
 """The extension of a request that says when its exchange ends, in the seconds of the clock."""
@@ -71,3 +75,113 @@ class CheckedTransport(httpx2.BaseTransport):
         """Closes its connections."""
         for inner in self._inner.values():
             inner.close()
+
+
+# The deadline of an exchange, down to each read and write of its connection, and the size of the head of its answer.
+#
+# In: a deadline for the exchange of each thread. Out: a backend for the pool of httpcore2. The timeouts of httpx2
+# begin anew with every byte, and it reads interim answers (RFC 9110, 15.2) without end; neither outlasts the deadline
+# (X9). Loads httpcore2, so only `transport` imports it.
+
+MAX_HEAD = 64 * 1024
+"""Bytes of the head of an answer, with all interim answers before it. Servers and proxies refuse heads of a quarter of
+that; h11 would end at 100 KiB, but count every interim answer anew."""
+
+_HEAD_READ = 16 * 1024
+"""Bytes of one read before the head is whole: so few that `MAX_HEAD` is met before the bound of h11."""
+
+_PIECE = 16 * 1024
+"""Bytes of one write: the system takes a piece of that size at once or not at all, so that each has its own look at
+the clock."""
+
+
+class Watch(threading.local):
+    """What the exchange of this thread may take; each exchange is had in one thread from its beginning to its end."""
+
+    host = ""
+    deadline = 0.0
+    head: int | None = None
+    """Bytes that were read of the head; None outside of it."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+
+    @contextmanager
+    def awaiting_head(self, host: str, deadline: float) -> Iterator[None]:
+        """Begins an exchange; the head of its answer ends with the block, the deadline (of the clock) counts on
+        for the body."""
+        self.host, self.deadline, self.head = host, deadline, 0
+        try:
+            yield
+        finally:
+            self.head = None
+
+    def left(self, timeout: float | None, late: type[Exception]) -> float:
+        """Seconds that an operation may take. Raises ``late`` where there are none."""
+        left = self.deadline - self._clock()
+        if left <= 0:
+            raise late("the deadline is over")
+        return left if timeout is None else min(timeout, left)
+
+    def room(self, wanted: int) -> int:
+        """Bytes that may be read at once. Raises `HttpProblem` where the head is not whole and has no room left."""
+        if self.head is None:
+            return wanted
+        if self.head >= MAX_HEAD:
+            raise HttpProblem(f"{self.host} sent more than {MAX_HEAD:,} bytes before an answer")
+        return min(wanted, _HEAD_READ)
+
+    def count(self, size: int) -> None:
+        """Notes bytes that were read."""
+        if self.head is not None:
+            self.head += size
+
+
+class WatchedBackend(httpcore2.NetworkBackend):
+    """Connects as httpcore2 does, within the deadline of the watch."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._inner = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        """A connection. Raises `httpcore2.ConnectTimeout` and `httpcore2.ConnectError`."""
+        left = self._watch.left(timeout, httpcore2.ConnectTimeout)
+        return _WatchedStream(self._inner.connect_tcp(host, port, left, local_address, socket_options), self._watch)
+
+
+class _WatchedStream(httpcore2.NetworkStream):
+    def __init__(self, inner: httpcore2.NetworkStream, watch: Watch) -> None:
+        self._inner = inner
+        self._watch = watch
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        room = self._watch.room(max_bytes)
+        found = self._inner.read(room, self._watch.left(timeout, httpcore2.ReadTimeout))
+        self._watch.count(len(found))
+        return found
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        view = memoryview(buffer)
+        for start in range(0, len(view), _PIECE):
+            left = self._watch.left(timeout, httpcore2.WriteTimeout)
+            self._inner.write(bytes(view[start : start + _PIECE]), left)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        left = self._watch.left(timeout, httpcore2.ConnectTimeout)
+        return _WatchedStream(self._inner.start_tls(ssl_context, server_hostname, left), self._watch)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)

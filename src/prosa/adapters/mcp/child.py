@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import os
 import signal
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
-from prosa.adapters.mcp import process_tree
 from prosa.adapters.mcp.observed import Observed
 
 STDERR_KEPT = 4096
@@ -63,20 +65,20 @@ class Child:
 
     async def end(self) -> None:
         """Closes stdin, waits a little, then ends the group and every descendant. At most about three seconds."""
-        started = process_tree.descendants(self.pid)
+        started = descendants(self.pid)
         try:
             self.stdin.close()
             if await self._left(0.0 if self._seen.hurry else LEAVE_SECONDS):
                 self._seen.exit_status = self._transport.get_returncode()
-            process_tree.signal_group(self.pid, signal.SIGTERM)
+            signal_group(self.pid, signal.SIGTERM)
             await self._group_gone(TERM_SECONDS)
         finally:
             # Runs even when this task is cancelled from outside: whatever happens, nobody survives.
-            process_tree.signal_group(self.pid, signal.SIGKILL)
-            process_tree.kill(started)
+            signal_group(self.pid, signal.SIGKILL)
+            kill(started)
             _alive.discard(self.pid)
         # A signal takes a moment to arrive; whoever leaves the context may count on it.
-        await _within(TERM_SECONDS, lambda: not process_tree.living(started))
+        await _within(TERM_SECONDS, lambda: not living(started))
         await self._left(TERM_SECONDS)
 
     def close(self) -> None:
@@ -88,7 +90,7 @@ class Child:
         return await _within(seconds, lambda: self._transport.get_returncode() is not None)
 
     async def _group_gone(self, seconds: float) -> bool:
-        return await _within(seconds, lambda: not process_tree.signal_group(self.pid, 0))
+        return await _within(seconds, lambda: not signal_group(self.pid, 0))
 
 
 async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, seen: Observed) -> Child:
@@ -128,6 +130,72 @@ def _remember(pid: int) -> None:
 
 def _kill_all() -> None:
     for pid in _alive:
-        started = process_tree.descendants(pid)
-        process_tree.signal_group(pid, signal.SIGKILL)
-        process_tree.kill(started)
+        started = descendants(pid)
+        signal_group(pid, signal.SIGKILL)
+        kill(started)
+
+
+# Which processes a process has started, directly or not, and how to end them.
+#
+# In: a process id. Out: ids with their start times, read from `/proc` where there is one (elsewhere: nothing, and the
+# process group has to do). Refuses to signal an id that has been given to another process since.
+
+_PROC = Path("/proc")
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """Every process that descends from `pid`, with its start time in clock ticks. Empty without `/proc`."""
+    parents = {child: facts for child, facts in _processes().items() if child != pid}
+    found: dict[int, str] = {}
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        children = {child: born for child, (above, born) in parents.items() if above == parent and child not in found}
+        found.update(children)
+        waiting.extend(children)
+    return found
+
+
+def living(processes: dict[int, str]) -> list[int]:
+    """Which of the processes still run and are still the same ones."""
+    return [pid for pid, born in processes.items() if (facts := _facts(_PROC / str(pid))) and facts[1] == born]
+
+
+def kill(processes: dict[int, str]) -> None:
+    """Ends the processes that are still the same ones, at once."""
+    for pid in living(processes):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Signals a process group; False when nobody is left in it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        # Some member changed its user, or (macOS) is only a zombie: it may still be there.
+        return True
+    return True
+
+
+def _processes() -> dict[int, tuple[int, str]]:
+    """Process id → (parent, start time) of every process that can be seen."""
+    found: dict[int, tuple[int, str]] = {}
+    with suppress(OSError):
+        for entry in _PROC.iterdir():
+            if entry.name.isdigit() and (facts := _facts(entry)) is not None:
+                found[int(entry.name)] = facts
+    return found
+
+
+def _facts(entry: Path) -> tuple[int, str] | None:
+    """None for a process that cannot be seen, or has ended and only waits to be reaped."""
+    try:
+        text = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name of the command stands in parentheses and may hold anything, spaces and parentheses included.
+    fields = text[text.rfind(")") + 2 :].split()
+    return (int(fields[1]), fields[19]) if len(fields) > 19 and fields[0] not in "ZX" else None

@@ -7,7 +7,7 @@ Refuses to let the SDK write to our stderr, start a process that inherits anythi
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
@@ -24,13 +24,11 @@ from pydantic import ValidationError
 
 from prosa import __version__
 from prosa.adapters.mcp import child
-from prosa.adapters.mcp.http import http_client
 from prosa.adapters.mcp.observed import Observed
-from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, stdio_streams
+from prosa.adapters.mcp.stdio import MESSAGE_LIMIT, TOO_LARGE, stdio_streams
 from prosa.runtime.ports import ServerConfig
 
 if TYPE_CHECKING:
-    # Private names, so only the type checker depends on them.
     from mcp.client._transport import ReadStream, TransportStreams
 
 # What a server does wrong is told by our errors. Without a handler of its own the SDK's log would end up on stderr.
@@ -214,3 +212,52 @@ class _WatchedStream:
     ) -> bool | None:
         await self.aclose()
         return None
+
+
+# The HTTP client for servers behind a URL: bounded bodies, and the last status remembered.
+#
+# In: an `Observed` to note the status in. Out: an httpx2 client. Refuses bodies over the limit and compressed ones, of
+# which a few bytes can become gigabytes.
+
+CONNECT_SECONDS = 10.0
+"""For a connection to stand. Reading has no bound of its own here: every start and every call has one."""
+
+
+def http_client(seen: Observed) -> httpx2.AsyncClient:
+    """A client whose answers are bounded; event streams are bounded per event by the transports."""
+    return httpx2.AsyncClient(
+        headers={"accept-encoding": "identity"},
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        event_hooks={"response": [_watcher(seen)]},
+    )
+
+
+def _watcher(seen: Observed) -> Callable[[httpx2.Response], Awaitable[None]]:
+    async def watch(response: httpx2.Response) -> None:
+        seen.http_status = response.status_code
+        if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+            raise httpx2.DecodingError("the server compresses its answers although it was asked not to")
+        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream)
+
+    return watch
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that fails when it grows over `MESSAGE_LIMIT`."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > MESSAGE_LIMIT:
+                # The one kind of error that the SDK turns into an answer to the call.
+                raise httpx2.StreamError(TOO_LARGE)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()

@@ -5,13 +5,16 @@ What comes in: a `ModelRequest` whose one message is the prompt. It knows no rol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import codecs
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, usage
-from prosa.runtime.messages import Finish, ModelReply, ModelRequest
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest
+from prosa.runtime.sequence import join_neighbours, joined
 from prosa.runtime.usage import Usage
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
@@ -87,3 +90,115 @@ def _usage(value: Mapping[str, Any]) -> Usage:
 
 
 WIRE = Wire("/completions", body, reply, CompletionAssembly)
+
+
+# A request in the shape that a service takes: user messages joined, no system role, one tool call at a time (X24).
+#
+# In: a request as every service should take it, and a form. Out: the same request for one that refused a part of it.
+# What is said stays the same, in the same order.
+
+ONE_CALL = "parallel_tool_calls"
+
+
+def shaped(request: ModelRequest, form: Form) -> ModelRequest:
+    """The request in the shape of the form."""
+    messages: Sequence[Message] = request.messages
+    parameters = request.parameters
+    if not form.system_role:
+        messages = _without_system(messages)
+    if form.joined_users:
+        messages = join_neighbours(messages, "user")
+    if form.calls != "several":
+        messages = tuple(_one_call_each(messages))
+        if request.tools:
+            parameters = {name: value for name, value in parameters.items() if name != ONE_CALL}
+            parameters |= {ONE_CALL: False} if form.calls == "one" else {}
+    if messages is request.messages and parameters is request.parameters:
+        return request
+    return replace(request, messages=tuple(messages), parameters=parameters)
+
+
+def _without_system(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """System messages as the beginning of the first user message."""
+    system = [replace(each, role="user", name=None) for each in messages if each.role == "system"]
+    rest = [each for each in messages if each.role != "system"]
+    at = next((at for at, each in enumerate(rest) if each.role == "user"), None)
+    if not system or at is None:
+        return (*system, *rest)
+    return (*rest[:at], joined([*system, rest[at]]), *rest[at + 1 :])
+
+
+def _one_call_each(messages: Sequence[Message]) -> Iterator[Message]:
+    """Several calls of one reply as several replies, each with its own result. Replies may repeat the ids of others."""
+    waiting: list[Message] = []
+    for each in messages:
+        if len(each.tool_calls) > 1:
+            first, *rest = each.tool_calls
+            yield replace(each, tool_calls=(first,))
+            waiting = [replace(each, content="", tool_calls=(call,)) for call in rest]
+            continue
+        yield each
+        if each.role == "tool" and waiting:
+            yield waiting.pop(0)
+
+
+# Server-sent events: bytes in, `(event, data)` out, as the HTML standard (9.2.6) reads a stream.
+#
+# An event without data is dropped. Whether the stream ended well is for the caller to say; an event that was not
+# closed by an empty line is handed out all the same, because some services leave out the last one.
+
+
+class EventDecoder:
+    """Collects bytes and hands out events. Linear: a line is searched for its end once."""
+
+    def __init__(self) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+        self._rest: list[str] = []
+        self._after_cr = False
+        self._event = ""
+        self._data: list[str] = []
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[str, str]]:
+        """Events that this chunk completes."""
+        text = self._decode(chunk)
+        if self._after_cr and text:
+            text = text.removeprefix("\n")
+            self._after_cr = False
+        self._after_cr = self._after_cr or text.endswith("\r")
+        *lines, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if lines:
+            lines[0] = "".join([*self._rest, lines[0]])
+            self._rest = []
+        if rest:
+            self._rest.append(rest)
+        for line in lines:
+            yield from self._line(line)
+
+    def finish(self) -> Iterator[tuple[str, str]]:
+        """What is left when the stream ends."""
+        rest, self._rest = "".join(self._rest), []
+        yield from self._line(rest)
+        yield from self._line("")
+
+    def _line(self, line: str) -> Iterator[tuple[str, str]]:
+        if not line:
+            if self._data:
+                yield self._event, "\n".join(self._data)
+            self._event, self._data = "", []
+            return
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "data":
+            self._data.append(value)
+        elif name == "event":
+            self._event = value
+
+
+async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[str, str]]:
+    """Decodes a stream."""
+    decoder = EventDecoder()
+    async for chunk in chunks:
+        for event in decoder.feed(chunk):
+            yield event
+    for event in decoder.finish():
+        yield event

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.asking import asking
+from prosa.adapters.providers.completion import events, shaped
 from prosa.adapters.providers.failures import (
     DEFAULT_BASE_URL,
     THREE_WAYS,
@@ -22,8 +23,6 @@ from prosa.adapters.providers.failures import (
     StatusProblem,
 )
 from prosa.adapters.providers.ladder import Form, Refusals, is_prefill_refusal, next_form
-from prosa.adapters.providers.shape import shaped
-from prosa.adapters.providers.sse import events
 from prosa.adapters.providers.wire import Wire, decode, encode
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest

@@ -2,8 +2,7 @@
 is followed again.
 
 In: the documents that may have changed, and the paths of those that are gone. Out: `Refreshed`. Little change is
-worked in place; a new index, or one that changed for the most part, is linked anew in memory.
-"""
+worked in place; a new index, or one that changed for the most part, is linked anew in memory."""
 
 from __future__ import annotations
 
@@ -17,14 +16,50 @@ from functools import cached_property
 from pathlib import Path
 
 from prosa.adapters.sqlite import lending, linking, naming, writing
-from prosa.adapters.sqlite.forgetting import Before
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 from prosa.graph.build import own_id
+from prosa.graph.names import Key
 from prosa.graph.record import Record
 from prosa.graph.sites import Sites
 from prosa.source import FileProblem
+
+
+@dataclass(slots=True)
+class Before:
+    """What documents were. ``names`` are the ids and paths by which they could be called; ``nodes`` are the MDH nodes
+    among them, by path and canonical URLs; ``lenders`` says that one was a meta file."""
+
+    numbers: set[int] = field(default_factory=set)
+    keys: list[tuple[Key, int]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    nodes: set[tuple[str, str]] = field(default_factory=set)
+    lenders: bool = False
+
+    def forget(self, connection: sqlite3.Connection, documents: Sequence[int]) -> None:
+        """Notes what documents were, and removes them."""
+        for number in documents:
+            self._note(connection, number)
+        writing.remove(connection, documents)
+
+    def _note(self, connection: sqlite3.Connection, number: int) -> None:
+        columns = "SELECT own, path, dialect, canonical, globs IS NOT NULL FROM document WHERE id = ?"
+        own, path, dialect, canonical, lender = connection.execute(columns, (number,)).fetchone()
+        self.numbers.add(number)
+        self.names |= {own, path}
+        if dialect == "mdh":
+            self.nodes.add((path, canonical))
+        self.lenders |= bool(lender)
+        keys = connection.execute("SELECT space, name FROM key WHERE document = ?", (number,))
+        self.keys += [(Key(space, name), number) for space, name in keys]
+
+
+# One change of the index, inside its transaction: documents leave, documents are read, and what is linked to either is
+# followed again.
+#
+# In: the documents that may have changed, and the paths of those that are gone. Out: `Refreshed`. Little change is
+# worked in place; a new index, or one that changed for the most part, is linked anew in memory.
 
 CHUNK = 200
 """Documents that a process reads in one go: enough to outweigh the handing over, few enough to share out evenly."""

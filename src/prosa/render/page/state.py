@@ -1,18 +1,62 @@
 """What the writing of a text needs to know: what a reader does not see, and where the writing stands.
 
-Plain values; `writer` decides.
-"""
+Plain values; `writer` decides."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from prosa.dialects.magi.model import Script
 from prosa.render.page.model import Href
-from prosa.render.page.raw import RawHtml
 from prosa.site.wikilinks import WikiHref, as_written
+
+MAX_TAGS = 2_000
+"""Tags of raw HTML that count as such in one text: a parser needs time in the square of how deep they nest."""
+
+_TAG = re.compile(
+    r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*+)"
+    r"(?P<rest>(?:\s++[A-Za-z_:][\w:.-]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'=<>`]++))?)*+\s*+/?)>|<"
+)
+_PLAIN = """title textarea style xmp iframe noembed noframes script plaintext noscript select template svg math frameset
+    object embed form"""
+_PLAIN_TEXT = frozenset(_PLAIN.split())
+_FORMATTING = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"})
+"""A browser opens these again in every paragraph until they are closed, each with its attributes."""
+
+
+@dataclass(slots=True)
+class RawHtml:
+    """Reads the pieces of one text in order; ``left`` is how many tags may still come."""
+
+    left: int = MAX_TAGS
+
+    def read(self, text: str) -> str:
+        """A piece as it goes to the cleaner."""
+        return _TAG.sub(self._tag, _without_comments(text))
+
+    def _tag(self, match: re.Match[str]) -> str:
+        name = (match["name"] or "").lower()
+        self.left -= 1
+        if not name or name in _PLAIN_TEXT or self.left < 0:
+            return f"&lt;{match[0][1:]}"
+        return f"<{match['close']}{name}>" if name in _FORMATTING else match[0]
+
+
+def _without_comments(text: str) -> str:
+    kept: list[str] = []
+    done = 0
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 2)) >= 0:
+        kept.append(text[done:start])
+        done = end + 3
+    return "".join((*kept, text[done:]))
+
+
+# What the writing of a text needs to know: what a reader does not see, and where the writing stands.
+#
+# Plain values; `writer` decides.
 
 Quote: TypeAlias = Callable[[str], str]
 """From what an embed names to what stands for the quoted text in its place; empty where only a link may."""
