@@ -146,7 +146,7 @@ def _again(corpus: Corpus, found: Mapping[str, Peer], runs: int) -> Iterator[Row
         "refresh, nothing changed": _PROSA_INDEX,
         "links FILE": [*_PROSA, "links", PAGE],
         "search WORD": [*_PROSA, "search", RARE],
-        "rename FILE, dry run": [*_PROSA, "rename", PAGE, NEW],
+        "rename FILE, dry run": [*_PROSA, "rename", PAGE, NEW, "--dry-run"],
     }
     contenders = {name: Contender(command, cache, fine=FOUND) for name, command in own.items()}
     contenders["walk"] = Contender(python(PROGRAM, "."), fine=WELL)

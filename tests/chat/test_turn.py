@@ -278,7 +278,7 @@ def test_dry_run_of_the_chat_itself_sends_nothing(user: User):
         (["--watch", "--message", "x"], "--watch takes no message"),
         (["--watch", "--force"], "without end"),
         (["-n", "17"], "at most 16 replies"),
-        (["--export", "xml"], "invalid choice"),
+        (["--export", "xml"], "--export xml: expected one of openai, ymj, llm"),
         (["--import", "xml", "x"], "--import xml: unknown form"),
     ],
 )

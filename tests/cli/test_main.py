@@ -25,8 +25,9 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
     def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file")
-        parser.add_argument("pairs", nargs="*")
+        parser.add_argument("pairs", nargs="*", default=[])
         parser.add_argument("--model")
+        parser.add_argument("--api", choices=("chat", "responses"))
 
     def run(args: argparse.Namespace, console: Console) -> int:
         if args.file == "boom":
@@ -41,13 +42,20 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+def is_command(line: str) -> bool:
+    return line.startswith("  ")
+
+
 @pytest.mark.parametrize("argv", [[], ["--help"], ["-h"], ["help"], ["--debug", "--help"]])
 def test_help_lists_every_command_of_the_table(argv: list[str]):
     at = desk()
     assert main(argv, at.console) == 0
-    assert [line.split()[0] for line in at.out.split("commands:\n")[1].split("\n\n")[0].splitlines()] == [
-        each.name for each in COMMANDS
+    lines = at.out.split("[ARGUMENTS…]\n\n")[1].split("\n\noptions:")[0].splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == [each.name for each in COMMANDS]
+    assert [line for line in lines if line and not line.startswith("  ")] == [
+        *("run:", "check:", "know:", "serve:", "set up:")
     ]
+    assert len({line.index(each.summary) for line, each in zip(filter(is_command, lines), COMMANDS, strict=True)}) == 1
     assert at.err == ""
 
 
@@ -76,7 +84,7 @@ def test_every_listed_command_can_be_loaded_and_describes_itself(command: Comman
         (["a.md"], "unknown command 'a.md'", "to run a program: prosa run a.md"),
         (["x" * 100_000], f"unknown command '{'x' * 100_000}'", "see: prosa --help"),
         (["\x1b[2J"], r"unknown command '\x1b[2J'", "see: prosa --help"),
-        (["--colour"], "unknown option --colour", "see: prosa --help"),
+        (["--colour"], "unknown flag --colour", "see: prosa --help"),
         (["help", "chek"], "unknown command 'chek'", "did you mean check?"),
     ],
     ids=range(7),
@@ -107,19 +115,23 @@ def test_flags_and_arguments_mix_in_any_order(stub: ModuleType, argv: list[str],
 @pytest.mark.parametrize(
     ("argv", "message", "hint"),
     [
-        (["stub", "f", "--modle", "m"], "unrecognized arguments: --modle", "did you mean --model?"),
-        (["stub", "f", "--mod", "m"], "unrecognized arguments: --mod", "did you mean --model?"),
-        (["stub", "f", "--zzz"], "unrecognized arguments: --zzz", "see: prosa stub --help"),
-        (["stub", "f", "--model"], "argument --model: expected one argument", "see: prosa stub --help"),
-        (["stub"], "the following arguments are required: file", "see: prosa stub --help"),
+        (["stub", "f", "--modle", "m"], "unknown flag --modle", "did you mean --model?"),
+        (["stub", "f", "--mod", "m"], "unknown flag --mod", "did you mean --model?"),
+        (["stub", "f", "--zzz"], "unknown flag --zzz", "see: prosa stub --help"),
+        (["stub", "f", "--model"], "--model needs a value", "see: prosa stub --help"),
+        (["stub"], "file is missing", "see: prosa stub --help"),
+        (["stub", "--zzz"], "unknown flag --zzz", "see: prosa stub --help"),
+        (["stub", "f", "-model=m"], "unknown flag -model", "did you mean --model?"),
+        (["stub", "f", "--colour", "red"], "unknown flag --colour", "inputs are KEY=VALUE: colour=red"),
+        (["stub", "f", "--colour=dark red"], "unknown flag --colour", "inputs are KEY=VALUE: 'colour=dark red'"),
+        (["stub", "f", "--api", "chta"], "--api chta: expected one of chat, responses", "did you mean chat?"),
+        (["stub", "f", "--api", "x"], "--api x: expected one of chat, responses", "see: prosa stub --help"),
     ],
 )
-def test_wrong_arguments_print_the_usage_and_exit_2(stub: ModuleType, argv: list[str], message: str, hint: str):
+def test_wrong_arguments_are_two_lines_and_exit_2(stub: ModuleType, argv: list[str], message: str, hint: str):
     at = desk()
     assert main(argv, at.console) == 2
-    assert at.out == ""
-    assert at.err.startswith("usage: prosa stub ")
-    assert f"error: {message}" in at.err and at.err.endswith(f"  {hint}\n")
+    assert (at.out, at.err) == ("", f"error: {message}\n  {hint}\n")
 
 
 def test_a_command_may_answer_help_itself(stub: ModuleType):

@@ -73,9 +73,9 @@ def test_x21_what_leads_nowhere_is_found_even_in_one_document(project: Path):
 
 
 def test_x21_a_move_takes_relations_along(project: Path):
-    said(project, "rename", "notes/Release.md", "notes/Launch.md", "--write")
-    said(project, "rename", "deep/harbour.md", "harbour.md", "--write")
-    said(project, "rename", "quay.md", "deep/pier.md", "--write")
+    said(project, "rename", "notes/Release.md", "notes/Launch.md")
+    said(project, "rename", "deep/harbour.md", "harbour.md")
+    said(project, "rename", "quay.md", "deep/pier.md")
     assert (project / "plan.md").read_text() == (
         '---\nup: pier\nblocks:\n  - "[[Launch|the release]]"\n  - harbour.md#Cranes\n---\nText.\n'
     )

@@ -131,12 +131,12 @@ def test_x5_rename_leaves_hidden_folders_alone_and_says_so(tree: Path):
     (tree / "target.md").write_text("# T\n", encoding="utf-8")
     (tree / "a.md").write_text("[t](target.md)\n", encoding="utf-8")
     skill.write_text("[t](../../../target.md)\n", encoding="utf-8")
-    status, out, err = ran("rename", "target.md", "moved.md", "--write")
+    status, out, err = ran("rename", "target.md", "moved.md")
     assert status == 0
     assert ".claude/skills/foo/notes.md:1: mentions `target`" in out + err
     assert (tree / "a.md").read_text(encoding="utf-8") == "[t](moved.md)\n"
     assert skill.read_text(encoding="utf-8") == "[t](../../../target.md)\n"
-    assert ran("rename", ".claude/skills/foo/notes.md", ".claude/skills/foo/other.md", "--write")[0] == 0
+    assert ran("rename", ".claude/skills/foo/notes.md", ".claude/skills/foo/other.md")[0] == 0
     assert not skill.exists()
 
 

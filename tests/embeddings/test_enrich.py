@@ -110,6 +110,19 @@ def test_a_dry_run_sends_and_writes_nothing(folder: Path, service: FakeService):
     assert (path.read_text(), service.bodies) == (before, [])
 
 
+def test_a_diff_shows_hashes_and_names_vectors_and_writes_nothing(folder: Path, service: FakeService):
+    path = write(folder, "tides.ymj")
+    before = path.read_text()
+    status, out, err = run(".", "--diff", service=service)
+    assert (status, out, err.splitlines()[0]) == (0, "", "would be enriched: tides.ymj")
+    status, out, err = run(".", "--diff", "--no-embed")
+    assert status == 0 and out.startswith("--- tides.ymj\n+++ tides.ymj\n@@ ")
+    assert (path.read_text(), service.bodies) == (before, [])
+    run(".", "--no-embed")
+    assert all(line[1:] in path.read_text() for line in out.splitlines()[3:] if line.startswith("+"))
+    assert run(".", "--diff", "--format", "json")[0] == 2
+
+
 def test_a_transient_error_is_tried_again_and_a_refusal_is_not(
     folder: Path, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ):

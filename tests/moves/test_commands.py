@@ -173,18 +173,31 @@ def test_impact_over_one_type_of_reference(call: Call):
 
 def test_rename_prints_a_plan_and_writes_nothing(call: Call):
     before = tree(Path())
-    status, at = call("rename", "notes/b.md", "notes/bee.md")
+    status, at = call("rename", "notes/b.md", "notes/bee.md", "--dry-run")
     assert status == 0
     assert tree(Path()) == before
     assert "-[b](notes/b.md#part) and [[b|the note]]\n+[b](notes/bee.md#part) and [[bee|the note]]\n" in at.out
     assert "rename from notes/b.md\nrename to notes/bee.md\n--- notes/b.md\n+++ notes/bee.md\n" in at.out
     assert at.out.endswith("Would move notes/b.md to notes/bee.md and rewrite 6 places in 5 documents.\n")
-    assert at.err == "nothing was written; --write does it\n"
+    assert at.err == ""
+    status, alone = call("rename", "notes/b.md", "notes/bee.md", "--diff")
+    assert (status, alone.err, tree(Path())) == (0, "", before)
+    assert at.out.startswith(alone.out) and "Would move" not in alone.out
+    found = json.loads(call("rename", "notes/b.md", "notes/bee.md", "--dry-run", "--format", "json")[1].out)
+    assert (found["written"], found["references"], tree(Path())) == (False, 6, before)
+    assert call("rename", "notes/b.md", "notes/bee.md", "--diff", "--format", "json")[0] == 2
+
+
+def test_rename_takes_write_with_a_notice(call: Call):
+    status, at = call("rename", "notes/b.md", "notes/bee.md", "--write")
+    assert (status, at.err.count("note: rename writes by itself")) == (0, 1)
+    assert Path("notes/bee.md").exists()
+    assert call("rename", "notes/bee.md", "notes/b.md", "--write", "-q")[1].err == ""
 
 
 def test_rename_writes_and_comes_back(call: Call):
     before = tree(Path())
-    status, at = call("rename", "notes/b.md", "new/bee.md", "--write", "--format", "json")
+    status, at = call("rename", "notes/b.md", "new/bee.md", "--format", "json")
     found = json.loads(at.out)
     assert (status, found["written"], found["references"]) == (0, True, 7)
     assert list(found) == [
@@ -199,22 +212,22 @@ def test_rename_writes_and_comes_back(call: Call):
         ],
     }
     assert call("links", "bee")[0] == 0
-    assert call("rename", "new/bee.md", "notes/b.md", "--write")[0] == 0
+    assert call("rename", "new/bee.md", "notes/b.md")[0] == 0
     assert tree(Path()) == before
 
 
 def test_rename_changes_an_id(call: Call):
-    status, at = call("rename", "y1", "why", "--write")
+    status, at = call("rename", "y1", "why")
     assert (status, at.out) == (0, "Changed the id of y.mda from y1 to why and rewrote 2 places in 2 documents.\n")
     assert "doc-id: 'why'" in Path("y.mda").read_text()
-    assert call("rename", "y.mda", "y1", "--id", "--write")[0] == 0
+    assert call("rename", "y.mda", "y1", "--id")[0] == 0
     assert Path("y.mda").read_text() == TEXTS["y.mda"]
 
 
 def test_rename_moves_into_a_folder(call: Call, monkeypatch: pytest.MonkeyPatch):
-    assert call("rename", "a.md", "notes", "--write")[0] == 0
+    assert call("rename", "a.md", "notes")[0] == 0
     monkeypatch.chdir("notes")
-    assert call("rename", "a.md", "deep/", "--write")[0] == 0
+    assert call("rename", "a.md", "deep/")[0] == 0
     assert Path("deep/a.md").read_text() == "# A\n\n[b](../b.md#part) and [[b|the note]]\n"
 
 
@@ -234,7 +247,7 @@ def test_rename_moves_into_a_folder(call: Call, monkeypatch: pytest.MonkeyPatch)
 def test_rename_refuses_with_words(call: Call, words: tuple[str, ...], status: int, said: str):
     write(Path(), {"one.mda": "---\ndoc-id: same\n---\n", "two.mda": "---\ndoc-id: same\n---\n", "l.md": "[[c]]\n"})
     before = tree(Path())
-    found, at = call("rename", *words, "--write")
+    found, at = call("rename", *words)
     assert (found, at.out) == (status, "")
     assert said in at.err
     assert tree(Path()) == before

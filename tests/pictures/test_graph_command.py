@@ -10,6 +10,7 @@ import pytest
 
 from prosa.cli.graph import configure, run
 from prosa.cli.parser import Parser, WrongUse
+from prosa.source import FileProblem
 from tests.cli.desk import Desk, desk
 
 DOCUMENTS = {
@@ -171,10 +172,10 @@ def test_links_of_a_page_lead_from_where_it_lies(corpus: Path):
         (["--rel", "contradict"], "no connection has this type"),
         (["--report", "rank", "--format", "svg"], "--report prints text or json"),
         (["--depth", "x"], "is no number of steps"),
-        (["--format", "pdf"], "invalid choice"),
+        (["--format", "pdf"], "--format pdf: expected one of text, json, dot"),
     ],
 )
 def test_what_makes_no_sense_is_wrong_use(corpus: Path, arguments: list[str], words: str):
     place = [] if arguments[0] == "nowhere" else [str(corpus)]
-    with pytest.raises(WrongUse, match=words):
+    with pytest.raises((WrongUse, FileProblem), match=words):
         graph(corpus, *place, *arguments)

@@ -143,7 +143,7 @@ def test_paths_are_named_from_where_one_stands(corpus: Path, monkeypatch: pytest
         (["a", "b", "c"], "c: no such file or folder", 'prosa search "a b c"'),
         (["x", "--since", "yesterday"], "--since yesterday: not a date", "2026-03-01"),
         (["x", "--limit", "0"], "'0' is not a number from 1 to 10000", "--help"),
-        (["x", "--dialect", "word"], "invalid choice: 'word'", "--help"),
+        (["x", "--dialect", "word"], "--dialect word: expected ", "--help"),
         (["x", "--where", "audiense"], "--where: column 9: found the end, expected an operator", "the field audience?"),
         (["x", "--where", "a = 1 or"], "--where: column 9: found the end, expected the name of a field", "        ^"),
         (["--similar", "none.md"], "no document is called none.md", "its path, its id"),

@@ -19,6 +19,7 @@ from prosa.cli.demo_server import served
 from prosa.cli.main import main
 from prosa.cli.parser import WrongUse
 from prosa.cli.serve import application
+from prosa.source import FileProblem
 from prosa.web.serving import hosts_of
 from prosa.web.writing import MAX_WAITING, BackgroundLines
 
@@ -117,7 +118,7 @@ def test_an_application_without_a_life_of_its_own_is_served(folder: Path):
     ],
 )
 def test_what_is_no_application_is_refused(folder: Path, name: str, words: str):
-    with pytest.raises(WrongUse, match=words):
+    with pytest.raises((WrongUse, FileProblem), match=words):
         application(name)
 
 
@@ -143,7 +144,7 @@ def test_a_module_is_found_from_the_current_folder(folder: Path):
         (["site", "--port", "-1"], "no port"),
         (["site", "--host", "0.0.0.0"], "the site has no name"),
         (["site", "--base-url", "example.org"], "--base-url must be a URL"),
-        (["site", "--layout", "tree"], "invalid choice"),
+        (["site", "--layout", "tree"], "--layout tree: expected one of"),
         (["site", "--access-log", "no/such/folder/x.log"], "No such file"),
     ],
 )

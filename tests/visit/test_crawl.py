@@ -49,6 +49,13 @@ def test_h7_a_site_is_copied_byte_for_byte(site: Site, tmp_path: Path):
     assert site.methods == {"GET"} and not (tmp_path / JOURNAL).exists()
 
 
+def test_a_dry_run_says_what_would_be_copied_and_writes_nothing(site: Site, tmp_path: Path):
+    status, at = visit(site.url, "--crawl", str(tmp_path / "copy"), "--dry-run")
+    assert (status, (tmp_path / "copy").exists()) == (0, False)
+    assert visit(site.url, "--crawl", str(tmp_path / "copy"))[1].out == at.out
+    assert visit(site.url, "--dry-run")[0] == 2
+
+
 def test_a_copy_can_be_indexed_and_searched(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

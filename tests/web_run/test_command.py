@@ -52,7 +52,7 @@ def test_x6_nothing_runs_unless_it_is_asked_for(tmp_path: Path) -> None:
         ["--model-url", "http://127.0.0.1:1/v1"],
         ["--model-api", "chat"],
         ["--api-key-env", "KEY"],
-        ["--max-runs", "1"],
+        ["--concurrency", "1"],
         ["--runs-per-minute", "1"],
         ["--budget", "1"],
         ["--timeout", "1"],
@@ -70,7 +70,7 @@ def test_x9_the_bounds_are_those_of_the_user(tmp_path: Path) -> None:
     """X7, X9. Every flag has its effect, and the owner is told who answers."""
     at = person(tmp_path, KEY="sk-secret")
     model = script(tmp_path)
-    flags = ["--allow-run", "--model", model, "--max-runs", "3", "--runs-per-minute", "4", "--budget", "2.50"]
+    flags = ["--allow-run", "--model", model, "--concurrency", "3", "--runs-per-minute", "4", "--budget", "2.50"]
     more = ["--timeout", "9s", "--base-url", "https://site.example/docs/", "--allow-servers"]
     runner = runner_of(parsed(at, *flags, *more), at.console, tmp_path)
     assert runner is not None

@@ -28,12 +28,15 @@ CONFIDENTIAL = "is classified, and is never sent to a service"
 class Enriched:
     """What became of a document: ``left`` alone for the ``reason``, in words that finish "PATH …".
 
-    A record that may not be sent has a reason too, and is no failure.
+    A record that may not be sent has a reason too, and is no failure. Of a dry run ``before`` and ``after`` are the
+    text as it is and as it would be; both are empty where a vector would have to be made for that.
     """
 
     path: Path
     became: Became
     reason: str = ""
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,12 @@ def _written(record: _Record, vector: list[float] | None, wish: Wish) -> Enriche
     after = with_hash(record.source) if vector is None else with_embedding(record.source, vector, name)
     if after == record.source.text:
         return Enriched(record.path, "unchanged", record.reason)
-    if not wish.dry_run:
-        try:
-            replace_file(record.path, after, expect_digest=record.source.digest)
-        except FileProblem as problem:
-            return Enriched(record.path, "left", problem.reason)
-        except OSError as error:
-            return Enriched(record.path, "left", f"cannot be written: {error.strerror or error}")
+    if wish.dry_run:
+        return Enriched(record.path, "hashed", record.reason, record.source.text, after)
+    try:
+        replace_file(record.path, after, expect_digest=record.source.digest)
+    except FileProblem as problem:
+        return Enriched(record.path, "left", problem.reason)
+    except OSError as error:
+        return Enriched(record.path, "left", f"cannot be written: {error.strerror or error}")
     return Enriched(record.path, "hashed" if vector is None else "enriched", record.reason)

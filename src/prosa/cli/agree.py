@@ -60,7 +60,7 @@ def agree(
         console.out(f"The agreement was already accepted{when} ({agreement_path(console.environ)}).")
         return OK
     if found:
-        console.err(f"note: {found}")
+        console.note(f"note: {found}")
     source, given = _found(console, phrase)
     index = _given(given, source, command) if given else _typed(console, command, choose)
     if index is None:

@@ -15,6 +15,7 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.site_options import add_site_options, base_of, live_site
 
 if TYPE_CHECKING:
+    from prosa.app.site.building import Written
     from prosa.app.site.live import LiveSite
 
 READY_SECONDS = 3_600.0
@@ -25,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `build`."""
     add_site_options(parser, optional=False)
     parser.add_argument("out", metavar="OUT", help="the folder to write into; it is made where there is none")
+    parser.add_argument("--dry-run", action="store_true", help="name the files that would be written; write nothing")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -45,10 +47,24 @@ def run(args: argparse.Namespace, console: Console) -> int:
             return say(console, f"the index cannot be made: {site.complaint}", status=1)
         origin, prefix = base_of(args)
         web = Web(site, Sessions(""), prefix, origin)
+        if args.dry_run:
+            return _say_plan(write_files(built_files(web), out, dry_run=True), args.out, console)
         done = write_files(built_files(web), out)
     for path in done.kept:
         console.err(f"error: {safe(path)} was not made by a build, or was changed since; it is left as it is")
-    console.err(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
+    console.note(f"wrote {done.written:,} files to {safe(args.out)}, {done.same:,} the same, {done.removed:,} removed")
+    return int(bool(done.kept))
+
+
+def _say_plan(done: Written, out: str, console: Console) -> int:
+    """What a build would do, and write nothing; 1 where a file of somebody else's is in the way."""
+    from prosa.render.plain import safe
+
+    for path in done.changes:
+        console.out(f"would write: {safe(path)}")
+    for path in done.kept:
+        console.err(f"error: {safe(path)} was not made by a build, or was changed since; it would be left as it is")
+    console.note(f"{done.written:,} files would be written to {safe(out)}, {done.same:,} are the same")
     return int(bool(done.kept))
 
 

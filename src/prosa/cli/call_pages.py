@@ -48,14 +48,14 @@ def walk(client: SiteClient, contract: Contract, request: Request, limit: int | 
             return say(console, str(problem))
         if state is not None and full:
             return _cut(count, items, limit, console)
-    console.err(f"{_many(items, 'item')} on {_many(count, 'page')}")
+    console.note(f"{_many(items, 'item')} on {_many(count, 'page')}")
     return 0
 
 
 def _cut(count: int, items: int, limit: int | None, console: Console) -> int:
     if limit is None:
         return say(console, f"there are more than {count:,} pages", "--max-pages N follows more of them")
-    console.err(f"{_many(items, 'item')} on {_many(count, 'page')}; there are more pages")
+    console.note(f"{_many(items, 'item')} on {_many(count, 'page')}; there are more pages")
     return 0
 
 

@@ -78,7 +78,7 @@ def notes(
 def _note(console: Console, text: str) -> None:
     from prosa.render.plain import safe
 
-    console.err(f"note: {safe(text)}")
+    console.note(f"note: {safe(text)}")
 
 
 def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:

@@ -80,7 +80,7 @@ def _sent(client: SiteClient, request: Request, console: Console) -> Answer:
     except HttpProblem as problem:
         key = request.headers.get("Idempotency-Key")
         if key and problem.again != "always":
-            console.err(f"note: it is not known whether the site did it; repeat with --idempotency-key {key}")
+            console.note(f"note: it is not known whether the site did it; repeat with --idempotency-key {key}")
         raise
 
 

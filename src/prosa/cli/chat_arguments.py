@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("stdin", nargs="?", choices=("-",), metavar="-", help="add standard input as a message")
     parser.add_argument("--message", metavar="TEXT", help="add a message of the user first")
     parser.add_argument("--as", dest="speaker", metavar="NAME", help="whose message that is: ### @user/NAME:")
-    parser.add_argument("--watch", action="store_true", help="answer whenever the file is saved, until Ctrl-C")
+    parser.add_argument("-w", "--watch", action="store_true", help="answer whenever the file is saved, until Ctrl-C")
     parser.add_argument("--dry-run", action="store_true", help="print the messages that would be sent; send nothing")
     parser.add_argument("--inspect", action="store_true", help="print the configuration in effect; send nothing")
     parser.add_argument("--force", action="store_true", help="send whatever the last message is")
@@ -67,7 +67,7 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
 def _add_exchange(group: argparse._ArgumentGroup) -> None:
     forms = ", ".join(FORMS)
     group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print it as {forms}")
-    group.add_argument("--output", type=Path, metavar="FILE", help="write that here instead of to stdout")
+    group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write that here instead of to stdout")
     group.add_argument(
         "--import", dest="imported", nargs=2, metavar=("FORM", "FROM"), help="make FILE, a new chat, of FROM (-: stdin)"
     )

@@ -15,6 +15,7 @@ from prosa.cli.chat_show import ready
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
 from prosa.cli.parser import WrongUse
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import Conversation
@@ -26,7 +27,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run import require_writable
 
     if not args.file.exists():
-        raise WrongUse(f"{args.file}: no such file")
+        raise FileProblem(args.file, "missing", "no such file")
     require_writable(args.output)
     text = _exported(args, ready(args, console))
     if args.output is None:
@@ -61,8 +62,8 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
     except FileChanged:
         raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file") from None
     for note in notes:
-        console.err(f"note: {note}")
-    console.err(f"wrote {args.file}")
+        console.note(f"note: {note}")
+    console.note(f"wrote {args.file}")
     return OK
 
 

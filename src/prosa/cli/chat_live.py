@@ -30,7 +30,7 @@ class Live:
         """Shows a piece; None says that the reply begins anew."""
         if text is None:
             self.end()
-            self.console.err("note: the reply broke off and begins anew")
+            self.console.note("note: the reply broke off and begins anew")
             return
         if place is not self._at:
             self.end()

@@ -36,7 +36,7 @@ def watch_chat(args: argparse.Namespace, console: Console) -> int:
         if seen != before:
             continue  # a reply was written; somebody may have said more meanwhile
         try:
-            console.err(f"watching {args.file}; Ctrl-C ends")
+            console.note(f"watching {args.file}; Ctrl-C ends")
             _wait_for_save(args.file, seen)
         except KeyboardInterrupt:
             return OK

@@ -53,10 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
     parser.add_argument("--unsafe-fixes", action="store_true", help="apply those too that may change a meaning")
     parser.add_argument("--diff", action="store_true", help="show what fixes would change, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what --fix would do, and write nothing")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     parser.add_argument("--statistics", action="store_true", help="print how often each rule was broken instead")
     parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called; imports start there")
-    parser.add_argument("--watch", action="store_true", help="check again whenever a document changes")
+    parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
     add_work_options(parser)
 
 
@@ -92,7 +93,7 @@ def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:
     count = sum(len(group.paths) for group in groups)
     with checker(args, console, count) as how:
-        if args.fix or args.unsafe_fixes or args.diff:
+        if args.fix or args.unsafe_fixes or args.diff or args.dry_run:
             return _fix(groups, how, args, console)
         found = how.diagnostics(groups)
     report(found, groups, args, console)
@@ -157,7 +158,7 @@ def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, consol
         console.err(f"fix not applied: {each.path}:{each.start.line}: {each.message} [{each.rule}]: {dropped.reason}")
     if args.diff:
         return _show(fixes.changes, console)
-    refused = write_changes(fixes.changes)
+    refused = {} if args.dry_run else write_changes(fixes.changes)
     for words in refused.values():
         say(console, words)
     status = int(bool(failed(fixes.left) or refused))
@@ -168,7 +169,8 @@ def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, consol
     written = [change for change in fixes.changes if change.path not in refused]
     if args.format == "text" and written:
         count = sum(change.fixes for change in written)
-        console.out(f"Fixed {_count(count, 'problem')} in {_count(len(written), 'document')}.")
+        verb = "Would fix" if args.dry_run else "Fixed"
+        console.out(f"{verb} {_count(count, 'problem')} in {_count(len(written), 'document')}.")
     return status
 
 
@@ -178,7 +180,7 @@ def _show(changes: Sequence[Change], console: Console) -> int:
     for change in changes:
         console.out(render_diff(str(change.path), change.before.text, change.after), end="")
     count = sum(change.fixes for change in changes)
-    console.err(f"Would fix {_count(count, 'problem')}." if count else "Nothing to fix.")
+    console.note(f"Would fix {_count(count, 'problem')}." if count else "Nothing to fix.")
     return int(bool(changes))
 
 

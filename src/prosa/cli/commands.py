@@ -1,4 +1,4 @@
-"""The table of commands: one line each, in the order of `--help`. Nothing here is loaded before it is called.
+"""The table of commands: one line each, in the groups and the order of `--help`. Nothing is loaded before it is called.
 
 A command is a module with
 
@@ -12,46 +12,49 @@ Only commands that work are listed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its name, the module that does it, and the line that `prosa --help` prints."""
+    """One command: its name, the module that does it, and the line that `prosa --help` prints
+    in its group."""
 
     name: str
     module: str
     summary: str
+    group: str = ""
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("check", "prosa.cli.check", "report what is wrong in documents"),
-    Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect"),
-    Command("show", "prosa.cli.show", "print what a reader understands of a document"),
-    Command("new", "prosa.cli.new", "write a new document after a template"),
-    Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect"),
-    Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it"),
-    Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it"),
-    Command("run", "prosa.cli.run", "run a program, or the ai-scripts of a document"),
-    Command("chat", "prosa.cli.chat", "answer the last message of a chat and append the reply"),
-    Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves"),
-    Command("index", "prosa.cli.index", "build or refresh the index of a corpus"),
-    Command("search", "prosa.cli.search", "find sections by words, filters or meaning"),
-    Command("graph", "prosa.cli.graph", "print or draw the graph of a corpus"),
-    Command("links", "prosa.cli.links", "show what a document points at, and what points at it"),
-    Command("path", "prosa.cli.path", "show how one document leads to another"),
-    Command("impact", "prosa.cli.impact", "show what depends on a document"),
-    Command("rename", "prosa.cli.rename", "move a document or change its id, and mend every reference"),
-    Command("stats", "prosa.cli.stats", "count what a corpus holds"),
-    Command("query", "prosa.cli.query", "ask the index in SQL, reading only"),
-    Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records"),
-    Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site"),
-    Command("serve", "prosa.cli.serve", "serve a folder as a site for agents and people"),
-    Command("build", "prosa.cli.build", "write the site of a folder as static files"),
-    Command("call", "prosa.cli.call", "call an action that a page of a site declares"),
-    Command("probe", "prosa.cli.probe", "test a site or a folder for conformance to MDH"),
-    Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs"),
-    Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network"),
+    Command("run", "prosa.cli.run", "run a program, or the ai-scripts of a document", "run"),
+    Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it", "run"),
+    Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
+    Command("chat", "prosa.cli.chat", "answer the last message of a chat and append the reply", "run"),
+    Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
+    Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
+    Command("show", "prosa.cli.show", "print what a reader understands of a document", "check"),
+    Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check"),
+    Command("index", "prosa.cli.index", "build or refresh the index of a corpus", "know"),
+    Command("search", "prosa.cli.search", "find sections by words, filters or meaning", "know"),
+    Command("links", "prosa.cli.links", "show what a document points at, and what points at it", "know"),
+    Command("path", "prosa.cli.path", "show how one document leads to another", "know"),
+    Command("impact", "prosa.cli.impact", "show what depends on a document", "know"),
+    Command("graph", "prosa.cli.graph", "print or draw the graph of a corpus", "know"),
+    Command("rename", "prosa.cli.rename", "move a document or change its id, and mend every reference", "know"),
+    Command("stats", "prosa.cli.stats", "count what a corpus holds", "know"),
+    Command("query", "prosa.cli.query", "ask the index in SQL, reading only", "know"),
+    Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records", "know"),
+    Command("serve", "prosa.cli.serve", "serve a folder as a site for agents and people", "serve"),
+    Command("build", "prosa.cli.build", "write the site of a folder as static files", "serve"),
+    Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site", "serve"),
+    Command("call", "prosa.cli.call", "call an action that a page of a site declares", "serve"),
+    Command("probe", "prosa.cli.probe", "test a site or a folder for conformance to MDH", "serve"),
+    Command("new", "prosa.cli.new", "write a new document after a template", "set up"),
+    Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
+    Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
+    Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network", "set up"),
 )
 
 
@@ -63,18 +66,25 @@ def find(name: str) -> Command | None:
 def overview(version: str) -> str:
     """The text of `prosa --help`."""
     width = max(len(command.name) for command in COMMANDS)
-    lines = "\n".join(f"  {command.name:<{width}}  {command.summary}" for command in COMMANDS)
+    groups = dict.fromkeys(command.group for command in COMMANDS)
+    lines = "\n\n".join("\n".join(_group(name, width)) for name in groups)
     return f"""\
 Prosa {version}: one toolchain and runtime for Markdown that agents act on.
 
 usage: prosa COMMAND [ARGUMENTS…]
 
-commands:
 {lines}
 
 options:
   -h, --help     print this text; `prosa COMMAND --help` describes a command
   -V, --version  print the version
+  -q, --quiet    no progress and no notices on stderr
   --debug        show where an error comes from (also: PROSA_DEBUG=1)
 
 Exit status: 0 all well; 1 findings, or a run that failed; 2 wrong use."""
+
+
+def _group(name: str, width: int) -> Iterator[str]:
+    """The lines of a group: its name, and a line for each of its commands."""
+    yield f"{name}:"
+    yield from (f"  {each.name:<{width}}  {each.summary}" for each in COMMANDS if each.group == name)

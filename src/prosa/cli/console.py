@@ -33,7 +33,8 @@ class PipeClosed(Exception):
 class Console:
     """Where a command reads and writes.
 
-    ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour.
+    ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour. ``quiet``
+    is `-q`: no progress and no notices, only results, errors and warnings.
     """
 
     stdin: TextIO
@@ -42,6 +43,7 @@ class Console:
     environ: Mapping[str, str]
     interactive: bool = False
     color: bool = False
+    quiet: bool = False
 
     @classmethod
     def from_process(cls) -> Console:
@@ -93,6 +95,11 @@ class Console:
         except OSError:
             _detach(self.stderr)
 
+    def note(self, text: str) -> None:
+        """Writes a notice to stderr: what is good to know and asks for nothing. `-q` leaves it out."""
+        if not self.quiet:
+            self.err(text)
+
     def ask(self, prompt: str) -> str | None:
         """Prints a prompt on stdout and reads one line without its end; None at the end of input."""
         self.out(prompt, end="")
@@ -124,7 +131,9 @@ class Console:
     @property
     def shows_progress(self) -> bool:
         """Whether a status line makes sense: stderr is a terminal that can move its cursor, outside CI."""
-        return self.stderr.isatty() and not in_ci(self.environ) and self.environ.get("TERM") != "dumb"
+        return (
+            not self.quiet and self.stderr.isatty() and not in_ci(self.environ) and self.environ.get("TERM") != "dumb"
+        )
 
 
 def in_ci(environ: Mapping[str, str]) -> bool:

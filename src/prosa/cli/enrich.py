@@ -28,6 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-embed", dest="embed", action="store_false", help="write hashes only; nothing is sent")
     parser.add_argument("--force", action="store_true", help="make vectors anew that are fresh")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written; send and write nothing")
+    diff = "show what would change; send and write nothing, so that vectors are named and not shown"
+    parser.add_argument("--diff", action="store_true", help=diff)
     add_embedding(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
@@ -42,6 +44,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.stopping import run_stoppable
     from prosa.cli.surroundings import surroundings
 
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json names the records")
+    args.dry_run = args.dry_run or args.diff
     groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), gitignore=args.gitignore)
     if not any(group.paths for group in groups):
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
@@ -108,6 +113,7 @@ async def _close(embedder: Embedder | None) -> None:
 
 def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:
     """Every record that changed or was left alone, and a count of all."""
+    from prosa.render.diff import render_diff
     from prosa.render.json import dump
     from prosa.render.plain import safe
 
@@ -116,10 +122,14 @@ def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console
         console.out(dump({"records": rows}, indent=2))
         return
     would = "would be " if args.dry_run else ""
+    say_line = console.note if args.diff else console.out
     for each in found:
         if each.reason:
             console.err(safe(f"{'left alone' if each.became == 'left' else 'not sent'}: {each.path} {each.reason}"))
         if each.became not in ("left", "unchanged"):
-            console.out(safe(f"{would}{each.became}: {each.path}"))
+            if args.diff and each.before != each.after:
+                console.out(render_diff(str(each.path), each.before, each.after), end="")
+            else:
+                say_line(safe(f"{would}{each.became}: {each.path}"))
     counts = Counter(each.became for each in found)
-    console.err(", ".join(f"{count} {became}" for became, count in counts.items()))
+    console.note(", ".join(f"{count} {became}" for became, count in counts.items()))

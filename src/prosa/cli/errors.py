@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from prosa.cli.console import Console
     from prosa.runtime.errors import ProgramRefused
+    from prosa.source import FileProblem
 
 OK, FAILED, WRONG_USE = 0, 1, 2
 # The convention of shells: 128 plus the number of the signal, here SIGINT.
@@ -61,8 +62,6 @@ def report(error: BaseException, console: Console, *, debug: bool = False) -> in
         console.err(str(error))
         return SIGNALLED + error.number
     if isinstance(error, WrongUse):
-        if error.usage:
-            console.err(error.usage, end="")
         return say(console, error.message, error.hint, status=WRONG_USE)
     if debug and not _is_explained(error):
         console.err(_traceback(error), end="")
@@ -101,13 +100,21 @@ def _known(error: BaseException, console: Console) -> int:
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)
     if isinstance(error, FileProblem):
-        return say(console, str(error), status=FAILED if error.kind == "changed" else WRONG_USE)
+        return say(console, str(error), _nearest_file(error), status=FAILED if error.kind == "changed" else WRONG_USE)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return say(console, f"{where}{error.strerror or error}")
     if isinstance(error, MemoryError):
         return say(console, "not enough memory")
     return OK
+
+
+def _nearest_file(problem: FileProblem) -> str:
+    """The file that may have been meant by one that is missing, as a hint."""
+    from prosa.adapters.files.near import nearest_file
+
+    near = nearest_file(problem.path) if problem.kind == "missing" else None
+    return f"did you mean {near}?" if near else ""
 
 
 def _refused(error: ProgramRefused, console: Console) -> int:

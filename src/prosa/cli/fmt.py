@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; fail when something would change")
     parser.add_argument("--diff", action="store_true", help="show what would change, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="name what would change, and write nothing")
     parser.add_argument(
         "--rehash", action="store_true", help="write stored hashes anew that no longer match their text"
     )
@@ -67,9 +68,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     ]
     if args.diff:
         _show(changes, console)
-    if args.check or args.diff:
+    if args.check or args.diff or args.dry_run:
         _say_check(changes, count, args, console)
-        return int(bool(changes or refused))
+        return int(bool(refused or (changes and (args.check or args.diff))))
     unwritten = write_changes(changes)
     for words in unwritten.values():
         say(console, words)
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if stdin is not None:
         console.out(next((each.after for each in changes if each.is_stdin), stdin.text), end="")
     else:
-        console.err(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
+        console.note(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
     return int(bool(refused))
 
 
@@ -141,7 +142,7 @@ def _say_check(changes: Sequence[Change], count: int, args: argparse.Namespace, 
     if not args.diff:
         for change in changes:
             console.out(f"would change: {change.path}")
-    console.err(f"{_documents(len(changes))} would change, {count - len(changes)} would not")
+    console.note(f"{_documents(len(changes))} would change, {count - len(changes)} would not")
 
 
 def _documents(number: int) -> str:

@@ -17,6 +17,7 @@ from prosa.cli.parser import WrongUse, nearest
 from prosa.cli.watch_corpus import add_watch_option, watched
 from prosa.dialects.table import DIALECTS
 from prosa.document.references import Origin
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     asked = f"answer one question instead, as text or json: {', '.join(REPORTS)}"
     parser.add_argument("--report", choices=REPORTS, metavar="NAME", help=asked)
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to stdout")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")
     add_corpus_options(parser)
     add_watch_option(parser)
 
@@ -67,7 +68,7 @@ def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
         return (Path(args.root) if args.root else None), args.around
     place = Path(args.place)
     if not os.path.lexists(place):
-        raise WrongUse(f"{args.place}: no such file or folder")
+        raise FileProblem(place, "missing", "no such file or folder")
     return place, args.around or (None if place.is_dir() else args.place)
 
 
@@ -192,7 +193,7 @@ def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> N
         from prosa.render.graph.mermaid import MOST_EDGES
 
         if edges > MOST_EDGES:
-            console.err(f"note: {edges:,} connections; Mermaid draws {MOST_EDGES} unless maxEdges allows more")
+            console.note(f"note: {edges:,} connections; Mermaid draws {MOST_EDGES} unless maxEdges allows more")
     if args.output is None:
         console.out(text, end="" if text.endswith("\n") else "\n")
         return
@@ -201,7 +202,7 @@ def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> N
     whole = text if text.endswith("\n") else f"{text}\n"
     # What UTF-8 cannot carry is written as an escape, as on stdout; in JSON it says the same.
     write_output(Path(args.output), whole.encode("utf-8", "backslashreplace").decode("utf-8"))
-    console.err(f"wrote {args.output}")
+    console.note(f"wrote {args.output}")
 
 
 def _depth(text: str) -> int:

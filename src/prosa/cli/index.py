@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from prosa.cli.check_options import add_work_options
 from prosa.cli.console import Console
 from prosa.cli.corpus_options import add_corpus_options, opened
-from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
 from prosa.cli.watch_corpus import add_watch_option, watched
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus import OpenCorpus
@@ -40,11 +40,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def corpus_place(name: str | None) -> Path | None:
-    """The folder or document that a command line names. Raises `WrongUse` for one that does not exist."""
+    """The folder or document that a command line names. Raises `FileProblem` for one that does not exist."""
     if name is None:
         return None
     if not Path(name).exists():
-        raise WrongUse(f"{name}: no such file or folder")
+        raise FileProblem(Path(name), "missing", "no such file or folder")
     return Path(name)
 
 

@@ -6,6 +6,7 @@ In: the arguments of the process. Out: an exit status. `--help` and `--version` 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from prosa import __version__
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HELP_FLAGS = ("-h", "--help")
+EVERYWHERE = ("-q", "--quiet", "--debug")
+"""Flags that every command takes, in front of its name too."""
 
 
 def entry() -> NoReturn:
@@ -34,7 +37,7 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
 
 def _dispatch(argv: list[str], console: Console) -> int:
     """Answers the flags of `prosa` itself, or hands the rest to a command."""
-    words = [item for item in argv if item != "--debug"]
+    words = [item for item in argv if item not in EVERYWHERE]
     first = words[0] if words else "--help"
     if first in HELP_FLAGS or words == ["help"]:
         console.out(overview(__version__))
@@ -56,7 +59,7 @@ def _command(name: str) -> Command:
     if command is not None:
         return command
     if name.startswith("-"):
-        raise WrongUse(f"unknown option {name}", hint="see: prosa --help")
+        raise WrongUse(f"unknown flag {name}", hint="see: prosa --help")
     near = nearest(name, [each.name for each in COMMANDS])
     if near:
         hint = f"did you mean {near}?"
@@ -82,7 +85,9 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     description = f"{command.summary[0].upper()}{command.summary[1:]}."
     parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
     module.configure(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
     if not parser.has_flag("--debug"):
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")
-    result: int = module.run(parser.parse_anywhere(argv), console)
+    args = parser.parse_anywhere(argv)
+    result: int = module.run(args, replace(console, quiet=True) if args.quiet else console)
     return result

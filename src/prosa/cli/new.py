@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--subject", metavar="TEXT", help="what it is about")
     parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
     parser.add_argument("--summary", metavar="TEXT", help="one line of at most 120 characters")
-    parser.add_argument("--output", metavar="FILE", help="write to this file, which must not exist (default: stdout)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: stdout)")
+    parser.add_argument("--dry-run", action="store_true", help="say which file would be written; write nothing")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -35,8 +37,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.output is None:
         console.out(text, end="")
         return 0
-    _write(Path(args.output), text)
-    console.err(f"wrote {args.output}")
+    path = Path(args.output)
+    if args.dry_run:
+        if os.path.lexists(path):
+            raise _exists(path)
+        console.out(f"would write: {path}")
+        return 0
+    _write(path, text)
+    console.note(f"wrote {args.output}")
     return 0
 
 
@@ -70,7 +78,11 @@ def _write(path: Path, text: str) -> None:
     try:
         replace_file(path, text, expect_digest="")
     except FileChanged:
-        raise WrongUse(f"{path} exists; nothing was written", hint="give another --output") from None
+        raise _exists(path) from None
+
+
+def _exists(path: Path) -> WrongUse:
+    return WrongUse(f"{path} exists; nothing was written", hint="give another --output")
 
 
 _MAKERS: dict[str, Maker] = {"ymj": _record}

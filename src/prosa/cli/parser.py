@@ -1,11 +1,15 @@
 """An argparse parser that writes to a console, never exits the process, and suggests the nearest flag.
 
-In: the arguments of one command. Out: a namespace, or `WrongUse`. `HelpShown` says that `--help` was answered.
+In: the arguments of one command. Out: a namespace, or `WrongUse`: what was wrong, and the nearest flag or where help
+is. `HelpShown` says that `--help` was answered.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -13,15 +17,22 @@ if TYPE_CHECKING:
 
     from prosa.cli.console import Console
 
+MOST_CHOICES = 8
+"""Values of a flag that a message lists."""
+
+_INVALID = re.compile(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
+_ABOUT = re.compile(r"argument (\S+): (.*)", re.DOTALL)
+_MISSING = "the following arguments are required: "
+_NO_VALUE = ("expected one argument", "expected at least one argument")
+
 
 class WrongUse(Exception):
-    """The command line makes no sense: exit 2. ``hint`` says what to do; ``usage`` is printed first when given."""
+    """The command line makes no sense: exit 2. ``hint`` says what to do."""
 
-    def __init__(self, message: str, *, hint: str = "", usage: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
-        self.usage = usage
 
 
 class HelpShown(Exception):
@@ -29,7 +40,10 @@ class HelpShown(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Arguments of one command. Long flags must be written out, so that a later flag never changes an old call."""
+    """Arguments of one command. Long flags must be written out, so that a later flag never changes an old call.
+
+    ``input_names`` gives the inputs of the program that a command line names, where the command takes KEY=VALUE.
+    """
 
     def __init__(self, *, console: Console, prog: str, description: str) -> None:
         super().__init__(
@@ -40,6 +54,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.console = console
+        self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
     def print_help(self, file: Any = None) -> None:  # noqa: ARG002 - the console decides where
         """Prints the help on the console's stdout."""
@@ -50,25 +65,70 @@ class Parser(argparse.ArgumentParser):
         raise HelpShown
 
     def error(self, message: str) -> NoReturn:
-        """Wrong arguments."""
-        raise WrongUse(message, hint=self._suggestion(message) or f"see: {self.prog} --help", usage=self.format_usage())
+        """Turns a complaint of argparse into `WrongUse`, in the words of this command line."""
+        if message.startswith(_MISSING):
+            missing = message.removeprefix(_MISSING)
+            self._refuse(f"{missing} {'are' if ', ' in missing else 'is'} missing")
+        if found := _INVALID.fullmatch(message):
+            self._refuse_choice(_name(found[1]), found[2].strip("'\""), re.sub("['\"]", "", found[3]).split(", "))
+        if found := _ABOUT.fullmatch(message):
+            self._refuse(
+                f"{_name(found[1])} needs a value" if found[2] in _NO_VALUE else f"{_name(found[1])}: {found[2]}"
+            )
+        self._refuse(message)
 
     def parse_anywhere(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
         ``--``, which argparse would lose on that way, no word is a flag."""
-        return self.parse_args(argv) if "--" in argv else self.parse_intermixed_args(argv)
+        self._require_known(argv)
+        parse = self.parse_known_args if "--" in argv else self.parse_known_intermixed_args
+        args, rest = parse(argv)
+        if rest:
+            self._refuse(f"unexpected argument {rest[0]!r}")
+        return args
 
     def has_flag(self, flag: str) -> bool:
         """Whether the command defines this flag itself."""
         return flag in self._option_string_actions
 
-    def _suggestion(self, message: str) -> str:
-        """The nearest flag to the first unknown one, as a hint."""
-        found = message.partition("unrecognized arguments: ")[2].split()
-        if not found or not found[0].startswith("-"):
-            return ""
-        near = nearest(found[0].partition("=")[0], self._option_string_actions)
-        return f"did you mean {near}?" if near else ""
+    def _require_known(self, argv: Sequence[str]) -> None:
+        """Refuses the first flag that is none, before anything is said of what is missing. Argparse takes no word for
+        a value that begins with a dash, is no number and has no space."""
+        for at, word in enumerate(argv):
+            if word == "--":
+                return
+            name = word.partition("=")[0]
+            if len(word) < 2 or word[0] != "-" or " " in name or _is_number(word) or self.has_flag(name):
+                continue
+            if " " in word and at and argv[at - 1].startswith("-"):
+                continue
+            # `-mNAME` is a short flag with its value; `-model` is a long one with a dash too few.
+            if word[1] != "-" and self.has_flag(word[:2]) and not self.has_flag(f"-{name}"):
+                continue
+            following = argv[at + 1] if at + 1 < len(argv) and not argv[at + 1].startswith("-") else None
+            value = word.partition("=")[2] if "=" in word else following
+            self._refuse(f"unknown flag {name}", hint=self._instead_of(name, value, argv))
+
+    def _instead_of(self, name: str, value: str | None, argv: Sequence[str]) -> str:
+        """What may have been meant by an unknown flag: an input of the program, a flag, any input."""
+        word = name.lstrip("-")
+        takes_inputs = any(action.dest == "pairs" for action in self._actions)
+        as_input = f"inputs are KEY=VALUE: {shlex.quote(f'{word}={value or chr(0x2026)}')}"
+        if takes_inputs and word in self.input_names(argv):
+            return as_input
+        near = nearest(word, (flag[2:] for flag in self._option_string_actions if flag.startswith("--")))
+        if near:
+            return f"did you mean --{near}?"
+        return as_input if takes_inputs and value is not None else ""
+
+    def _refuse_choice(self, name: str, value: str, known: list[str]) -> NoReturn:
+        """Refuses a value that is none of those known."""
+        near = nearest(value, known)
+        listed = f"{name} {value}: expected {_listed(known)}"
+        self._refuse(listed, hint=f"did you mean {near}?" if near else "")
+
+    def _refuse(self, message: str, *, hint: str = "") -> NoReturn:
+        raise WrongUse(message, hint=hint or f"see: {self.prog} --help")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -76,3 +136,17 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     from prosa.diagnostics.nearest import nearest as find
 
     return find(word, known)
+
+
+def _name(spellings: str) -> str:
+    """The long spelling of `-m/--model`; a positional argument as it is."""
+    return spellings.rpartition("/")[2] if spellings.startswith("-") and len(spellings) > 1 else spellings
+
+
+def _listed(known: list[str]) -> str:
+    shown = ", ".join(known[:MOST_CHOICES])
+    return f"{shown} …" if len(known) > MOST_CHOICES else f"one of {shown}" if len(known) > 1 else shown
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"-\d+|-\d*\.\d+", word) is not None

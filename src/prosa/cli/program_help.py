@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from prosa.cli.console import Console
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment
@@ -35,6 +38,26 @@ def program_help(path: Path, around: Environment) -> str:
     lines += ["", "answers with JSON:", *_columns(_outputs(program.output_schema)), ""]
     lines.append("Flags of the command itself: prosa run --help")
     return "\n".join(map(safe, lines))
+
+
+def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:
+    """The names of the inputs of the program that a command line names; none where it names none that can be read."""
+    named = named_program(list(argv))
+    if named is None:
+        return ()
+    from prosa.app.options import Options
+    from prosa.app.run.load import load_program
+    from prosa.cli.surroundings import surroundings
+    from prosa.runtime.errors import RunError
+    from prosa.schema import describe_inputs
+    from prosa.source import FileProblem
+
+    around = surroundings(console, named)
+    try:
+        program = load_program(named, Options(), around.settings, to_run=False, environ=around.environ)
+    except (RunError, FileProblem):
+        return ()
+    return tuple(field.name for field in describe_inputs(program.input_schema))
 
 
 def _usage(fields: tuple[InputField, ...]) -> str:

@@ -84,7 +84,7 @@ def _print(answer: Answer, form: str, console: Console, *, guarded: bool) -> Non
     if form == "text" and not found:
         console.err("no rows")
     if answer.more:
-        console.err(f"note: there are more than {len(found):,} rows; --limit N prints more of them")
+        console.note(f"note: there are more than {len(found):,} rows; --limit N prints more of them")
 
 
 def _rows(text: str) -> int:

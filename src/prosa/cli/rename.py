@@ -1,5 +1,5 @@
-"""`prosa rename`: gives a document another path or another id, and rewrites every reference to it. A dry run unless
-`--write` says otherwise. Thin: find what is meant, plan, show or carry out."""
+"""`prosa rename`: gives a document another path or another id, and rewrites every reference to it. Thin: find what is
+meant, plan, show or carry out."""
 
 from __future__ import annotations
 
@@ -31,18 +31,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="FILE|ID", help="the document that moves, or the id that changes")
     parser.add_argument("new", metavar="NEW", help="the new path, a folder to move into, or the new id")
     parser.add_argument("--id", dest="by_id", action="store_true", help="NEW is the new id of the document FILE")
-    parser.add_argument("--write", action="store_true", help="do it; without this flag only the plan is printed")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan with its diff, and write nothing")
+    parser.add_argument("--diff", action="store_true", help="print the diff alone, and write nothing")
+    parser.add_argument("--write", action="store_true", help=argparse.SUPPRESS)
     add_corpus_options(parser, refresh=False)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0 when the plan holds and, with `--write`, was carried out; 1 when it would do harm. Raises `WrongUse`."""
+    """0 when the plan holds and was carried out, or shown; 1 when it would do harm. Raises `WrongUse`."""
     from prosa.app.move_journal import Journal
     from prosa.app.moving import carry_out, plan_for
     from prosa.app.shelf import CorpusShelf
     from prosa.corpus.moves import MoveRefused, NameRefused
 
+    if args.write:
+        console.note("note: rename writes by itself; --write does nothing any more and will go")
+    if args.diff and args.format != "text":
+        raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json prints the plan")
     place = place_of(args.what)
     with opened(place, args, console) as corpus:
         shelf = CorpusShelf.of(corpus, given=args.root is not None)
@@ -55,7 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise WrongUse(refused.message, hint=refused.hint) from None
         except MoveRefused as refused:
             return say(console, refused.message, refused.hint)
-        if args.write:
+        if not _is_shown_only(args):
             carry_out(plan, corpus.root, journal)
         _print(plan, unreadable, args, console)
     return 0
@@ -130,7 +136,7 @@ def _say_unfinished(journal: Journal, args: argparse.Namespace, console: Console
         return
     old, new = (kept.move.old_id, kept.move.new_id) if kept.move.changes_id else (kept.move.path, kept.move.new_path)
     if Path(args.what).name != Path(old).name:
-        console.err(f"note: a rename of {safe(old)} to {safe(new)} was cut short; the same command finishes it")
+        console.note(f"note: a rename of {safe(old)} to {safe(new)} was cut short; the same command finishes it")
 
 
 def _print(plan: Plan, unreadable: list[tuple[str, str]], args: argparse.Namespace, console: Console) -> None:
@@ -138,14 +144,18 @@ def _print(plan: Plan, unreadable: list[tuple[str, str]], args: argparse.Namespa
     from prosa.render.moves import move_object, move_summary, note_line, render_move
 
     if args.format == "json":
-        console.out(dump(move_object(plan, written=args.write, unreadable=unreadable), indent=2))
+        console.out(dump(move_object(plan, written=not _is_shown_only(args), unreadable=unreadable), indent=2))
         return
-    if not args.write:
+    if _is_shown_only(args):
         console.out(render_move(plan), end="")
     for note in plan.notes:
-        console.err(f"note: {note_line(note)}")
+        console.note(f"note: {note_line(note)}")
     for path, reason in unreadable:
         console.err(f"warning: {path} {reason}; references in it stay as they are")
-    console.out(move_summary(plan, written=args.write))
-    if not args.write:
-        console.err("nothing was written; --write does it")
+    if not args.diff:
+        console.out(move_summary(plan, written=not args.dry_run))
+
+
+def _is_shown_only(args: argparse.Namespace) -> bool:
+    """Whether the plan is printed and nothing written."""
+    return bool(args.dry_run or args.diff)

@@ -58,7 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_limits(parser)
     add_sites(parser, named=True)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     parser.add_argument("--stream", action="store_true", help="ask for streaming replies and show how they arrive")
@@ -72,6 +73,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Runs it."""
+    if args.dry_run:
+        from prosa.cli import plan
+
+        return plan.run(argparse.Namespace(**vars(args), format="text" if args.form == "text" else "json"), console)
     if runs_scripts(args):
         from prosa.cli import run_scripts
 
@@ -211,7 +216,7 @@ def _report(console: Console, job: Job, progress: Progress, failure: str | None)
     summary = progress.alone(job.program.name, model_name, failure)
     if summary.cost is None and _is_watched(console, job.debug):
         unknown = f"no price of {_priced(summary)} is known, so the cost is null"
-        console.err(f"note: {unknown}; `prices` in your settings sets it")
+        console.note(f"note: {unknown}; `prices` in your settings sets it")
     console.err(as_json(summary.as_dict()))
 
 

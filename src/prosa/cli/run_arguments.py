@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from prosa.cli.parser import Parser
+from prosa.cli.program_help import input_names
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
@@ -12,6 +16,8 @@ if TYPE_CHECKING:
 
 def add_input(parser: argparse.ArgumentParser) -> None:
     """How an input is given."""
+    if isinstance(parser, Parser):
+        parser.input_names = partial(input_names, parser.console)
     # The default keeps it out of what argparse calls required when FILE is missing.
     typed = "one input, typed by the program's input schema"
     parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=typed)
@@ -22,7 +28,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """Which model answers, and where."""
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--model", metavar="NAME", help="model for the program and its imports; local[:NAME]; scripted:FILE"
+        "-m", "--model", metavar="NAME", help="model for the program and its imports; local[:NAME]; scripted:FILE"
     )
     group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")

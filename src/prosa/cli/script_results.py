@@ -45,7 +45,7 @@ class Live:
         elif isinstance(event, AttemptFailed) and self.shown:
             self.shown = ""
             self.console.out("")
-            self.console.err(f"note: the answer broke off and begins anew: {event.reason}")
+            self.console.note(f"note: the answer broke off and begins anew: {event.reason}")
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ async def _by_meaning(corpus: OpenCorpus, asked: Search, embedder: Embedder, con
         with progress(console) as status:
             made = await make_vectors(corpus, embedder, system_clock(), progress=show)
         if made.left:
-            console.err(f"note: {made.left:,} sections have no vector yet; each search makes some more")
+            console.note(f"note: {made.left:,} sections have no vector yet; each search makes some more")
         return await semantic_search(corpus, asked, embedder, system_clock())
     finally:
         await embedder.aclose()
@@ -130,7 +130,7 @@ def _say_unknown(corpus: OpenCorpus, asked: Search, console: Console) -> None:
 
     for each in unknown_names(corpus.index.connection(), asked):
         near = f"; did you mean {each.nearest}?" if each.nearest else ""
-        console.err(safe(f"note: no document has the {each.what} {each.name}{near}"))
+        console.note(safe(f"note: no document has the {each.what} {each.name}{near}"))
 
 
 def _print(hits: Sequence[Hit], query: str, root: Path, args: argparse.Namespace, console: Console) -> None:

@@ -21,6 +21,7 @@ from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.serve_running import add_running_options, runner_of, token_of
 from prosa.cli.site_options import add_site_options, base_of, live_site
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
@@ -107,7 +108,7 @@ def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp
 
     _, prefix = base_of(args)
     if prefix:
-        console.err(f"note: in Markdown, links and action URLs that begin with / lead outside {prefix}/")
+        console.note(f"note: in Markdown, links and action URLs that begin with / lead outside {prefix}/")
     console.err(f"serving {safe(args.folder or '.')} at {address}{prefix}/ (Ctrl-C stops)")
 
 
@@ -188,7 +189,7 @@ def _file_module(path: Path) -> Any:
     from importlib.util import module_from_spec, spec_from_file_location
 
     if not path.is_file():
-        raise WrongUse(f"--api {path}: no such file")
+        raise FileProblem(path, "missing", "no such file")
     path = path.resolve()
     sys.path.insert(0, str(path.parent))
     spec = spec_from_file_location(f"prosa_api_{path.stem}", path)

@@ -17,6 +17,7 @@ from prosa.cli.network_options import seconds
 from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import count
 from prosa.cli.surroundings import surroundings
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment, Options
@@ -36,7 +37,7 @@ _ABOUT_RUNS = {
     "model_url": "--model-url",
     "model_api": "--model-api",
     "api_key_env": "--api-key-env",
-    "max_runs": "--max-runs",
+    "concurrency": "--concurrency",
     "runs_per_minute": "--runs-per-minute",
     "budget": "--budget",
     "wall_clock": "--timeout",
@@ -51,11 +52,11 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     reach = "let programs start their own MCP servers and ask their own sites too"
     group.add_argument("--allow-servers", action="store_true", help=reach)
     group.add_argument("--token-env", metavar="NAME", help="the variable with the token (default: a new one, printed)")
-    group.add_argument("--model", metavar="NAME", help="model for everything that runs; local[:NAME]; scripted:FILE")
+    group.add_argument("-m", "--model", metavar="NAME", help="model for all that runs; local[:NAME]; scripted:FILE")
     group.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
-    group.add_argument("--max-runs", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
+    group.add_argument("--concurrency", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
     group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs begun in a minute ({PER_MINUTE})")
     budget = "US dollars for all runs until the server ends (5)"
     group.add_argument("--budget", type=_dollars, metavar="USD", help=budget)
@@ -79,7 +80,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     around = replace(around, notice=console.err)
     choices = settle(_choices(args), around)
     if choices.script is not None and not choices.script.is_file():
-        raise WrongUse(f"--model scripted:{choices.script}: no such file")
+        raise FileProblem(choices.script, "missing", "no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
     budget = Budget(
@@ -88,7 +89,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         free=choices.script is not None or choices.is_local,
         notice=around.notice,
     )
-    gate = Gate(args.max_runs or AT_ONCE, args.runs_per_minute or PER_MINUTE)
+    gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
     return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
 
 
@@ -142,11 +143,11 @@ def _tell(choices: Options, around: Environment, console: Console) -> None:
     from prosa.app.run.service import service_words
     from prosa.runtime.errors import AgreementRequired
 
-    console.err(f"runs are allowed, and answered by {service_words(choices, around)}")
+    console.note(f"runs are allowed, and answered by {service_words(choices, around)}")
     try:
         check_agreement(console.environ)
     except AgreementRequired as error:
-        console.err(f"note: programs do not run yet: {error.message}\n{error.hint}")
+        console.note(f"note: programs do not run yet: {error.message}\n{error.hint}")
 
 
 def _dollars(text: str) -> Decimal:

@@ -13,6 +13,7 @@ from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.site.layout import LAYOUTS
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
@@ -64,7 +65,9 @@ def live_site(
 
     folder = Path(args.folder or ".")
     if not folder.is_dir():
-        raise WrongUse(f"{folder} is no folder" if folder.exists() else f"{folder}: no such folder")
+        if folder.exists():
+            raise WrongUse(f"{folder} is no folder")
+        raise FileProblem(folder, "missing", "no such folder")
     base_of(args)
     root = folder.resolve()
     settings = settings_for(root, console.environ, console.err)

@@ -27,7 +27,7 @@ def say_skipped(skipped: Skipped, args: argparse.Namespace, console: Console) ->
             console.err(f"skipped: {safe(path)}")
     elif args.format == "text" and (parts := list(_parts(skipped))):
         more = f", {len(parts) - MOST_NAMED:,} more (--show-skipped)" if len(parts) > MOST_NAMED else ""
-        console.err(f"skipped: {safe(', '.join(parts[:MOST_NAMED]))}{more}")
+        console.note(f"skipped: {safe(', '.join(parts[:MOST_NAMED]))}{more}")
 
 
 def _paths(skipped: Skipped) -> Iterator[str]:

@@ -21,7 +21,7 @@ def surroundings(console: Console, program: Path, notice: Callable[[str], None] 
         console.err(f"{question} [y/N] ", end="")
         return console.stdin.readline().strip().lower() in ("y", "yes")
 
-    say = notice or console.err
+    say = notice or console.note
     if console.interactive:
         from prosa.cli.confirming import confirming
 

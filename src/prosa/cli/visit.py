@@ -34,6 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help=shown)
     group = parser.add_argument_group("copying a site")
     group.add_argument("--crawl", metavar="DIR", help="write this page and those it leads to into a folder")
+    dry = "read the pages and say what would be copied; write nothing"
+    group.add_argument("--dry-run", action="store_true", help=dry)
     group.add_argument("--max-pages", type=count, metavar="N", help="copy at most N pages (200)")
     group.add_argument("--max-depth", type=_depth, metavar="N", help="go at most N links from the page (10)")
     group.add_argument("--delay", type=_delay, metavar="SECONDS", help="between two pages (0.5; 0 for this machine)")
@@ -84,7 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _check_flags(args: argparse.Namespace) -> None:
     """Refuses flags that would do nothing. Raises `WrongUse`."""
     if args.crawl is None:
-        useless = [name for name in ("max_pages", "max_depth", "delay", "refresh") if getattr(args, name)]
+        useless = [name for name in ("dry_run", "max_pages", "max_depth", "delay", "refresh") if getattr(args, name)]
         if useless:
             raise WrongUse(f"--{useless[0].replace('_', '-')} is for copying a site", hint="add --crawl DIR")
     elif args.token_env is not None:
@@ -142,7 +144,7 @@ def _show(node: SiteNode, form: str, console: Console) -> None:
         console.out(dump(visit_object(node), indent=2))
         return
     for note in node.notes:
-        console.err(f"note: {safe(note)}")
+        console.note(f"note: {safe(note)}")
     if form == "text":
         console.out(visit_text(node))
     elif console.stdout.isatty():

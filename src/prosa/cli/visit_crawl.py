@@ -35,7 +35,7 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
         delay=args.delay,
         refresh=args.refresh,
     )
-    store = CopyStore(folder)
+    store = CopyStore(folder, dry_run=args.dry_run)
     walk = Crawl(args.node, bounds(args, args.node), limits, store, lambda each: _tell(each, args.format, console))
     with _alone(folder, console), contextlib.closing(store):
         try:
@@ -87,6 +87,6 @@ def _tell(each: Copied, form: str, console: Console) -> None:
 def _sum_up(summary: CrawlSummary, console: Console) -> None:
     counts = ", ".join(f"{number:,} {status}" for status, number in sorted(summary.counts.items()))
     pages = f"{summary.pages:,} page" + ("" if summary.pages == 1 else "s")
-    console.err(f"{pages}: {counts or 'nothing'}" + (" (an earlier copy was gone on with)" if summary.resumed else ""))
+    console.note(f"{pages}: {counts or 'nothing'}" + (" (an earlier copy was gone on with)" if summary.resumed else ""))
     if summary.cut:
-        console.err(f"note: {summary.cut}; there may be more")
+        console.note(f"note: {summary.cut}; there may be more")

@@ -60,7 +60,7 @@ class Watch:
     def _show(self, line: str | None, *, stays: bool) -> None:
         if line is None:
             return
-        if self.debug or (stays and not self.to_stderr):
+        if self.debug or (stays and not self.to_stderr and not self.console.quiet):
             self.say(line)
         elif not stays:
             self.status.show(line)

@@ -15,7 +15,7 @@ from prosa.cli.console import Console
 
 def add_watch_option(parser: argparse.ArgumentParser) -> None:
     """`--watch`."""
-    parser.add_argument("--watch", action="store_true", help="answer again whenever a document changes")
+    parser.add_argument("-w", "--watch", action="store_true", help="answer again whenever a document changes")
 
 
 def watched(args: argparse.Namespace, console: Console, place: Path | None, once: Callable[[], int]) -> int:

@@ -56,7 +56,7 @@ def _shown(console: Console, once: Callable[[], int]) -> int:
         status = once()
     except (WrongUse, CorpusError, FileProblem) as error:
         status = report(error, console)
-    console.err("watching for changes; Ctrl-C ends")
+    console.note("watching for changes; Ctrl-C ends")
     return status
 
 

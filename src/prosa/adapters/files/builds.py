@@ -39,6 +39,9 @@ class Build:
     same: int = 0
     removed: int = 0
     kept: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    """Files that a comparison found to be new or different."""
+
     _before: dict[str, set[str]] = field(default_factory=dict)
     """What builds left at each path, or were about to leave there when they were killed: digests."""
 
@@ -68,25 +71,34 @@ class Build:
     def put(self, path: str, content: bytes) -> None:
         """Writes a file at a path with `/` below the folder; the first of several at one path counts. Raises
         `OSError`."""
-        if path in self._now:
+        if not self._changes(path, content):
             return
+        self._note(path, self._now[path])
         target = self.out / path
-        if link_on_the_way(self.out, path):
-            self.kept.append(path)
-            return
-        digest = hashlib.sha256(content).hexdigest()
-        found = _digest(target)
-        if found is not None and found != digest and found not in self._before.get(path, ()):
-            self.kept.append(path)
-            return
-        self._now[path] = digest
-        if found == digest:
-            self.same += 1
-            return
-        self._note(path, digest)
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, content)
         self.written += 1
+
+    def _changes(self, path: str, content: bytes) -> bool:
+        """Whether a file has to be written; it is counted where it is the same, or in the way."""
+        if path in self._now:
+            return False
+        if link_on_the_way(self.out, path):
+            self.kept.append(path)
+            return False
+        digest = hashlib.sha256(content).hexdigest()
+        found = _digest(self.out / path)
+        if found is not None and found != digest and found not in self._before.get(path, ()):
+            self.kept.append(path)
+            return False
+        self._now[path] = digest
+        self.same += found == digest
+        return found != digest
+
+    def compare(self, path: str, content: bytes) -> None:
+        """Notes a file that would be written in ``changes``, and writes nothing."""
+        if self._changes(path, content):
+            self.changes.append(path)
 
     def _note(self, path: str, digest: str) -> None:
         """Says what a path will hold, before it does. A line that a kill cut off is ended by the next one."""
@@ -114,6 +126,14 @@ class Build:
                 self.kept.append(path)
             sweep(target.parent)
             _remove_empty(target.parent, self.out)
+
+
+def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
+    """A build that was only compared with what is there: nothing was written, and no folder made."""
+    build = Build(out, _before=_known(out))
+    for path, content in files:
+        build.compare(path, content)
+    return build
 
 
 def _known(out: Path) -> dict[str, set[str]]:

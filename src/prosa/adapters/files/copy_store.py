@@ -30,9 +30,10 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 @dataclass(slots=True)
 class CopyStore:
-    """The folder of a copy; it is made with the first file."""
+    """The folder of a copy; it is made with the first file. A ``dry_run`` reads what is there and writes nothing."""
 
     folder: Path
+    dry_run: bool = False
     _files: RootedFiles = field(init=False)
     _journal: TextIOWrapper | None = None
 
@@ -52,6 +53,8 @@ class CopyStore:
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Writes the whole state in one step, and ends the journal. Raises `OSError`, and `FileProblem` for a link."""
+        if self.dry_run:
+            return
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self._own(STATE), json.dumps(state, ensure_ascii=True, indent=1))
         self.close()
@@ -59,6 +62,8 @@ class CopyStore:
 
     def note(self, record: Mapping[str, Any]) -> None:
         """Appends a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
+        if self.dry_run:
+            return
         if self._journal is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(self._own(JOURNAL), _APPEND, 0o666)
@@ -90,6 +95,8 @@ class CopyStore:
         """Writes a page; ``before`` is the digest of what is there, empty for nothing. Raises `FileChanged`, `OSError`,
         `FileProblem` for a path that leads out of the folder or over a link."""
         target = self._at(path)
+        if self.dry_run:
+            return
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):

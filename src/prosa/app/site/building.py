@@ -32,12 +32,14 @@ class Built(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a build: how many files were written, left as they were, removed; and what was in the way."""
+    """What became of a build: how many files were written, left as they were, removed; and what was in the
+    way. ``changes`` are the files that a dry run would write."""
 
     written: int = 0
     same: int = 0
     removed: int = 0
     kept: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 def file_of(url: str, form: Form) -> str:
@@ -78,11 +80,15 @@ def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[Node
             yield replace(view, url=row.url)
 
 
-def write_files(files: Iterable[Built], out: Path) -> Written:
+def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> Written:
     """Writes files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it
-    are removed, as long as nobody changed them; a file of somebody else's is never replaced. Raises `OSError`."""
-    from prosa.adapters.files.builds import Build
+    are removed, as long as nobody changed them; a file of somebody else's is never replaced. A ``dry_run``
+    only says what would be written. Raises `OSError`."""
+    from prosa.adapters.files.builds import Build, compared
 
+    if dry_run:
+        made = compared(((each.path, each.content) for each in files), out)
+        return Written(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))
     with Build(out) as build:
         for each in files:
             build.put(each.path, each.content)

@@ -1,0 +1,54 @@
+"""The file that may have been meant by one that is missing.
+
+In: a path. Out: a path that is there, written as the other was, or None. It looks at names in the folder that was
+named, and opens nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+
+MAX_NAMES = 10_000
+"""Names of a folder that are looked at."""
+
+
+def nearest_file(path: Path) -> Path | None:
+    """The path with the name most like its own: a name without its suffix first, then one with another case, then a
+    misspelt one. A folder on the way that is missing is replaced in the same manner."""
+    # os.path has an answer for names that are too long, where Path raises.
+    there = next((each for each in path.parents if os.path.isdir(each)), None)  # noqa: PTH112
+    if there is None:
+        return None
+    for part in path.parts[len(there.parts) :]:
+        names = _names(there)
+        name = part if part in names else _nearest_name(part, names)
+        if name is None:
+            return None
+        there /= name
+    return there
+
+
+def _nearest_name(name: str, names: list[str]) -> str | None:
+    """The most like ``name`` of ``names``. What was written without a suffix is compared without one."""
+    folded = name.casefold()
+    stems = {each.rpartition(".")[0]: each for each in names if each.lower().endswith(DOCUMENT_SUFFIXES)}
+    for stem, each in stems.items():
+        if stem.casefold() == folded:
+            return each
+    # The comparison takes a few hundred names; those of about this length that begin alike go first.
+    known = sorted({*names, *stems}, key=lambda each: (each[:1].casefold() != folded[:1], abs(len(each) - len(name))))
+    near = nearest(name, known)
+    return stems.get(near, near) if near else None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(each.name for each in islice(entries, MAX_NAMES))
+    except OSError:
+        return []
