@@ -146,12 +146,13 @@ async def arun(
 ) -> RunResult:
     """Runs a program and gives its validated output and the summary.
 
-    ``input`` is plain JSON data, ``{}`` when left out. ``provider`` replaces the model service, as with
-    `prosa.testing.ScriptedProvider`. ``timeout`` is wall clock in seconds, ``root`` keeps imports inside a folder.
-    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
-    ``listener`` hears the events. What a person should know is logged to the logger ``prosa``. ``sites`` is a
-    `prosa.SiteRights`: sites beside those that the program declares, and what the run may do there; by default it
-    changes nothing.
+    ``input`` is plain JSON data, ``{}`` when left out. ``model`` wins over every program's; it may be ``local`` or
+    ``scripted:FILE``. ``provider`` replaces the model service, as with `prosa.testing.ScriptedProvider`; else
+    ``base_url``, ``api_key`` and ``api`` say who is asked and how. ``max_iterations`` bounds model calls, ``retries``
+    further attempts, ``timeout`` the wall clock in seconds; ``root`` keeps imports inside a folder. ``sites`` are those
+    beside the program's own, and what the run may do there; by default it changes nothing. ``allow_cut`` takes a text
+    that was cut off at the length limit of the model; else that is `AnswerCut`. ``listener`` hears the events, the
+    logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
 
     Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
     """
@@ -198,16 +199,17 @@ async def arun_scripts(
 ) -> tuple[ScriptResult, ...]:
     """Runs the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
 
-    ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: the path of a JSON file, or the
-    data of one. Run are all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user
-    trusts; of these with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts
-    by id. ``context`` is sent beside the prompt: the document, unless a stale result was made otherwise. ``write`` puts
-    results into the document. ``provider`` is a name, or replaces the model service. ``timeout``, ``max_iterations``,
-    ``retries``, ``allow_cut``, ``listener`` are as in `arun`, for each script; ``jobs`` scripts run at the same time.
+    ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: a JSON file, or its data. Run are
+    all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user trusts; of these
+    with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts by id. ``context``
+    is sent beside the prompt: the document, unless a stale result was made otherwise. ``tools`` are granted: `python`.
+    ``write`` puts results into the document, with ``force`` over edited ones. ``jobs`` run at the same time.
+    ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``allow_cut``, ``listener``, ``environ`` are as in `arun`.
 
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
-    keeps all from running, an id that no script has and a named script that cannot run among them; `FileProblem`;
-    ValueError for options that contradict each other, and TypeError for a provider that is none.
+    keeps all from running, such as a named script that cannot run; `FileProblem`; ValueError for options that
+    contradict each other; TypeError for a provider that is none.
     """
     from prosa.app.scripts.choose import choice_of, requested, require_tools, selection
     from prosa.app.scripts.run import run_scripts as run_all
@@ -259,13 +261,13 @@ async def achat(
 
     ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
     the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
-    ``plugins``, ``config_files``, ``trusted`` and ``legacy`` are as the flags of `prosa chat`. ``provider`` is a name,
-    or replaces the model service; ``timeout``, ``retries``, ``allow_cut``, ``listener`` are as in `arun`, for each
-    reply.
+    ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of `prosa chat`.
+    ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``sites``, ``allow_cut``, ``listener``, ``environ`` are as
+    in `arun`, for each reply.
 
-    Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` among them for errors in
-    the chat; `FileProblem`; ValueError for options that contradict each other, and TypeError for a provider that is
-    none.
+    Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
+    `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
     """
     from prosa.app.chat.prepare import ChatOptions
     from prosa.app.chat.turn import TurnRequest, take_turn

@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from prosa.app.options import Environment, Once, Options
-from prosa.app.run.service import Services
+from prosa.app.run import service
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import ProviderError, RunError, first_error
@@ -107,6 +107,43 @@ class Progress:
         seconds = self.clock.monotonic() - self._since
         summaries = self.summaries(failure or "interrupted")
         return Together(file, failure, summaries, seconds, self.started, self.clock.now())
+
+
+@dataclass(slots=True)
+class Services:
+    """The providers of one call, each opened at its first use, once, and closed with ``stack``. ``own`` answers in
+    place of them all, whatever flags and documents name."""
+
+    options: Options
+    environment: Environment
+    stack: AsyncExitStack
+    own: Provider | None = None
+    known: dict[tuple[str, bool], service.Chosen | RunError] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def of(self, row: ProviderRow | None, *, completion: bool = False) -> service.Chosen:
+        """Who answers for a provider that a document names, or for the user's choice. Raises `RunError`; nobody looks
+        again for one that was not there."""
+        if self.own is not None:
+            return service.Chosen(self.own)
+        scripted = self.options.script is not None
+        name = "" if scripted or self.options.is_local or row is None else row.name
+        key = (name, completion and not scripted)
+        async with self.lock:
+            found = self.known.get(key)
+            if found is None:
+                found = self.known[key] = await self._opened(row, completion=completion)
+        if isinstance(found, RunError):
+            raise found
+        return found
+
+    async def _opened(self, row: ProviderRow | None, *, completion: bool) -> service.Chosen | RunError:
+        try:
+            chosen = await service.choose_provider(replace(self.options, completion=completion), self.environment, row)
+        except RunError as error:
+            return error
+        self.stack.push_async_callback(chosen.provider.aclose)
+        return chosen
 
 
 @dataclass(frozen=True, slots=True)

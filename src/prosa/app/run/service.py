@@ -6,14 +6,12 @@ the ways on. Beyond that name no document has a say in it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
-from prosa.runtime.errors import ProviderError, RunError
+from prosa.runtime.errors import ProviderError
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
@@ -84,43 +82,6 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
         message = "no model to ask: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
     return Chosen(_openai(service, choices, around))
-
-
-@dataclass(slots=True)
-class Services:
-    """The providers of one call, each opened at its first use, once, and closed with ``stack``. ``own`` answers in
-    place of them all, whatever flags and documents name."""
-
-    options: Options
-    environment: Environment
-    stack: AsyncExitStack
-    own: Provider | None = None
-    known: dict[tuple[str, bool], Chosen | RunError] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def of(self, row: ProviderRow | None, *, completion: bool = False) -> Chosen:
-        """Who answers for a provider that a document names, or for the user's choice. Raises `RunError`; nobody looks
-        again for one that was not there."""
-        if self.own is not None:
-            return Chosen(self.own)
-        scripted = self.options.script is not None
-        name = "" if scripted or self.options.is_local or row is None else row.name
-        key = (name, completion and not scripted)
-        async with self.lock:
-            found = self.known.get(key)
-            if found is None:
-                found = self.known[key] = await self._opened(row, completion=completion)
-        if isinstance(found, RunError):
-            raise found
-        return found
-
-    async def _opened(self, row: ProviderRow | None, *, completion: bool) -> Chosen | RunError:
-        try:
-            chosen = await choose_provider(replace(self.options, completion=completion), self.environment, row)
-        except RunError as error:
-            return error
-        self.stack.push_async_callback(chosen.provider.aclose)
-        return chosen
 
 
 def service_words(choices: Options, around: Environment, row: ProviderRow | None = None) -> str:

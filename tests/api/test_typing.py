@@ -1,0 +1,153 @@
+"""The Python interface as an editor and a type checker see it: every option has a name, a type and a default."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import prosa
+from prosa.testing import ScriptedProvider
+from tests.cli.programs import program, user
+
+ROOT = Path(__file__).parents[2]
+
+GOOD = """\
+import asyncio
+from pathlib import Path
+
+import prosa
+from prosa.runtime.events import Event
+
+
+def heard(event: Event, /) -> None:
+    print(event)
+
+
+def ask(text: str) -> int:
+    try:
+        result = prosa.run(
+            Path("count.md"), {"text": text}, model="tiny", timeout=60, retries=2, allow_cut=True, listener=heard
+        )
+    except prosa.InputRefused as error:
+        print(error.problems, error.hint)
+        return 0
+    except (prosa.OutputRefused, prosa.ProviderError, prosa.AgreementRequired, prosa.RunError) as error:
+        print(error.message)
+        return 1
+    except prosa.FileProblem as problem:
+        print(problem.path, problem.reason)
+        return 2
+    print(result.summary.cost)
+    return int(result.output["words"])
+
+
+async def several(provider: prosa.Provider) -> list[str]:
+    found = await prosa.arun("count.md", provider=provider, sites=prosa.SiteRights(named=("https://a.example",)))
+    texts: list[str] = [str(found.output)]
+    for each in await prosa.arun_scripts("report.mda", ids=["a"], write=True, jobs=2, provider="anthropic"):
+        texts.append(each.script if each.ok else str(each.error))
+    turn: prosa.ChatResult = await prosa.achat("chat.md", "Hello?", n=2, tools=["python"], provider=provider)
+    return [*texts, *(reply.text for reply in turn.replies)]
+
+
+for diagnostic in prosa.check(["docs"], strict=True, select=["MG"]):
+    print(diagnostic.rule)
+print(prosa.load("a.md", dialect="magi").dialect, prosa.chat("chat.md").reply, prosa.run_scripts("a.mda")[0].ok)
+asyncio.run(several(prosa.testing.ScriptedProvider([])))
+"""
+
+WRONG = """\
+import prosa
+
+prosa.run("count.md", modle="tiny")
+prosa.run("count.md", provider="anthropic")
+prosa.run_scripts("a.mda", job=3)
+prosa.chat("chat.md", write="yes")
+prosa.check("docs", strict="yes")
+prosa.load("a.md", dialect="mgai")
+"""
+
+
+def test_x30_mypy_accepts_a_program_of_a_user_and_finds_each_wrong_option(tmp_path: Path):
+    """X30. One run of the checker: the good program has no error, the wrong one has one on each line."""
+    (tmp_path / "good.py").write_text(GOOD)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        "--no-error-summary",
+        "--follow-imports=silent",
+    ]
+    cache = f"--cache-dir={ROOT / 'build' / 'mypy-of-a-user'}"
+    done = subprocess.run(
+        [*command, cache, str(tmp_path / "good.py"), str(tmp_path / "wrong.py")],
+        cwd=tmp_path,
+        env={"MYPYPATH": str(ROOT / "src"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+    )
+    told = [line for line in done.stdout.splitlines() if ": error:" in line]
+    lines = [int(re.search(r"wrong\.py:(\d+)", line)[1]) for line in told if "wrong.py" in line]  # type: ignore[index]
+    assert [line for line in told if "wrong.py" not in line] == [], done.stdout + done.stderr
+    assert sorted(set(lines)) == [3, 4, 5, 6, 7, 8]
+    assert "modle" in told[0]
+
+
+@pytest.mark.parametrize("name", ["run", "run_scripts", "chat"])
+def test_x30_sync_and_async_share_one_signature(name: str):
+    """X30. Names, order, defaults and annotations; nothing is hidden behind `**options`."""
+    now, later = getattr(prosa, name), getattr(prosa, f"a{name}")
+    assert inspect.signature(now) == inspect.signature(later)
+    parameters = inspect.signature(now).parameters.values()
+    assert not [each for each in parameters if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL)]
+    assert not [each for each in parameters if each.annotation is inspect.Parameter.empty]
+    assert now.__name__ == name and not inspect.iscoroutinefunction(now)
+    unnamed = [each.name for each in parameters if f"``{each.name}``" not in (now.__doc__ or "")]
+    assert [each for each in unnamed if each not in ("path_or_program", "input")] == []
+
+
+@pytest.mark.parametrize("call", [prosa.run, prosa.run_scripts, prosa.chat])
+@pytest.mark.parametrize(("wrong", "near"), [("modle", "model"), ("max_iteration", "max_iterations"), ("zzz", "")])
+def test_x30_an_option_that_there_is_not_is_a_type_error_that_names_the_nearest(
+    call: Callable[..., Any], wrong: str, near: str
+):
+    with pytest.raises(TypeError, match=f"has no option '{wrong}'" + (f"; did you mean {near}\\?" if near else "$")):
+        call("a.md", **{wrong: 1})
+
+
+def test_x30_what_is_no_provider_is_a_type_error(tmp_path: Path):
+    path = program(tmp_path)
+    for wrong in (5, object(), ScriptedProvider, lambda request: None):
+        for call in (prosa.run, prosa.run_scripts, prosa.chat):
+            with pytest.raises(TypeError, match="give an object with `async def complete"):
+                call(path, provider=wrong, environ=user(tmp_path))  # type: ignore[operator]
+    with pytest.raises(TypeError, match="provider='anthropic': a program has no name for a provider"):
+        prosa.run(path, provider="anthropic", environ=user(tmp_path))  # type: ignore[arg-type]
+
+
+def test_every_error_of_a_run_has_its_name_at_the_top():
+    """Whoever catches an error finds it where the call is."""
+    import prosa.runtime.errors as errors
+
+    names = {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, Exception)}
+    assert names <= set(prosa.__all__)
+    assert all(getattr(prosa, name) is getattr(errors, name) for name in names)
+
+
+def test_inside_an_event_loop_the_other_name_is_told(tmp_path: Path):
+    async def work() -> None:
+        with pytest.raises(RuntimeError, match=r"prosa\.chat cannot be called .* await prosa\.achat"):
+            prosa.chat(tmp_path / "chat.md")
+
+    asyncio.run(work())
