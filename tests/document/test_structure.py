@@ -90,6 +90,8 @@ def test_link_definitions_have_places_and_the_first_of_a_label_counts():
         ("`[[a]]`\n\n```\n[[b]]\n```\n\n<!-- [[c]] -->", []),
         ("[[]] [[a] ] \\[[a]]", []),
         ("[[ `a|b` ]]", []),
+        ("[[a#`h`|b]] [[#on `h`]]", [("a", "b", "`h`", False), ("", None, "on `h`", False)]),
+        ("[[a#`h|b`]] [[a#`h]]", []),
     ],
 )
 def test_wikilinks(text: str, expected: list[object]):

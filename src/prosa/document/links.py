@@ -18,6 +18,9 @@ _LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 _NO_TARGET = re.compile(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
 
+_CODE = re.compile(r"(?<!`)(`+)(?!`)[^`]+\1(?!`)")
+"""Code as a heading may have it: `[[a#`b`]]` leads to the heading `b`."""
+
 _BLOCK = re.compile(r"([^^\n]+)(\^[A-Za-z0-9-]+)\s*")
 """A document and a block of it; no file name that a wikilink can name holds a circumflex."""
 
@@ -99,10 +102,15 @@ def _wikilinks(parsed: Parsed) -> Iterator[Wikilink]:
         span = parsed.span(found.where)
         written = span.of(parsed.source.text)
         target, bar, label = written[3 if found.image else 2 : -2].partition("|")
-        if _NO_TARGET.search(target) or not written.startswith("[[", found.image):
+        if _is_no_target(target) or not written.startswith("[[", found.image):
             continue
         target, part = wikilink_target(target.removesuffix("\\") if bar else target)  # in a table the bar is `\|`
         yield Wikilink(target, label if bar else None, part, found.image, span)
+
+
+def _is_no_target(written: str) -> bool:
+    name, _, heading = written.partition("#")
+    return _NO_TARGET.search(name + _CODE.sub("", heading)) is not None
 
 
 def wikilink_target(written: str) -> tuple[str, str | None]:

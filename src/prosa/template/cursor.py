@@ -108,6 +108,7 @@ class Cursor:
         found = "the end of the action" if token.kind == "close" else quoted(token.text) if token.text else "the end"
         return self.error(token, f"unexpected {found} in {context}")
 
-    def error(self, token: Token, message: str) -> TemplateError:
-        """An error at a token."""
-        return TemplateError(message, text=self.text, offset=token.start, fragment=self.text[token.start : token.end])
+    def error(self, token: Token, message: str, suggestion: str = "") -> TemplateError:
+        """An error at a token, and the name that was most likely meant there."""
+        fragment = self.text[token.start : token.end]
+        return TemplateError(message, text=self.text, offset=token.start, fragment=fragment, suggestion=suggestion)

@@ -12,14 +12,15 @@ class TemplateError(Exception):
     """A template that cannot be parsed, or not rendered with this data.
 
     ``offset`` counts characters from the start of the template, ``line`` and ``column`` from 1; ``fragment`` is the
-    offending piece as written.
+    offending piece as written, ``suggestion`` the name that was most likely meant there, or empty.
     """
 
-    def __init__(self, message: str, *, text: str, offset: int, fragment: str = "") -> None:
+    def __init__(self, message: str, *, text: str, offset: int, fragment: str = "", suggestion: str = "") -> None:
         self.message = message
         self.offset = offset
         self.line, self.column = LineIndex(text).position(offset)
         self.fragment = fragment
+        self.suggestion = suggestion
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
 

@@ -143,7 +143,7 @@ def _word(cursor: Cursor, token: Token) -> nodes.Operand:
         near = nearest(token.text, sorted(cursor.functions))
         hint = f"did you mean {near}? " if near else ""
         hint += f"a value of the input is written .{token.text}"
-        raise cursor.error(token, f"there is no function {quoted(token.text)}; {hint}")
+        raise cursor.error(token, f"there is no function {quoted(token.text)}; {hint}", near or "")
     return nodes.Word(token.text, span)
 
 

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import cast
 
 from prosa.data import Entry, Mapping, Scalar, Sequence, to_value
-from prosa.diagnostics import Problem, Severity
+from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.dialects import quantity
 from prosa.dialects.fields import Field, Owner, read_fields, text_of
 from prosa.dialects.front import FrontReading, read_front
@@ -116,7 +116,9 @@ def _template(source: SourceText, body: Span) -> tuple[Template | None, tuple[Pr
 
 def _template_problem(error: TemplateError, body: Span) -> Problem:
     start = min(body.start + error.offset, body.end)
-    return Problem("template-syntax", error.message, Span(start, min(start + max(len(error.fragment), 1), body.end)))
+    span = Span(start, min(start + max(len(error.fragment), 1), body.end))
+    meant = Misspelling(error.fragment, error.suggestion) if error.suggestion else None
+    return Problem("template-syntax", error.message, span, misspelling=meant)
 
 
 MAX_DESCRIPTION = 300

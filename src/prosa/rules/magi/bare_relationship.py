@@ -16,6 +16,6 @@ def check(subject: Subject) -> Iterator[Problem]:
     for each in model.relationships:
         if each.form == "bare":
             fix = Fix("put it in backticks", backtick_edits(model.source, each))
-            message = "the JSON of a relationship stands in backticks"
+            message = "the JSON of a relationship is not in backticks"
             notes = ("without them Markdown may take characters of it for markup",)
             yield Problem("bare-relationship", message, each.span, notes, fix=fix)
