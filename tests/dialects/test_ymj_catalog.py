@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.ymj.catalog import read_catalog
-from prosa.dialects.ymj.summary import share_of_words
-from prosa.dialects.ymj.yaml_text import yaml_string
+from prosa.dialects.ymj.edits import yaml_string
+from prosa.dialects.ymj.sections import read_catalog, share_of_words
 from tests.dialects.ymj_records import facts, formatted, found, record
 
 REST = "kind: note\nversion: 1.0.0\nsubject: Ferry hours\nmaintained_by: Harbour office\n"

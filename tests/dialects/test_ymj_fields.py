@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prosa.data import read_json
-from prosa.dialects.ymj.visibility import Visibility, read_visibility
+from prosa.dialects.ymj.read import Visibility, read_visibility
 from tests.dialects.ymj_records import BODY, HEADER, diagnostics, facts, found, read, record, sha
 
 

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.dialects.ymj.payload import MAX_PAYLOAD, decode
-from prosa.dialects.ymj.selectors.selector import BadSelector
-from prosa.dialects.ymj.selectors.table import SELECTORS, UnknownSelector, prepare
+from prosa.dialects.ymj.selectors import SELECTORS, BadSelector, UnknownSelector, prepare
 from tests.dialects.ymj_records import BODY, facts, found, read, record
 from tests.work import is_quick
 

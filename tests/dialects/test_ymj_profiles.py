@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from prosa.dialects.ymj.profiles import PROFILES, Profile
-from prosa.dialects.ymj.template import new_record
+from prosa.dialects.ymj.write import new_record
 from prosa.document import parse
 from prosa.source import SourceText
 from tests.dialects.ymj_records import HEADER, diagnostics, facts, record

@@ -51,8 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _record(args: argparse.Namespace) -> str:
     """A YMJ record after one of the profiles (Y30)."""
     from prosa.dialects.ymj.profiles import PROFILES, profile
-    from prosa.dialects.ymj.template import new_record
-    from prosa.dialects.ymj.write import Unwritable
+    from prosa.dialects.ymj.write import Unwritable, new_record
 
     names = [each.name for each in PROFILES]
     if args.profile is None:

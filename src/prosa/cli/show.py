@@ -116,7 +116,7 @@ def _words(found: Extracted) -> str:
 
 
 def _forms() -> str:
-    from prosa.dialects.ymj.selectors.table import SELECTORS
+    from prosa.dialects.ymj.selectors import SELECTORS
 
     return f"selectors are {', '.join(row.form for row in SELECTORS)}"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 from urllib.parse import quote
 
-from prosa.dialects.ymj.yaml_text import quoted, yaml_string
+from prosa.dialects.ymj.edits import quoted, yaml_string
 
 Syntax: TypeAlias = Literal["markdown", "angle", "yaml", "json", "html", "command", "raw"]
 """Where a target stands. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word of

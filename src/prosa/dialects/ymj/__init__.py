@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import read_front
-from prosa.dialects.ymj.facts import facts, judged
+from prosa.dialects.ymj.facts import definitions, facts, judged, references
 from prosa.dialects.ymj.fields import HEADER as FRONT
 from prosa.dialects.ymj.format import after_fix as kept_hash
 from prosa.dialects.ymj.format import format_edits
 from prosa.dialects.ymj.model import Footer, YmjModel
 from prosa.dialects.ymj.read import markdown, read
-from prosa.dialects.ymj.refs import definitions, references
 from prosa.document import parse
 from prosa.source import Edit, SourceText
 

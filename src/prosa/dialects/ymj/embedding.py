@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from prosa.data import Entry, Mapping, Scalar, Value, to_value
 from prosa.data import Sequence as ListNode
 from prosa.dialects.front import read_front
+from prosa.dialects.ymj.edits import inserted, replaced
 from prosa.dialects.ymj.format import hash_edits
 from prosa.dialects.ymj.hashes import payload_hash
-from prosa.dialects.ymj.json_edits import inserted, replaced
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.read import markdown, read
+from prosa.document import parse
 from prosa.source import Edit, SourceText, apply_edits
 
 MAX_DIMENSION = 16_384
@@ -103,9 +105,6 @@ def _last(mapping: Mapping) -> str | None:
 
 
 def _model(source: SourceText) -> YmjModel:
-    from prosa.dialects.ymj.read import markdown, read
-    from prosa.document import parse
-
     front = read_front(source)
     model = read(front, parse(source, body=markdown(front)))[0]
     if model.footer is None or not model.footer.sound or not model.footer.claimed:

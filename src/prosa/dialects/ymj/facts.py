@@ -1,13 +1,22 @@
-"""What `prosa show` says about a record, with the keys that interface.md fixes.
+"""What a record tells others: the keys of `prosa show` that interface.md fixes, references and definitions for the
+graph (Y12, Y21, Y31).
 
 `mode` and `accepted` depend on flags and findings that a reader does not know: `facts` answers for the record alone,
-`judged` puts in what the caller knows (YA11).
+`judged` puts in what the caller knows (YA11). The subject of a record is its title; its stem comes from its path, and
+it has no id of its own.
 """
 
 from __future__ import annotations
 
-from prosa.data import Value
-from prosa.dialects.ymj.model import YmjModel
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.data import Mapping, Scalar, Value
+from prosa.dialects.ymj.attachments import local_path, text_in
+from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
+from prosa.document import Def, Ref
+from prosa.document.references import RefKind
 
 _OF_THE_BODY = frozenset(
     ("unresolved-link", "unresolved-anchor", "undefined-footnote", "unresolved-wikilink", "ambiguous-wikilink")
@@ -44,3 +53,79 @@ def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dic
     """
     accepted = bool(found["accepted"]) and not errors - _OF_THE_BODY
     return {**found, "mode": "strict" if strict else "permissive", "accepted": accepted}
+
+
+_WIKILINK = re.compile(r"\[\[([^\[\]|#]+)(?:#([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
+_FILE = re.compile(r".*\.(?:md|markdown|mda|ymj)", re.IGNORECASE | re.DOTALL)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def references(model: YmjModel) -> tuple[Ref, ...]:
+    """Wikilinks of the body, edges and names of the footer, attachments."""
+    return (*_wikilinks(model), *_edges(model), *_named(model), *_attachments(model))
+
+
+def definitions(model: YmjModel) -> tuple[Def, ...]:
+    """The subject, and of a trace the run that it is about, by which other records name it."""
+    return (*_title(model), *_run(model))
+
+
+def _title(model: YmjModel) -> Iterator[Def]:
+    subject = model.fields.get("subject")
+    if subject is not None and isinstance(subject.value, Scalar):
+        yield Def("title", subject.value.text, subject.value.span)
+
+
+def _run(model: YmjModel) -> Iterator[Def]:
+    provenance = model.fields.get("provenance")
+    if model.text("kind") != "trace" or provenance is None or not isinstance(provenance.value, Mapping):
+        return
+    run = provenance.value.get("run_id")
+    if isinstance(run, Scalar) and run.text.strip():
+        yield Def("alias", run.text.strip(), run.span)
+
+
+def _wikilinks(model: YmjModel) -> Iterator[Ref]:
+    for link in model.document.wikilinks:
+        if link.target:
+            yield Ref("wikilink", link.target, "stem", link.span, fragment=link.fragment or "")
+
+
+def _edges(model: YmjModel) -> Iterator[Ref]:
+    graph = model.ops_map("graph")
+    for edge in mappings_of(graph.entry("edges") if graph is not None else None):
+        to, rel = edge.get("to"), text_in(edge, "type")
+        if isinstance(to, Scalar) and isinstance(to.value, str) and to.value.strip():
+            target, fragment, kind = _target(to.value.strip())
+            yield Ref("ops.graph", target, kind, to.span, rel=rel, fragment=fragment)
+
+
+def _named(model: YmjModel) -> Iterator[Ref]:
+    """The tickets that a ticket is related to, and the parent of a trace, each by stem, subject or run."""
+    ticket, trace = model.ops_map("ticket"), model.ops_map("trace")
+    for each in items_of(ticket.get("related_ids") if ticket is not None else None):
+        if isinstance(each, Scalar) and isinstance(each.value, str) and each.value.strip():
+            yield Ref("ops.ticket", each.value.strip(), "stem", each.span, rel="related")
+    parent = trace.get("parent_id") if trace is not None else None
+    if isinstance(parent, Scalar) and isinstance(parent.value, str) and parent.value.strip():
+        yield Ref("ops.trace", parent.value.strip(), "stem", parent.span, rel="parent")
+
+
+def _target(text: str) -> tuple[str, str, RefKind]:
+    """What an edge names: a wikilink, an address, a file, or the stem of one."""
+    match = _WIKILINK.fullmatch(text)
+    if match:
+        return match[1].strip(), match[2] or "", "stem"
+    if _URL.match(text):
+        return text, "", "url"
+    path, _, fragment = text.partition("#")
+    return (path, fragment, "path") if "/" in path or _FILE.fullmatch(path) else (text, "", "stem")
+
+
+def _attachments(model: YmjModel) -> Iterator[Ref]:
+    for each in model.attachments:
+        if each.uri is None:
+            continue
+        path = local_path(each.uri, Path())
+        kind: RefKind = "url" if path is None else "path"
+        yield Ref("front-matter", each.uri if path is None else path.as_posix(), kind, each.span, rel="attachment")

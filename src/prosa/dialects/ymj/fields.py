@@ -1,14 +1,121 @@
-"""The fields of a YMJ record as tables: header, footer, everything below `ops` (Y7–Y12).
+"""The fields of a YMJ record as tables: header, footer, everything below `ops` (Y7–Y12); the forms of single values,
+and the versions of the specification that Prosa knows (Y23, Y28).
 
 Header fields are strings by their source text (X1, YA7): `version: 1.0` is "1.0". Footer fields are JSON, so a string
-is a string and a number a number. Placeholders where a hash belongs are weighed by a rule of their own (YA18), so no
-form is asked of hashes here.
+is a string and a number a number. A form looks at a text and gives the rest of a sentence, or None when it is well-
+formed; nothing is converted. Placeholders where a hash belongs are weighed by a rule of their own (YA18), so no form is
+asked of hashes here.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, date, datetime, timedelta
+
 from prosa.dialects.fields import Field
-from prosa.dialects.ymj.forms import date_form, language_form, mime_form, not_empty, uri_form
+
+_DATE = re.compile(
+    r"(\d{4})-(\d\d)(?:-(\d\d))?"
+    r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,]\d{1,9})?)?(?:Z|z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?",
+    re.ASCII,
+)
+_ZONE = re.compile(r"([+-])(\d\d):?(\d\d)?\Z")
+_LANGUAGE = re.compile(r"(?:[A-Za-z]{2,8}|[xi](?=-))(?:-[A-Za-z0-9]{1,8}){0,8}", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*")
+_MIME = re.compile(r"[\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127}(?:\s*;.*)?", re.ASCII)
+
+
+def is_sha256(text: str) -> bool:
+    """Whether a text is a SHA-256 in hex, either case."""
+    return _SHA256.fullmatch(text) is not None
+
+
+def date_form(text: str) -> str | None:
+    """ISO 8601 as records use it: a date, or a date with a time (Y8)."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None or (match[4] and not match[3]) or not _exists(match[1], match[2], match[3] or "01"):
+        return f"is not an ISO 8601 date: `{text[:40]}`; write it as 2026-03-31 or 2026-03-31T14:05:00Z"
+    return None
+
+
+def end_of(text: str) -> datetime | None:
+    """The moment at which a date, a month or a time of `date_form` is over, or None; without a zone it is UTC."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None or not _exists(match[1], match[2], match[3] or "01"):
+        return None
+    if match[4] is None:
+        return _day_after(int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+    zone = _ZONE.search(text.strip())
+    written = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{min(int(match[6] or 0), 59):02}"
+    moment = datetime.fromisoformat(written).replace(tzinfo=UTC)
+    if zone is None:
+        return moment
+    ahead = timedelta(hours=int(zone[2]), minutes=int(zone[3] or 0))
+    try:
+        return moment - ahead if zone[1] == "+" else moment + ahead
+    except OverflowError:
+        return None
+
+
+def _day_after(year: int, month: int, day: int | None) -> datetime | None:
+    """The beginning of the day after a day, or of the month after a month."""
+    try:
+        if day is None:
+            return datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+        return datetime(year, month, day, tzinfo=UTC) + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _exists(year: str, month: str, day: str) -> bool:
+    try:
+        date(int(year), int(month), int(day))
+    except ValueError:
+        return False
+    return True
+
+
+def language_form(text: str) -> str | None:
+    """The shape of a BCP 47 tag (Y8); whether the subtags are registered is not looked up."""
+    if _LANGUAGE.fullmatch(text):
+        return None
+    return f"is not a language tag (BCP 47): `{text[:40]}`; write it as `en` or `en-US`"
+
+
+def uri_form(text: str) -> str | None:
+    """A URI with its scheme (RFC 3986)."""
+    return None if _SCHEME.fullmatch(text) else f"is not a URI: `{text[:40]}`; it begins with a scheme such as `https:`"
+
+
+def mime_form(text: str) -> str | None:
+    """A media type (RFC 6838)."""
+    return None if _MIME.fullmatch(text) else f"is not a media type: `{text[:40]}`; write it as `text/csv`"
+
+
+def not_empty(text: str) -> str | None:
+    """Something visible."""
+    return None if text.strip() else "is empty"
+
+
+KNOWN = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7")
+"""The published drafts; the last is the one that records are checked against."""
+
+LATEST = KNOWN[-1]
+
+_VERSION = re.compile(r"v?(\d{1,4}\.\d{1,4})(?:\.0)?", re.IGNORECASE | re.ASCII)
+
+
+def is_known(text: str) -> bool:
+    """Whether `ymj_spec` names a known version: `0.7`, `0.7.0` and `v0.7` are the same."""
+    match = _VERSION.fullmatch(text.strip())
+    return match is not None and match[1] in KNOWN
+
+
+def is_footerless(text: str) -> bool:
+    """Whether `ymj_spec` names the 1.0 dialect of an early tool, in which the footer was optional (YA12)."""
+    return text.strip().lower().removeprefix("v").split(".")[0] == "1"
+
 
 BODY_FORMATS = ("markdown", "csv", "mermaid", "plain", "json", "yaml")
 """Y12."""

@@ -2,25 +2,55 @@
 
 LF, no byte-order mark, `doc_summary` on the second line, exact fences, no mirrors that only repeat the header, a hash
 of the body in the footer. A hash that matches stays, that of a trimmed body too: other tools look for it. One that does
-not match is evidence and stays; `--rehash` writes the hash of the whole body in place of both. A mirror that says
-something else stays too. The body itself is never touched but for its line ends. What would not read back as the same
-record is not done.
+not match is evidence and stays; `--rehash` writes the hash of the whole body in place of both. A mirror, a key of
+`index` that repeats the header (Y13, YA1), is never read as identity and never written; one that says something else
+stays. The body itself is never touched but for its line ends. What would not read back as the same record is not done.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from prosa.data import Mapping, read_json, to_value
+from prosa.data import Entry, Mapping, Scalar, read_json, to_value
 from prosa.dialects.dialect import FormatOptions
-from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
+from prosa.dialects.ymj.edits import inserted, removal_edit, removed, replaced, summary_edits
 from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
-from prosa.dialects.ymj.header_edits import removal_edit, summary_edits
-from prosa.dialects.ymj.json_edits import inserted, removed, replaced
-from prosa.dialects.ymj.mirrors import MIRRORS, index_of, mirrors
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.sections import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
 from prosa.source import Edit, Span, apply_edits
+
+MIRRORS = {"title": "subject", "summary": "doc_summary", "owner": "maintained_by"}
+"""Key of `index` → field of the header that it repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """One mirror; ``equal`` says that it repeats the header exactly, so that nothing is lost without it."""
+
+    entry: Entry
+    field: str
+    equal: bool
+
+
+def index_of(model: YmjModel) -> Mapping | None:
+    """The `index` object of the footer as written, well-formed or not."""
+    node = model.footer.node.get("index") if model.footer else None
+    return node if isinstance(node, Mapping) else None
+
+
+def mirrors(model: YmjModel) -> Iterator[Mirror]:
+    """Every mirror of the record, in the order of the footer."""
+    for entry in index_of(model) or ():
+        field = MIRRORS.get(entry.key.text)
+        if field is not None:
+            yield Mirror(entry, field, _same(entry, model.header.get(field) if model.header else None))
+
+
+def _same(entry: Entry, other: object) -> bool:
+    return isinstance(entry.value, Scalar) and isinstance(other, Scalar) and entry.value.text == other.text
+
 
 _CR = re.compile(r"\r\n?")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from prosa.data import Entry, Mapping, Scalar
-from prosa.dialects.ymj.forms import is_sha256
+from prosa.dialects.ymj.fields import is_sha256
 from prosa.dialects.ymj.model import YmjModel
 
 State: TypeAlias = Literal["absent", "placeholder", "matches", "legacy", "differs"]

@@ -10,22 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.dialects.fields import declared_value, text_of
 from prosa.dialects.front import FrontReading
-from prosa.dialects.ymj.body import legacy_hashes, normalised, sha256_of
-from prosa.dialects.ymj.catalog import HEAD_CHARACTERS, read_catalog
-from prosa.dialects.ymj.fields import HEADER
-from prosa.dialects.ymj.footer import FooterPlace
-from prosa.dialects.ymj.versions import is_known
+from prosa.dialects.ymj.attachments import Attachment, effective
+from prosa.dialects.ymj.fields import HEADER, is_known
+from prosa.dialects.ymj.payload import Payload, read_payload
+from prosa.dialects.ymj.sections import HEAD_CHARACTERS, FooterPlace, legacy_hashes, normalised, read_catalog, sha256_of
 from prosa.document import Document
 from prosa.source import SourceText, Span
-
-if TYPE_CHECKING:
-    from prosa.dialects.ymj.attachments import Attachment
-    from prosa.dialects.ymj.payload import Payload
 
 FOOTER_KEYS = ("schema", "payload_hash", "index", "ops", "schema_uri", "ai")
 """Any of these shows that a JSON block was meant as a footer."""
@@ -93,15 +87,11 @@ class YmjModel:
     @cached_property
     def attachments(self) -> tuple[Attachment, ...]:
         """The effective attachments (Y14, YA18)."""
-        from prosa.dialects.ymj.attachments import effective
-
         return effective(self.catalog_items, self.ops_items("attachments"))
 
     @cached_property
     def payload(self) -> Payload | None:
         """The payload that body format and selector name (Y27, YA13), or None."""
-        from prosa.dialects.ymj.payload import read_payload
-
         return read_payload(self)
 
     @property

@@ -1,7 +1,7 @@
 """The payload of a record: what body format, selector and encoding name in its body (Y27, YA13, YA17, YA22).
 
 In: a record. Out: a `Payload`, found or not, or None where the record names none. Nothing is inferred from the body
-itself (Y3).
+itself (Y3). The media types of the body formats tell whether the deprecated `payload_mime` says the same (Y12).
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import binascii
 import re
 import zlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from prosa.dialects.ymj.selectors.selector import BadSelector, Body, Target, TooCostly
-from prosa.dialects.ymj.selectors.table import UnknownSelector, prepare
+from prosa.dialects.ymj.selectors import BadSelector, Body, Target, TooCostly, UnknownSelector, prepare
 
 if TYPE_CHECKING:
-    from prosa.dialects.ymj.model import YmjModel
+    from prosa.document import Document
 
 MAX_PAYLOAD = 10 * 1024 * 1024
 """Bytes of a decoded payload: as many as a document may have (X9)."""
@@ -27,6 +26,21 @@ _GZIP = 31
 """zlib's name for: a gzip header, and the largest window."""
 
 Failure: TypeAlias = Literal["", "missing", "unknown", "bad", "costly", "encoding"]
+
+
+class PayloadRecord(Protocol):
+    """What a payload is read from; the model of a record is one."""
+
+    @property
+    def document(self) -> Document:
+        """The Markdown of the body."""
+
+    @property
+    def body_text(self) -> str:
+        """The body with LF line ends."""
+
+    def option(self, name: str, /) -> str | None:
+        """A string below `ops`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +59,19 @@ class Payload:
     reason: str = ""
 
 
-def read_payload(model: YmjModel) -> Payload | None:
+def read_payload(record: PayloadRecord) -> Payload | None:
     """The payload of a record."""
-    selector, explicit = _selector(model)
-    encoding = model.option("body_encoding")
+    selector, explicit = _selector(record)
+    encoding = record.option("body_encoding")
     if selector is None and encoding is None:
         return None
-    whole = selector is None or (not explicit and model.option("body_format") in ("markdown", "plain"))
-    target = _targeted(model, selector)
+    whole = selector is None or (not explicit and record.option("body_format") in ("markdown", "plain"))
+    target = _targeted(record, selector)
     if isinstance(target, Payload):
         return replace(target, explicit=explicit)
     if target is None and not whole:
         return Payload(selector, explicit, False, None, "missing")
-    return _decoded(selector, explicit, target or Target(model.body_text), encoding)
+    return _decoded(selector, explicit, target or Target(record.body_text), encoding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +83,35 @@ class Extracted:
     reason: str = ""
 
 
-def payload_bytes(model: YmjModel, selector: str | None = None, *, fallback_body: bool = False) -> Extracted:
+def payload_bytes(record: PayloadRecord, selector: str | None = None, *, fallback_body: bool = False) -> Extracted:
     """The bytes of a payload: decoded as `body_encoding` says, whatever they are, else UTF-8 with LF line ends.
 
     ``selector`` takes the place of the record's own; ``fallback_body`` gives the whole body where nothing is selected
     or found (YA17). Decoded are at most `MAX_PAYLOAD` bytes.
     """
-    chosen, explicit = (selector.strip(), True) if selector is not None else _selector(model)
-    encoding = model.option("body_encoding")
+    chosen, explicit = (selector.strip(), True) if selector is not None else _selector(record)
+    encoding = record.option("body_encoding")
     if chosen is None and encoding is None and not fallback_body:
         return Extracted(None, "missing", "the record names no payload: it has neither `body_format` nor a selector")
-    found = _targeted(model, chosen)
+    found = _targeted(record, chosen)
     if isinstance(found, Payload):
         return Extracted(None, found.failure, found.reason)
-    whole = chosen is None or fallback_body or (not explicit and model.option("body_format") in ("markdown", "plain"))
+    whole = chosen is None or fallback_body or (not explicit and record.option("body_format") in ("markdown", "plain"))
     if found is None and not whole:
         return Extracted(None, "missing", f"nothing in the body matches the selector `{chosen}`")
-    text = model.body_text if found is None else found.text
+    text = record.body_text if found is None else found.text
     if encoding is None:
         return Extracted(text.encode("utf-8", "surrogatepass"))
     data, reason = decode_bytes(text, encoding)
     return Extracted(data, "" if data is not None else "encoding", reason)
 
 
-def _targeted(model: YmjModel, selector: str | None) -> Target | Payload | None:
+def _targeted(record: PayloadRecord, selector: str | None) -> Target | Payload | None:
     """What a selector finds in the body; None for nothing, a `Payload` with the failure for one that cannot be used."""
     if selector is None:
         return None
     try:
-        return prepare(selector)(Body(model.document, model.body_text))
+        return prepare(selector)(Body(record.document, record.body_text))
     except UnknownSelector as error:
         return Payload(selector, True, False, None, "unknown", error.name)
     except BadSelector as error:
@@ -106,9 +120,9 @@ def _targeted(model: YmjModel, selector: str | None) -> Target | Payload | None:
         return Payload(selector, True, False, None, "costly", str(error))
 
 
-def _selector(model: YmjModel) -> tuple[str | None, bool]:
+def _selector(record: PayloadRecord) -> tuple[str | None, bool]:
     """The selector in force and whether the author wrote it."""
-    own, body_format = model.option("body_selector"), model.option("body_format")
+    own, body_format = record.option("body_selector"), record.option("body_format")
     if own is not None:
         return own.strip(), True
     return (f"first_fenced:{body_format}" if body_format else None), False
@@ -154,3 +168,18 @@ def _unzip(data: bytes) -> tuple[bytes | None, str]:
     if not unpacker.eof or unpacker.unused_data:
         return None, "its gzip data is cut off or followed by something else"
     return unpacked, ""
+
+
+_TYPES: dict[str, tuple[str, ...]] = {
+    "markdown": ("text/markdown", "text/x-markdown", "text/x-ymj"),
+    "csv": ("text/csv", "application/csv"),
+    "mermaid": ("text/vnd.mermaid", "text/x-mermaid", "text/mermaid", "application/mermaid"),
+    "plain": ("text/plain",),
+    "json": ("application/json", "text/json"),
+    "yaml": ("application/yaml", "text/yaml", "application/x-yaml", "text/x-yaml"),
+}
+
+
+def agrees(mime: str, body_format: str) -> bool:
+    """Whether a media type, parameters aside, is one of a body format."""
+    return mime.partition(";")[0].strip().lower() in _TYPES.get(body_format, ())

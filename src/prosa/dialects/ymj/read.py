@@ -2,22 +2,35 @@
 
 Reported here is what the three sections and their fields show by themselves (Y2, Y7–Y12, Y16); what weighs one part
 against another, or needs other files, is found by rules. Mode does not matter here: strict and permissive readings are
-the same, only the rule table weighs them differently.
+the same, only the rule table weighs them differently. What the directives below `ops` ask for (YA19, YA20) is done
+elsewhere, or nowhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
-from prosa.data import Entry, Mapping, read_json
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_json
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.fields import Field, Owner, read_fields
+from prosa.dialects.fields import Field, Owner, read_fields, shown
 from prosa.dialects.front import FrontReading
-from prosa.dialects.ymj.fields import AI, CATALOG_ENTRY, FOOTER, HEADER, INDEX, PROVENANCE
-from prosa.dialects.ymj.footer import FooterPlace, find_footer, is_blank
+from prosa.dialects.ymj.fields import (
+    AI,
+    CATALOG_ENTRY,
+    EDGE,
+    FOOTER,
+    HEADER,
+    INDEX,
+    OPS,
+    OPS_LISTS,
+    OPS_MAPS,
+    PROVENANCE,
+    is_footerless,
+)
 from prosa.dialects.ymj.model import Footer, YmjModel, mappings_of
-from prosa.dialects.ymj.ops import read_ops
-from prosa.dialects.ymj.versions import is_footerless
+from prosa.dialects.ymj.sections import FooterPlace, find_footer, is_blank
 from prosa.document import Document, parse
 from prosa.source import SourceText, Span
 
@@ -142,3 +155,88 @@ def _entries(footer: Footer | None) -> _Found:
     if ai is not None and isinstance(ai.value, Mapping):
         nested += _inner(ai.value, AI, "`ai`", "ai.")
     return entries, tuple(nested)
+
+
+def read_ops(entry: Entry | None) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
+    """The entries below `ops` whose own shape is right, by name."""
+    if entry is None or not isinstance(entry.value, Mapping):
+        return {}, ()
+    owner = Owner("`ops`", entry.key.span, "ops.", unknown=Severity.INFO)
+    found, problems = read_fields(entry.value, OPS, owner)
+    return found, (*problems, *_nested(found))
+
+
+def _nested(found: dict[str, Entry]) -> Iterator[Problem]:
+    for name, table in OPS_MAPS.items():
+        entry = found.get(name)
+        if entry is not None and isinstance(entry.value, Mapping):
+            yield from _fields(entry.value, table, f"`ops.{name}`", f"{name}.")
+    for name, table in OPS_LISTS.items():
+        for item in mappings_of(found.get(name)):
+            yield from _fields(item, table, f"an item of `ops.{name}`", "")
+    yield from _edges(found.get("graph"))
+    if "visibility" in found:
+        yield from read_visibility(found["visibility"].value)[1]
+
+
+def _edges(graph: Entry | None) -> Iterator[Problem]:
+    edges = graph.value.entry("edges") if graph is not None and isinstance(graph.value, Mapping) else None
+    for item in mappings_of(edges):
+        yield from _fields(item, EDGE, "an edge", "")
+
+
+def _fields(mapping: Mapping, table: tuple[Field, ...], title: str, prefix: str) -> tuple[Problem, ...]:
+    anchor = mapping.entries[0].key.span if mapping.entries else mapping.span
+    owner = Owner(title, anchor, prefix, unknown=Severity.INFO, other=_of_another_rule)
+    return read_fields(mapping, table, owner)[1]
+
+
+def _of_another_rule(name: str) -> bool:
+    """Notes beside handling are harmless; what they say belongs into the header's catalog."""
+    return name == "note"
+
+
+_ROLES = re.compile(r"role:\s*\[([^\[\]]*)\]\s*")
+_WANTED = '`public`, `private`, `role:[NAME,…]` or {"role": ["NAME", …]}'
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Who may see a record: everybody when ``public``, else the ``roles``, nobody else but its owner."""
+
+    public: bool
+    roles: tuple[str, ...] = ()
+
+
+def read_visibility(node: Node) -> tuple[Visibility | None, tuple[Problem, ...]]:
+    """The visibility, or None and a problem. Who reads None must not take it for public."""
+    if isinstance(node, Scalar) and isinstance(node.value, str):
+        found = _of_text(node.value.strip())
+        if found is None:
+            message = f"`{shown(node.text)}` is not a value of `ops.visibility`; it is {_WANTED}"
+            return None, (Problem("unknown-value", message, node.span),)
+        return found, ()
+    role = node.get("role") if isinstance(node, Mapping) and len(node.entries) == 1 else None
+    names = _names(role) if role is not None else None
+    if names is None:
+        return None, (Problem("wrong-type", f"`ops.visibility` must be {_WANTED}", node.span),)
+    return Visibility(public=False, roles=names), ()
+
+
+def _of_text(text: str) -> Visibility | None:
+    if text in ("public", "private"):
+        return Visibility(public=text == "public")
+    match = _ROLES.fullmatch(text)
+    if match is None:
+        return None
+    roles = tuple(name.strip().strip("\"'") for name in match[1].split(","))
+    return Visibility(public=False, roles=roles) if all(roles) else None
+
+
+def _names(node: Node) -> tuple[str, ...] | None:
+    if isinstance(node, Scalar) and isinstance(node.value, str) and node.value.strip():
+        return (node.value,)
+    if not isinstance(node, Sequence) or not node.items:
+        return None
+    names = tuple(item.value for item in node.items if isinstance(item, Scalar) and isinstance(item.value, str))
+    return names if len(names) == len(node.items) else None

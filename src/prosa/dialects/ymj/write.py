@@ -1,17 +1,20 @@
 """A new record as text, in Strict form (Y25): canonical fences, `doc_summary` second and on one line, LF, no mirrors,
-the hash of the body. For what exists already there are span edits only (`format`)."""
+the hash of the body; after a profile too, for `prosa new` (Y30): such a record passes a strict check and says in plain
+words what to fill in. For what exists already there are span edits only (`format`).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
-from prosa.dialects.ymj.body import normalised, sha256_of
-from prosa.dialects.ymj.catalog import MAX_SUMMARY
-from prosa.dialects.ymj.footer import CANONICAL_CLOSE, CANONICAL_OPEN
-from prosa.dialects.ymj.mirrors import MIRRORS
-from prosa.dialects.ymj.yaml_text import quoted, yaml_string
+from prosa.dialects.ymj.edits import quoted, yaml_string
+from prosa.dialects.ymj.fields import LATEST
+from prosa.dialects.ymj.format import MIRRORS
+from prosa.dialects.ymj.profiles import Profile
+from prosa.dialects.ymj.sections import CANONICAL_CLOSE, CANONICAL_OPEN, MAX_SUMMARY, normalised, sha256_of
 
 _REQUIRED = ("doc_summary", "kind", "version", "subject", "maintained_by")
 
@@ -88,3 +91,30 @@ def _scalar(item: Any) -> str:
 def _json_line(item: Any) -> str:
     """Numbers, true, false, null and empty collections are the same in JSON and YAML."""
     return json.dumps(item, ensure_ascii=False)
+
+
+SUBJECT = "Subject of the record"
+OWNER = "Person or team"
+
+
+def new_record(
+    profile: Profile, today: date, *, subject: str | None = None, owner: str | None = None, summary: str | None = None
+) -> str:
+    """The text. Raises `Unwritable` for a summary that no catalog line can hold."""
+    subject = subject or SUBJECT
+    header: dict[str, Any] = {
+        "doc_summary": summary or profile.summary,
+        "kind": profile.kind,
+        "version": "1.0.0" if profile.name == "api" else "0.1.0",
+        "subject": subject,
+        "maintained_by": owner or OWNER,
+        "ymj_spec": LATEST,
+        "created": today.isoformat(),
+        "updated": today.isoformat(),
+        **profile.fields,
+    }
+    footer: dict[str, Any] = {"schema": "1", "index": {"tags": list(profile.tags)}}
+    if profile.directives:
+        footer["ops"] = profile.directives
+    body = profile.body.replace("{subject}", " ".join(subject.split()))
+    return write(header, f"{body}\n", footer)

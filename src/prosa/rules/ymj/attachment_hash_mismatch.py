@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.forms import is_sha256
+from prosa.dialects.ymj.fields import is_sha256
 from prosa.rules.subject import Subject
 from prosa.rules.ymj.local_attachments import local_attachments
 from prosa.source import FileProblem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Annotation, Problem
-from prosa.dialects.ymj.forms import is_sha256
+from prosa.dialects.ymj.fields import is_sha256
 from prosa.dialects.ymj.hashes import header_hash, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject

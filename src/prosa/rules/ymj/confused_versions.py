@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.data import Entry, Scalar
 from prosa.diagnostics import Problem
+from prosa.dialects.ymj.fields import is_known
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.versions import is_known
 from prosa.rules.subject import Subject
 
 _ROLES = {"version": "the document's own version", "schema": "the version of the footer's layout"}

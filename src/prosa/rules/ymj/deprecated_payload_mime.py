@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from prosa.data import Mapping
 from prosa.diagnostics import Fix, Problem
-from prosa.dialects.ymj.json_edits import removed
-from prosa.dialects.ymj.media_types import agrees
+from prosa.dialects.ymj.edits import removed
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.payload import agrees
 from prosa.rules.subject import Subject
 
 

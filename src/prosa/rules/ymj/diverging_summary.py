@@ -8,7 +8,7 @@ from prosa.data import Scalar
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.ymj.attachments import text_in
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.summary import HANDLER, LEAST_SHARE, share_of_words
+from prosa.dialects.ymj.sections import HANDLER, LEAST_SHARE, share_of_words
 from prosa.rules.subject import Subject
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Applicability, Fix, Problem
-from prosa.dialects.ymj.format import mirror_edits
-from prosa.dialects.ymj.mirrors import mirrors
+from prosa.dialects.ymj.format import mirror_edits, mirrors
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 

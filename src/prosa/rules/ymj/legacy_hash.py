@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Applicability, Fix, Problem
+from prosa.dialects.ymj.edits import replaced
 from prosa.dialects.ymj.hashes import header_hash, payload_hash
-from prosa.dialects.ymj.json_edits import replaced
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 

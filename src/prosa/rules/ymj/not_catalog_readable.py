@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.dialects.ymj.catalog import HEAD_CHARACTERS, summary_of_line
-from prosa.dialects.ymj.header_edits import SUMMARY, raw_second_line
+from prosa.dialects.ymj.edits import SUMMARY, raw_second_line
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.sections import HEAD_CHARACTERS, summary_of_line
 from prosa.rules.subject import Subject
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.data import Scalar
 from prosa.diagnostics import Problem
-from prosa.dialects.ymj.forms import end_of
+from prosa.dialects.ymj.fields import end_of
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 

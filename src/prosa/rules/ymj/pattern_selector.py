@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.selectors.table import selector_type
+from prosa.dialects.ymj.selectors import selector_type
 from prosa.rules.subject import Subject
 
 

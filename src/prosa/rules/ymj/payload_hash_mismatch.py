@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
-from prosa.dialects.ymj.body import EMPTY_SHA256
 from prosa.dialects.ymj.hashes import header_hash, payload_hash
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.sections import EMPTY_SHA256
 from prosa.rules.subject import Subject
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.media_types import agrees
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.payload import agrees
 from prosa.rules.subject import Subject
 
 

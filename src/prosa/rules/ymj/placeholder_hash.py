@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from prosa.data import Entry, Mapping, Scalar
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.forms import is_sha256
+from prosa.dialects.ymj.fields import is_sha256
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.data import Mapping, read_json
 from prosa.diagnostics import Problem
-from prosa.dialects.ymj.footer import is_blank
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.sections import is_blank
 from prosa.rules.subject import Subject
 from prosa.source import Span
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Fix, Problem
-from prosa.dialects.ymj.header_edits import SUMMARY, raw_second_line, summary_edits
+from prosa.dialects.ymj.edits import SUMMARY, raw_second_line, summary_edits
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prosa.data import Scalar
 from prosa.diagnostics import Fix, Problem
-from prosa.dialects.ymj.header_edits import summary_edits
+from prosa.dialects.ymj.edits import summary_edits
 from prosa.dialects.ymj.model import YmjModel
 from prosa.rules.subject import Subject
 from prosa.source import Span

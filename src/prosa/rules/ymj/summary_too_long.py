@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.data import Scalar
 from prosa.diagnostics import Problem
-from prosa.dialects.ymj.catalog import MAX_SUMMARY
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.sections import MAX_SUMMARY
 from prosa.rules.subject import Subject
 
 

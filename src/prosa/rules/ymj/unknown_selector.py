@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.ymj.selectors.table import SELECTORS
+from prosa.dialects.ymj.selectors import SELECTORS
 from prosa.rules.subject import Subject
 from prosa.rules.ymj.place_of_payload import failed
 

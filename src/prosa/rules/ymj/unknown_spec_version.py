@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
+from prosa.dialects.ymj.fields import KNOWN, LATEST, is_known
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.versions import KNOWN, LATEST, is_known
 from prosa.rules.subject import Subject
 
 

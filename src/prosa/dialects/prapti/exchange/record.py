@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.exchange.imported import ExchangeProblem
 from prosa.dialects.prapti.write import NewMessage
-from prosa.dialects.ymj.body import normalised
-from prosa.dialects.ymj.catalog import MAX_SUMMARY
+from prosa.dialects.ymj.fields import LATEST
 from prosa.dialects.ymj.hashes import payload_hash
 from prosa.dialects.ymj.read import read as read_record
-from prosa.dialects.ymj.versions import LATEST
+from prosa.dialects.ymj.sections import MAX_SUMMARY, normalised
 from prosa.dialects.ymj.write import write
 from prosa.document import parse
 from prosa.source import SourceText
