@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.dialects.mdh.url import is_reserved
-from prosa.site.layout import MAX_PATH, NODE_ROOT, asked, decoded, folder_twin, id_and_form, twin_of, url_of
+from prosa.dialects.mdh.url import MAX_PATH, NODE_ROOT, decoded, is_reserved
+from prosa.site.layout import asked, folder_twin, id_and_form, twin_of, url_of
 
 PARTS = st.text(
     alphabet=st.one_of(

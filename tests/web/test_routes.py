@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.dialects.mdh.url import is_reserved
-from prosa.site.layout import decoded, route_url
+from prosa.api import check
+from prosa.dialects.mdh.url import decoded, is_reserved, route_url
 from tests.web.conftest import Serve
 
 
@@ -51,6 +52,16 @@ def test_y12_of_two_records_at_one_route_the_first_has_it(serve: Serve) -> None:
     urls = {each["id"]: each["md_url"] for each in served.get("/mdh/nodes.json").json["nodes"]}
     assert (urls["a.ymj"], urls["b.ymj"]) == ("/fog", "/b.ymj")
     assert served.site.catalogue.unrouted == (("b.ymj", "/fog"),)
+
+
+def test_y12_check_refuses_the_routes_that_a_site_refuses(serve: Serve) -> None:
+    """Y12, X30."""
+    routes = ["/fog", "/fog", "/../x", "/mdh/graph", "/a", "/a.md", "/r5.ymj", "/r1.ymj", "/é", "x", "/in/", "/in", ""]
+    files = {f"r{number}.ymj": record(route) for number, route in enumerate(routes)}
+    served = serve(files | {"a.md": "# A\n", "in/index.md": "# In\n"})
+    refused = {path for path, _ in served.site.catalogue.unrouted}
+    found = {Path(each.path).name for each in check(served.site.root) if each.rule == "unusable-route"}
+    assert found == refused and {"r1.ymj", "r2.ymj", "r4.ymj"} <= refused, (found, refused)
 
 
 @given(st.text("/.%\\ab#?é:\x00 ", max_size=12).map("/{}".format) | st.text(max_size=20))

@@ -6,12 +6,11 @@ order, and the form that its suffix asks for. Whether a file is there, and may b
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import quote
 
-from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_readme, is_reserved, md_url
+from prosa.dialects.mdh.url import FOLDER_PAGES, NODE_ROOT, SUFFIXES, decoded, is_readme, md_url
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.site.view import Form
 
@@ -20,16 +19,10 @@ LayoutName: TypeAlias = Literal["path", "id"]
 between documents stay good."""
 
 LAYOUTS: tuple[LayoutName, ...] = ("path", "id")
-NODE_ROOT = "/node/"
-MAX_PATH = 2_048
-"""Characters of a URL path; no file system takes much longer ones."""
-
 TWINS: tuple[tuple[str, Form], ...] = ((".md", "markdown"), (".json", "json"), (".html", "html"))
 """The suffixes of the forms of a node."""
 
 _SPELLED = (*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))
-_ODD = re.compile(r"[\x00-\x1f\x7f\\]")
-_SAFE = "/!$&'()*+,;=:@-._~"
 
 
 class Wanted(NamedTuple):
@@ -59,40 +52,10 @@ def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: 
     return md_url(path, stands=stands)
 
 
-def route_url(route: str) -> str:
-    """The URL path that a record asks for (Y12), in its one spelling; empty for one that no node may have: none on this
-    site, one of the site itself, of a folder, or of a form of another node."""
-    path = decoded(route.strip().encode("utf-8", "replace"))
-    if path is None or "?" in path or "#" in path or "%" in path or path.endswith(("/", *(each for each, _ in TWINS))):
-        return ""
-    url = exact_url(path[1:])
-    return "" if is_reserved(url) or path.startswith(NODE_ROOT) or decoded(url.encode("ascii")) != path else url
-
-
-def exact_url(path: str) -> str:
-    """The URL path that names a file with its suffix, where another has a claim to the one without."""
-    return quote(f"/{path}", safe=_SAFE, errors="replace")
-
-
 def twin_of(url: str, form: Form) -> str:
     """The URL of one form of a node: `/x.md`, `/x.json`, `/x.html`; of a folder `/a/index.md` (HA7)."""
     suffix = next(suffix for suffix, each in TWINS if each == form)
     return f"{url}index{suffix}" if url.endswith("/") else f"{url}{suffix}"
-
-
-def decoded(raw_path: bytes) -> str | None:
-    """The path that was sent, percent-decoded; None for one that is no path a site has: not UTF-8, with control
-    characters or backslashes, with `.` or `..` or empty parts, with a hidden name, or too long."""
-    try:
-        text = unquote_to_bytes(raw_path).decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    if len(text) > MAX_PATH or not text.startswith("/") or _ODD.search(text):
-        return None
-    parts = text[1:].removesuffix("/").split("/")
-    if text != "/" and any(not part or part.startswith(".") for part in parts):
-        return None
-    return text
 
 
 def asked(path: str) -> Asked:

@@ -83,7 +83,7 @@ def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, h
 
 def _asked(scope: Scope) -> tuple[str, int, bool]:
     """The decoded URL path around which is drawn, empty for the whole; how far; and whether it is a small one."""
-    from prosa.site.layout import decoded
+    from prosa.dialects.mdh.url import decoded
 
     pairs = fields_of(scope)
     around = decoded(pairs.get("around", [""])[0].encode("utf-8", "replace")) or ""

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from prosa.app.site.cold import has_published
 from prosa.app.site.files import Place
 from prosa.app.site.live import LiveSite
-from prosa.dialects.mdh.url import is_readme, is_reserved
+from prosa.dialects.mdh.url import NODE_ROOT, exact_url, is_readme, is_reserved
 from prosa.site import layout
 from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import Wanted
@@ -88,7 +88,7 @@ def _document(site: LiveSite, some: Iterable[Wanted]) -> Document | None:
 def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
     """The record that lives at a route, which only the catalogue knows (Y12)."""
     for suffix, form in (("", None), *layout.TWINS):
-        url = layout.exact_url(path[1:].removesuffix(suffix)) if path.endswith(suffix) else ""
+        url = exact_url(path[1:].removesuffix(suffix)) if path.endswith(suffix) else ""
         row = site.catalogue.by_url.get(url)
         if row is not None and row.dialect == "ymj":
             yield Wanted(row.path, form)
@@ -115,7 +115,7 @@ def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
     if site.options.layout != "id" or not site.wait_ready(READY_SECONDS):
         return
     own, form = layout.id_and_form(path)
-    for each, asked in ((path.removeprefix(layout.NODE_ROOT), None), (own, form)):
+    for each, asked in ((path.removeprefix(NODE_ROOT), None), (own, form)):
         row = site.catalogue.by_id.get(each)
         if row is not None:
             yield Wanted(row.path, asked)

@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary
 
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
 from prosa.corpus.found import Stamp
+from prosa.dialects.mdh.url import decoded
 from prosa.render.page.model import Crumb, Page
 from prosa.site import layout
 from prosa.site.negotiate import MEDIA_TYPES, choose
@@ -89,7 +90,7 @@ class Nodes:
         except FileProblem:  # nobody knows whether it may be shown, so nobody is told that it is there
             made = None
         if made is None:
-            path = layout.decoded(self._inside(key.path)) or ""
+            path = decoded(self._inside(key.path)) or ""
             return await send_answer(scope, send, not_found(self.web.frame(reader), accept, path))
         if not own:
             self._keep(key, made)
@@ -130,7 +131,7 @@ class Nodes:
     def _made(self, key: Key, reader: Reader) -> Kept | None:
         """A new answer, or None where there is nothing."""
         rules, generation = self.web.site.rules, self.web.site.catalogue.generation
-        path = layout.decoded(self._inside(key.path))
+        path = decoded(self._inside(key.path))
         found = locate(self.web.site, path) if path is not None else None
         if isinstance(found, Moved):
             url = f"{self.web.prefix}{found.url}"

@@ -15,9 +15,18 @@ from types import MappingProxyType
 from prosa.app.site.linked import linked_files
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
-from prosa.dialects.mdh.url import FOLDER_PAGES, SUFFIXES, is_reserved, standing_readmes
+from prosa.dialects.mdh.url import (
+    FOLDER_PAGES,
+    NODE_ROOT,
+    SUFFIXES,
+    decoded,
+    exact_url,
+    is_reserved,
+    route_url,
+    standing_readmes,
+)
 from prosa.site.identity import type_of
-from prosa.site.layout import NODE_ROOT, LayoutName, asked, decoded, exact_url, route_url, url_of
+from prosa.site.layout import LayoutName, asked, url_of
 from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
 

@@ -11,13 +11,19 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 SUFFIXES: tuple[str, ...] = (".md", ".markdown")
 """File names that lose their suffix in a URL."""
 
 RESERVED: tuple[str, ...] = ("mdh", "healthz", "llms.txt", "sitemap.xml", "robots.txt")
 """First parts of URL paths that belong to a site itself and win over files."""
+
+NODE_ROOT = "/node/"
+"""Where a site gives nodes by their ids (H7)."""
+
+MAX_PATH = 2_048
+"""Characters of a URL path; no file system takes much longer ones."""
 
 _INDEX = "index"
 _SPELLED = (*SUFFIXES, *(suffix.upper() for suffix in SUFFIXES))
@@ -27,6 +33,8 @@ FOLDER_PAGES: tuple[str, ...] = (*(f"{_INDEX}{suffix}" for suffix in _SPELLED), 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
+_ODD = re.compile(r"[\x00-\x1f\x7f\\]")
+_FORMS = (".md", ".json", ".html")
 _SAFE = "/!$&'()*+,;=:@-._~"
 """What RFC 3986 lets stand in a path as it is; everything else is percent-encoded."""
 
@@ -67,6 +75,36 @@ def _readme_rank(path: str) -> int:
 def is_reserved(url: str) -> bool:
     """Whether a URL path belongs to the site itself, so that no document can be read there."""
     return url[1:].partition("/")[0] in RESERVED
+
+
+def exact_url(path: str) -> str:
+    """The URL path that names a file with its suffix, where another has a claim to the one without."""
+    return quote(f"/{path}", safe=_SAFE, errors="replace")
+
+
+def decoded(raw_path: bytes) -> str | None:
+    """The path that was sent, percent-decoded; None for one that is no path a site has: not UTF-8, with control
+    characters or backslashes, with `.` or `..` or empty parts, with a hidden name, or too long."""
+    try:
+        text = unquote_to_bytes(raw_path).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if len(text) > MAX_PATH or not text.startswith("/") or _ODD.search(text):
+        return None
+    parts = text[1:].removesuffix("/").split("/")
+    if text != "/" and any(not part or part.startswith(".") for part in parts):
+        return None
+    return text
+
+
+def route_url(route: str) -> str:
+    """The URL path that a record asks for (Y12), in its one spelling; empty for one that no node may have: none on this
+    site, one of the site itself, of a folder, or of a form of another node."""
+    path = decoded(route.strip().encode("utf-8", "replace"))
+    if path is None or "?" in path or "#" in path or "%" in path or path.endswith(("/", *_FORMS)):
+        return ""
+    url = exact_url(path[1:])
+    return "" if is_reserved(url) or path.startswith(NODE_ROOT) or decoded(url.encode("ascii")) != path else url
 
 
 def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import read_front
-from prosa.dialects.ymj.facts import definitions, facts, judged, references
+from prosa.dialects.ymj.facts import corpus_facts, definitions, facts, judged, references
 from prosa.dialects.ymj.fields import HEADER as FRONT
 from prosa.dialects.ymj.format import after_fix as kept_hash
 from prosa.dialects.ymj.format import format_edits
@@ -22,6 +22,7 @@ __all__ = [
     "Footer",
     "YmjModel",
     "after_fix",
+    "corpus_facts",
     "definitions",
     "facts",
     "format_edits",
@@ -56,6 +57,7 @@ DIALECT: Dialect[YmjModel] = Dialect(
     facts=facts,
     front=FRONT,
     markdown=markdown,
+    corpus_facts=corpus_facts,
     strictness=strictness,
     format_edits=format_edits,
     after_fix=after_fix,

@@ -46,6 +46,15 @@ def facts(model: YmjModel) -> dict[str, Value]:
     }
 
 
+def corpus_facts(model: YmjModel) -> dict[str, Value]:
+    """What the rules of many documents need: the route that a record asks for, and where it says so (Y12)."""
+    page = model.ops_map("page")
+    route = page.get("route") if page is not None else None
+    if not isinstance(route, Scalar) or not isinstance(route.value, str):
+        return {}
+    return {"route": route.value, "route_at": [route.span.start, route.span.end]}
+
+
 def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dict[str, Value]:
     """The same facts with the mode in force and the verdict: accepted is a record in which no rule finds an error.
 

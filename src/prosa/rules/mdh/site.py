@@ -114,7 +114,7 @@ class Site:
 @lru_cache(maxsize=1)
 def sites(corpus: Corpus) -> tuple[Site, ...]:
     """The sites of a corpus, in the order of their first documents; found once for all rules that ask."""
-    top = _top(corpus)
+    top = top_of(corpus)
     known = _sites(corpus, top)
     grouped: dict[str, list[Page]] = {}
     for real, facts in corpus.entries.items() if known.roots else ():
@@ -169,7 +169,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2].lower()
 
 
-def _top(corpus: Corpus) -> str:
+def top_of(corpus: Corpus) -> str:
     """The root of the corpus, or the folder that holds all of its documents where it has none; with its slash."""
     if corpus.root is not None:
         top = corpus.files.real(corpus.root).as_posix()

@@ -50,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     _rule("YM043", "routes-beside-page", _W, _W),
     _rule("YM044", "impossible-chunk", _W, _E),
     _rule("YM045", "past-expiry", _W, _W),
+    Rule("YM046", "unusable-route", _W, _E, ("ymj",), module_of("ymj", "unusable-route"), scope="corpus"),
     _rule("YM050", "unknown-selector", _W, _E),
     _rule("YM051", "bad-selector", _E, _E),
     _rule("YM052", "missing-selector-target", _W, _E),

@@ -59,7 +59,7 @@ def csrf_of(scope: Scope) -> str:
 
 def below(scope: Scope, web: Web, area: str) -> str | None:
     """The decoded path of a node behind ``area``, as `/mdh/run` in `/mdh/run/greet`; None for no path of a site."""
-    from prosa.site.layout import decoded
+    from prosa.dialects.mdh.url import decoded
 
     raw: bytes = scope["raw_path"].partition(b"?")[0]
     front = f"{web.prefix}{area}".encode()
