@@ -111,14 +111,13 @@ def check(
 
     Raises `prosa.source.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
     """
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES
     from prosa.app.check.check import Checker, CheckOptions
     from prosa.app.check.gather import gather
 
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, _words(select), _words(ignore), jobs, cache)
     checker = Checker.of(options, os.environ)
-    groups = gather(given, root=root, max_size=max_size or MAX_DOCUMENT_BYTES, gitignore=gitignore, agents=True)
+    groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True)
     return list(checker.diagnostics(groups))
 
 

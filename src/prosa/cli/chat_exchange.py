@@ -33,7 +33,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
     if args.output is None:
         console.out(text, end="")
         return OK
-    from prosa.adapters.files import write_output
+    from prosa.app.text_files import write_output
 
     write_output(args.output, text)
     return OK
@@ -41,7 +41,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
 def bring_in(args: argparse.Namespace, console: Console) -> int:
     """Makes a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
-    from prosa.adapters.files import FileChanged, replace_file
+    from prosa.app.text_files import write_new
     from prosa.cli.run_input import content_of
     from prosa.dialects.prapti.exchange import ExchangeProblem
 
@@ -57,10 +57,8 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
         text, notes = _imported(form, given, origin)
     except ExchangeProblem as problem:
         raise WrongUse(f"{'standard input' if origin == '-' else origin}: {problem}") from None
-    try:
-        replace_file(args.file, text, expect_digest="")
-    except FileChanged:
-        raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file") from None
+    if not write_new(args.file, text):
+        raise WrongUse(f"{args.file} exists; nothing was written", hint="name a new file")
     for note in notes:
         console.note(f"note: {note}")
     console.note(f"wrote {args.file}")

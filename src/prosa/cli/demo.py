@@ -65,12 +65,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _agreement(console: Console) -> int:
     """On a terminal the agreement is asked for; elsewhere the shipped programs run without it, and it says so."""
-    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.run.load import require_agreement
     from prosa.cli.agree import agree
     from prosa.runtime.errors import AgreementRequired
 
     try:
-        check_agreement(console.environ)
+        require_agreement(console.environ)
         return 0
     except AgreementRequired:
         if console.interactive:

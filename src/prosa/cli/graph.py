@@ -197,7 +197,7 @@ def _put(text: str, args: argparse.Namespace, console: Console, edges: int) -> N
     if args.output is None:
         console.out(text, end="" if text.endswith("\n") else "\n")
         return
-    from prosa.adapters.files import write_output
+    from prosa.app.text_files import write_output
 
     whole = text if text.endswith("\n") else f"{text}\n"
     # What UTF-8 cannot carry is written as an escape, as on stdout; in JSON it says the same.

@@ -116,8 +116,8 @@ def _run(argv: list[str], console: Console) -> int:
     _require_json(input_text)
     if given.texts.get("api-key"):
         console.err("warning: -api-key can be seen by other users of this machine; set OPENAI_API_KEY instead")
-    from prosa.adapters.providers.key import KEY_VARIABLE
     from prosa.app.options import Options
+    from prosa.app.run.service import own_key_variable
     from prosa.cli.run import Job, execute
 
     output, base_url = given.texts.get("output"), given.texts.get("base-url") or None
@@ -127,8 +127,7 @@ def _run(argv: list[str], console: Console) -> int:
             default_model=given.texts.get("model") or DEFAULT_MODEL,  # X16: the program's own model wins over it
             base_url=base_url,
             api_key=given.texts.get("api-key") or None,
-            # The specification has one key and one base URL, and they belong together (L35).
-            api_key_env=KEY_VARIABLE if base_url and console.environ.get(KEY_VARIABLE, "").strip() else None,
+            api_key_env=own_key_variable(console.environ, base_url),
         ),
         input_text=input_text,
         output=Path(output) if output else None,

@@ -182,7 +182,7 @@ def deliver(console: Console, value: Any, output: Path | None) -> None:
     if output is None:
         console.out(as_json(value))
         return
-    from prosa.adapters.files import write_output
+    from prosa.app.text_files import write_output
     from prosa.runtime.errors import RunError
 
     try:

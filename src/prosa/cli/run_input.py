@@ -67,9 +67,9 @@ def named_content(text: str, console: Console, max_size: int) -> tuple[str, str]
     if text == "-":
         return "standard input", _stdin(console, max_size)
     if text.startswith("@"):
-        from prosa.adapters.files import RootedFiles
+        from prosa.app.text_files import read_given
 
-        return text[1:], RootedFiles(max_size=max_size).read(Path(text[1:])).text.removeprefix("\ufeff")
+        return text[1:], read_given(Path(text[1:]), max_size)
     return "--input", text
 
 

@@ -53,6 +53,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
 
     Raises `WrongUse` for flags about scripts with a file that has none.
     """
+    from prosa.app.check.project import dialect_here
     from prosa.cli.check_options import chosen_dialect
 
     dialect = chosen_dialect(args.dialect)
@@ -60,7 +61,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
         raise WrongUse(f"--as {dialect}: nothing in it can be run here", hint="--as magi, --as markdownlang")
     if dialect is None and args.beside is not None:
         dialect = "magi"
-    if (dialect or _dialect_of(args.file)) == "magi":
+    if (dialect or dialect_here(args.file) or "markdownlang") == "magi":
         return True
     given = [name for name in (*CHOOSING, "provider", "tools", "write", "force") if getattr(args, name, None)]
     if given:
@@ -68,24 +69,6 @@ def runs_scripts(args: argparse.Namespace) -> bool:
         flag = flags.get(given[0], f"--{given[0]}")
         raise WrongUse(f"{flag} is about ai-scripts, and {args.file} is read as a program", hint="add --as magi")
     return False
-
-
-def _dialect_of(path: Path) -> str:
-    """What name and project say of a document."""
-    from prosa.adapters.files import find_root
-    from prosa.adapters.files.read import real_path
-    from prosa.app.check.project import project_at
-    from prosa.dialects.table import dialect_of_file_name
-
-    root = find_root(path)
-    settings = project_at(root, root).settings
-    if settings is not None and settings.dialects:
-        from prosa.rules.policy import Profile
-
-        by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
-        if by_glob is not None:
-            return by_glob
-    return dialect_of_file_name(path.name) or "markdownlang"
 
 
 def choice_from(args: argparse.Namespace, scripts: Sequence[Script], console: Console) -> Choice:

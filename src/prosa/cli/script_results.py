@@ -114,7 +114,7 @@ class Delivery:
             self._write_output(self.output)
 
     def _write_output(self, output: Path) -> None:
-        from prosa.adapters.files import write_output
+        from prosa.app.text_files import write_output
 
         text, self._kept = "".join(self._kept), []
         try:

@@ -69,9 +69,9 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     if not args.allow_run:
         _require_none(args)
         return None
-    from prosa.adapters.providers.prices import KnownPrices
     from prosa.app.options import say_nothing
     from prosa.app.run.service import settle
+    from prosa.app.run.world import known_prices
     from prosa.web.run.budget import DEFAULT_BUDGET, Budget
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
@@ -84,7 +84,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
     budget = Budget(
-        KnownPrices(around.settings.prices),
+        known_prices(around.settings),
         args.budget or DEFAULT_BUDGET,
         free=choices.script is not None or choices.is_local,
         notice=around.notice,
@@ -139,13 +139,13 @@ def _prefix(args: argparse.Namespace) -> str:
 
 def _tell(choices: Options, around: Environment, console: Console) -> None:
     """Who answers, and what still keeps programs from running."""
-    from prosa.adapters.files.agreement_store import check_agreement
+    from prosa.app.run.load import require_agreement
     from prosa.app.run.service import service_words
     from prosa.runtime.errors import AgreementRequired
 
     console.note(f"runs are allowed, and answered by {service_words(choices, around)}")
     try:
-        check_agreement(console.environ)
+        require_agreement(console.environ)
     except AgreementRequired as error:
         console.note(f"note: programs do not run yet: {error.message}\n{error.hint}")
 

@@ -124,7 +124,7 @@ def gather(
     paths: Sequence[str | Path],
     *,
     root: str | Path | None = None,
-    max_size: int = MAX_DOCUMENT_BYTES,
+    max_size: int | None = None,
     stdin: SourceText | None = None,
     gitignore: bool = True,
     agents: bool = False,
@@ -132,6 +132,7 @@ def gather(
 ) -> tuple[Group, ...]:
     """The groups of documents under ``paths``; with ``agents`` those in the hidden folders of agents too. ``skipped``
     takes down what is passed over. Raises `FileProblem` for a path that does not exist."""
+    most = max_size or MAX_DOCUMENT_BYTES
     grouping = _Grouping(_folder(root))
     for name in paths:
         if name == STDIN and stdin is not None:
@@ -143,7 +144,7 @@ def gather(
         base = grouping.root_of(path)
         if path.is_dir() and base.is_relative_to(real_path(path)):
             grouping.whole.add(base)
-        files = RootedFiles(base, max_size, _named(paths))
+        files = RootedFiles(base, most, _named(paths))
         found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
         grouping.add(base, found)
         hidden = {each for each in found if _is_hidden_in(path, each)}
@@ -151,7 +152,7 @@ def gather(
         grouping.named.update(set(found) - hidden)
     return tuple(
         Group(
-            _files(base, max_size, _named(paths), stdin),
+            _files(base, most, _named(paths), stdin),
             tuple(dict.fromkeys(found)),
             base,
             project_at(base, _shown(base)),

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prosa.adapters.files import RootedFiles
+from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files.read import real_path
 from prosa.diagnostics import Diagnostic, Problem
+from prosa.dialects.table import dialect_of_file_name
+from prosa.rules.policy import Profile
 from prosa.settings.model import Settings
 from prosa.settings.table import PROJECT_FILES, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
@@ -29,6 +32,17 @@ def project_at(root: Path, shown: Path) -> Project:
             if found is not None:
                 return found
     return Project()
+
+
+def dialect_here(path: Path) -> str | None:
+    """What the globs of its project, and then the name of the file, say of a document; None where they say nothing."""
+    root = find_root(path)
+    settings = project_at(root, root).settings
+    if settings is not None and settings.dialects:
+        by_glob = Profile(settings=settings, root=root).hints(real_path(path)).glob
+        if by_glob is not None:
+            return by_glob
+    return dialect_of_file_name(path.name)
 
 
 def _read(path: Path, shown: Path) -> Project | None:

@@ -80,8 +80,13 @@ def ready_program(
         given = load_program(given, *about, warned=warned, environ=environment.environ, within=within)
     program = with_sites(given, options.site_rights.named)
     if gate:
-        check_agreement(environment.environ)
+        require_agreement(environment.environ)
     return program
+
+
+def require_agreement(environ: Mapping[str, str]) -> None:
+    """Raises `AgreementRequired` where the agreement that gates programs has not been accepted (L41)."""
+    check_agreement(environ)
 
 
 def with_sites(program: Program, urls: Sequence[str]) -> Program:

@@ -84,6 +84,14 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
     return Chosen(_openai(service, choices, around))
 
 
+def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
+    """The usual variable for a key, where it is set and there is another address to send it to: the specification has
+    one key and one base URL, and they belong together (L35)."""
+    from prosa.adapters.providers.key import KEY_VARIABLE
+
+    return KEY_VARIABLE if base_url and environ.get(KEY_VARIABLE, "").strip() else None
+
+
 def service_words(choices: Options, around: Environment, row: ProviderRow | None = None) -> str:
     """Where model calls go, for a plan. Looks nowhere and never names a key."""
     if choices.lacks_script:

@@ -14,7 +14,7 @@ from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 
 if TYPE_CHECKING:
-    from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
+    from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, ToolServers
     from prosa.runtime.program import Program
     from prosa.runtime.summary import Tally
     from prosa.runtime.world import World
@@ -53,12 +53,18 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
     return LiveSites(site_access(choices.site_rights, around, program.sites))
 
 
+def known_prices(settings: Settings) -> Prices:
+    """The prices of models: those of the user's settings, then the list of known ones (LA27)."""
+    from prosa.adapters.providers.prices import KnownPrices
+
+    return KnownPrices(settings.prices)
+
+
 def new_tally(program: Program, settings: Settings) -> Tally:
     """A summary that begins now."""
-    from prosa.adapters.providers.prices import KnownPrices
     from prosa.runtime.summary import Tally
 
-    return Tally(program, system_clock(), KnownPrices(settings.prices))
+    return Tally(program, system_clock(), known_prices(settings))
 
 
 @asynccontextmanager
