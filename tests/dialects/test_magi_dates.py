@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.globs import applies, glob_form
-from prosa.dialects.magi.meta import MetaFile, effective_fields
+from prosa.dialects.magi.meta import MetaFile, applies, effective_fields, glob_form
 from tests.work import is_quick
 
 

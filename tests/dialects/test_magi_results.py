@@ -7,10 +7,11 @@ import json
 import pytest
 
 from prosa.dialects.magi import facts
-from prosa.dialects.magi.owners import owners_of
+from prosa.dialects.magi.choosing import state_of
+from prosa.dialects.magi.context import script_hash
 from prosa.dialects.magi.regions import About, marker
-from prosa.dialects.magi.results import ResultRefused, region_text, removal, state_of, written
-from prosa.dialects.magi.script_hash import script_hash
+from prosa.dialects.magi.result_text import owners_of, region_text
+from prosa.dialects.magi.results import ResultRefused, removal, written
 from prosa.source import apply_edits
 from tests.dialects.magi_reading import PARENT, front, model, names, script
 

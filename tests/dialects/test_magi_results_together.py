@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.dialects.magi import MagiModel, Script
+from prosa.dialects.magi.choosing import state_of
 from prosa.dialects.magi.escape import settled
-from prosa.dialects.magi.owners import owners_of
-from prosa.dialects.magi.results import region_text, state_of, written
-from prosa.dialects.magi.results_together import Given, written_together
+from prosa.dialects.magi.result_text import owners_of, region_text
+from prosa.dialects.magi.results import Given, written, written_together
 from prosa.source import apply_edits
 from tests.dialects.magi_reading import PARENT, model, script
 from tests.dialects.test_magi_results_hostile import TEXTS, documents, meaning, within

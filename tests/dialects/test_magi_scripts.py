@@ -7,8 +7,8 @@ import json
 import pytest
 
 from prosa.dialects.magi import facts
+from prosa.dialects.magi.choosing import in_order, rank
 from prosa.dialects.magi.fields import SCRIPT
-from prosa.dialects.magi.priority import in_order, rank
 from tests.dialects.magi_reading import formatted, found, model, names, reading, script
 
 COMPLETE = {

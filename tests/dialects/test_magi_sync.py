@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prosa.cli.main import main
 from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import FormatOptions
-from prosa.dialects.magi.sentences import sentences
+from prosa.dialects.magi.format import sentences
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText
 from tests.dialects.magi_reading import PARENT, footnote, front, model, names

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from prosa.dialects.magi.external import read_external
+from prosa.dialects.magi.envelope import read_external
 from prosa.source import SourceText
 from tests.cli.programs import prosa
 from tests.scripts.documents import block, document, lines_of, own, run, trusting

@@ -92,7 +92,7 @@ def _wish(args: argparse.Namespace, graph: Graph) -> Wish:
 
 def _rels(names: Sequence[str], graph: Graph) -> list[str]:
     """The types that were named, under the names that the graph has for them (MA7)."""
-    from prosa.dialects.magi.rel_types import normal_rel
+    from prosa.dialects.magi.relationships import normal_rel
     from prosa.graph.inverse import INVERSES
     from prosa.graph.selection import PLAIN_REL
 

@@ -52,7 +52,7 @@ def _rels(names: list[str], graph: Graph) -> frozenset[str] | None:
     """The types that were named, under the names that the graph has for them (MA7)."""
     if not names:
         return None
-    from prosa.dialects.magi.rel_types import normal_rel
+    from prosa.dialects.magi.relationships import normal_rel
 
     known = {edge.rel for edge in (*graph.edges, *graph.derived) if edge.rel is not None}
     rels = frozenset(normal_rel(name) for name in names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from prosa.dialects.magi.rel_types import normal_rel
+from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.graph import Graph
 from prosa.graph.keys import keys_of
 from prosa.graph.names import Key

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from prosa.adapters.sqlite.packing import Row
-from prosa.dialects.magi.rel_types import normal_rel
+from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
 from prosa.graph.record import Definition, Record, Reference

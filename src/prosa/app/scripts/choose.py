@@ -18,12 +18,9 @@ from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.jobs import Refused
 from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.magi.choosing import Choice, Row, choose
-from prosa.dialects.magi.context import visible
-from prosa.dialects.magi.owners import owners_of
-from prosa.dialects.magi.placing import refusal
-from prosa.dialects.magi.script_hash import DEFAULT_CONTEXT, context_mode
-from prosa.dialects.magi.states import statuses
+from prosa.dialects.magi.choosing import Choice, Row, choose, statuses
+from prosa.dialects.magi.context import DEFAULT_CONTEXT, context_mode, visible
+from prosa.dialects.magi.result_text import owners_of, refusal
 from prosa.runtime.errors import RunError
 from prosa.source import SourceText
 

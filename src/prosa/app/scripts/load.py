@@ -98,7 +98,7 @@ def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None)
     """The scripts of a document that was read, or those that came beside it."""
     from prosa.dialects.front import read_front
     from prosa.dialects.magi import read
-    from prosa.dialects.magi.external import read_external
+    from prosa.dialects.magi.envelope import read_external
     from prosa.document import parse
 
     front = read_front(source)

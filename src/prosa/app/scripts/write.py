@@ -21,10 +21,9 @@ from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Outcome as JobOutcome
 from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
-from prosa.dialects.magi.owners import owners_of
-from prosa.dialects.magi.results import ResultRefused, written
-from prosa.dialects.magi.results_together import Given, written_together
-from prosa.dialects.magi.script_hash import Contexts, script_hash
+from prosa.dialects.magi.context import Contexts, script_hash
+from prosa.dialects.magi.result_text import owners_of
+from prosa.dialects.magi.results import Given, ResultRefused, written, written_together
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem, SourceText, apply_edits
 

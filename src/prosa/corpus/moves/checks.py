@@ -13,7 +13,7 @@ from prosa.corpus.moves.effects import Note, gained, same
 from prosa.corpus.moves.move import Move, MoveRefused, NameRefused
 from prosa.corpus.moves.world import World
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.magi.rel_types import normal_rel
+from prosa.dialects.magi.relationships import normal_rel
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import AGENT_FOLDERS, DOCUMENT_SUFFIXES, dialect
 from prosa.graph.names import Key

@@ -18,9 +18,8 @@ from prosa.corpus.moves.shelf import Shelf
 from prosa.corpus.moves.world import World
 from prosa.corpus.moves.writing import write
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.placing import marks_of
 from prosa.dialects.magi.regions import Region, marker
-from prosa.dialects.magi.result_text import digest, is_edited, shown_text
+from prosa.dialects.magi.result_text import digest, is_edited, marks_of, shown_text
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MAGI, YMJ
 from prosa.dialects.ymj.model import YmjModel

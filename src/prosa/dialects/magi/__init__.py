@@ -1,16 +1,21 @@
 """MAGI: Markdown with metadata, instructions for models and typed relationships.
 
-`read` gives the model of a document, `facts` what `prosa show` prints, `references` and `definitions` its part of the
-graph, `format_edits` its normal form.
+What `prosa show` says about a document has the keys that interface.md fixes.
 """
 
+from __future__ import annotations
+
+from prosa.data import Value
 from prosa.dialects.dialect import Dialect
-from prosa.dialects.magi.facts import corpus_facts, facts
+from prosa.dialects.fields import declared_value
+from prosa.dialects.magi.choosing import statuses
 from prosa.dialects.magi.fields import FRONT
 from prosa.dialects.magi.format import format_edits
-from prosa.dialects.magi.links import definitions, references
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.dialects.magi.read import read
+from prosa.dialects.magi.regions import Region
+from prosa.dialects.magi.relationships import definitions, references
+from prosa.dialects.magi.result_text import owners_of
 
 __all__ = [
     "DIALECT",
@@ -25,6 +30,66 @@ __all__ = [
     "read",
     "references",
 ]
+
+
+def facts(model: MagiModel) -> dict[str, Value]:
+    """`scripts` and `relationships`, and `regions`: the written results. A script that is no JSON object has null for
+    its id and its data."""
+    return {
+        "scripts": [_script(model, script) for script in model.scripts],
+        "relationships": [_relationship(model, each) for each in model.relationships],
+        "regions": [_region(model, each, state) for each, state in _states(model)],
+    }
+
+
+def corpus_facts(model: MagiModel) -> dict[str, Value]:
+    """What a meta file lends to others: its patterns and its fields; nothing for any other document (M20)."""
+    globs = model.fields.texts("globs")
+    if not globs:
+        return {}
+    return {"globs": list(globs), "lends": declared_value(model.front.fields, FRONT) if model.front.fields else {}}
+
+
+def _script(model: MagiModel, script: Script) -> dict[str, Value]:
+    return {
+        "script-id": script.script_id,
+        "line": script.line,
+        "end_line": model.source.position(max(script.fence.span.start, script.fence.span.end - 1)).line,
+        "data": script.data,
+        "address": script.address,
+        "containers": list(script.fence.containers),
+    }
+
+
+def _relationship(model: MagiModel, relationship: Relationship) -> dict[str, Value]:
+    return {
+        "ref": relationship.label,
+        "line": relationship.line,
+        "data": relationship.data,
+        "referenced_at": [model.source.position(span.start).line for span in relationship.referenced_at],
+    }
+
+
+def _states(model: MagiModel) -> list[tuple[Region, str]]:
+    """All regions in order, each with its state: fresh, stale, edited, or orphan where no script goes with it."""
+    owners = owners_of(model)
+    found = [(status.region, str(status.state)) for _, status in statuses(model, owners)]
+    found += [(region, "orphan") for region in (*owners.orphans, *owners.spare)]
+    return sorted(found, key=lambda pair: pair[0].span)
+
+
+def _region(model: MagiModel, region: Region, state: str) -> dict[str, Value]:
+    return {
+        "script-id": region.script_id,
+        "line": model.source.position(region.span.start).line,
+        "end_line": model.source.position(region.span.end - 1).line,
+        "state": state,
+        "model": region.about.model_name,
+        "answered_by": region.about.answered_by or None,
+        "cut": region.about.cut,
+        "context": region.about.context,
+    }
+
 
 DIALECT: Dialect[MagiModel] = Dialect(
     name="magi",

@@ -1,17 +1,72 @@
-"""Which scripts of a document run, in which order, and why the others do not (M26, M27, M33, M37, MA12, MA13). Pure.
+"""Which scripts of a document run, in which order, and why the others do not (M26, M27, M33, M37, MA12, MA13); which
+results are stale or edited by hand (X19). Pure.
 
-In: scripts, what the user chose, what is wrong with each and how its result stands. Out: a row for each script. That a
-block asks for `auto-run` chooses nothing: the user does.
+In: scripts, what the user chose, what is wrong with each and how its result stands. Out: a row for each script. High
+comes before medium before low, then the order of the document. That a block asks for `auto-run` chooses nothing: the
+user does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from prosa.dialects.magi.model import Script
-from prosa.dialects.magi.priority import in_order
+from prosa.dialects.magi.context import Contexts, script_hash
+from prosa.dialects.magi.model import MagiModel, Script
+from prosa.dialects.magi.regions import Region
+from prosa.dialects.magi.result_text import Owners, is_edited, owners_of
+
+_RANKS = {"high": 0, None: 1, "medium": 1, "low": 2}
+
+
+def rank(script: Script) -> int:
+    """0 for high, 1 for medium and for none, 2 for low, 3 for a value that nobody knows."""
+    return _RANKS.get(script.fields.text("priority"), 3)
+
+
+def in_order(scripts: Iterable[Script]) -> tuple[Script, ...]:
+    """The scripts in the order in which they would run."""
+    return tuple(sorted(scripts, key=rank))
+
+
+State: TypeAlias = Literal["absent", "fresh", "stale", "edited"]
+"""Of the result of a script: there is none; it is what the script would be asked for; it is not; it was changed by hand
+(or nobody can say that it was not), whether it is stale or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A result that is there: ``stale`` when what produced it has changed, ``edited`` when its text has."""
+
+    region: Region
+    stale: bool
+    edited: bool
+
+    @property
+    def state(self) -> State:
+        """Both in one word: an edit weighs more, for it must not be lost."""
+        return "edited" if self.edited else "stale" if self.stale else "fresh"
+
+
+def state_of(model: MagiModel, script: Script) -> State:
+    """The state of the result of one script. For all of a document ask `statuses`, which is quicker."""
+    region = owners_of(model).region_of(script)
+    return "absent" if region is None else _status(model, script, region, Contexts(model)).state
+
+
+def statuses(model: MagiModel, owners: Owners | None = None) -> Iterator[tuple[Script, Status]]:
+    """Every script that has a result, with the state of it, in the order of the results."""
+    contexts = Contexts(model)
+    for script, region in (owners or owners_of(model)).pairs:
+        yield script, _status(model, script, region, contexts)
+
+
+def _status(model: MagiModel, script: Script, region: Region, contexts: Contexts) -> Status:
+    about = region.about
+    fits = about.sha256 == script_hash(model, script, about.context, about.model_name, contexts=contexts)
+    return Status(region, stale=not fits, edited=is_edited(model, region))
+
 
 Kind: TypeAlias = Literal["runs", "not-chosen", "error", "environment", "result", "edited", "text"]
 """Why a script runs or does not: it is not chosen, wrong, for elsewhere, has its result, edited by hand, wants text."""

@@ -1,18 +1,174 @@
 """One JSON object inside a document: the content of an ai-script fence or of a relationship footnote.
 
-In: the pieces it is written in. Out: the object with places in the source, and what is wrong with it. Strict first;
-only a text that is not JSON is read again as people write it (MA1).
+In: the stretches of the source it is written in: the code of a fence in a list, a code span over two lines. Out: the
+object, every offset, span, node and problem of it at its place in the source, and what is wrong with it.
+
+It is read strictly first; only a text that is not JSON is read again as people write it (MA1): with commas at the end
+of a list, and with comments: `//`, `/* … */`, and, as real documents have them, `#` to the end of the line and `<!-- …
+-->`, outside of strings. These are blanked, so that the text has as many characters and the same lines, and a strict
+reader takes it from there.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
-from prosa.data import Mapping, Reading, read_json
+from prosa.data import Entry, Mapping, Node, Reading, Scalar, read_json
+from prosa.data import Sequence as Items
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import type_name
-from prosa.dialects.magi.lenient import Lenient, tolerate
-from prosa.dialects.magi.pieces import Pieces
+from prosa.source import SourceText, Span
+
+_LINE = re.compile(r"[^\r\n]+|\r\n|\n|\r")
+_MARKS = re.compile(r"[ \t>]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """``text`` is the stretches ``spans`` of a source put together, character for character; ``starts`` are the
+    offsets in ``text`` at which they begin."""
+
+    text: str
+    spans: tuple[Span, ...]
+    starts: tuple[int, ...]
+
+    def place(self, offset: int) -> int:
+        """Where a character of the text stands in the source; the end of the text is the end of the last stretch."""
+        index = max(bisect_right(self.starts, offset) - 1, 0)
+        span = self.spans[index]
+        return min(span.start + offset - self.starts[index], span.end)
+
+    def span(self, start: int, end: int) -> Span:
+        """The stretch of the source from the first to the last of these characters."""
+        first = self.place(start)
+        return Span(first, max(first, self.place(end - 1) + 1 if end > start else first))
+
+    def node(self, node: Node) -> Node:
+        """A tree read from the text, with its spans in the source. Depth is bounded by the reader."""
+        span = self.span(node.span.start, node.span.end)
+        if isinstance(node, Scalar):
+            return replace(node, span=span)
+        if isinstance(node, Items):
+            return Items(tuple(self.node(item) for item in node.items), span)
+        return Mapping(tuple(self._entry(entry) for entry in node), span)
+
+    def problem(self, problem: Problem) -> Problem:
+        """A problem found in the text, with its places in the source. It has no fix yet."""
+        annotations = tuple(
+            replace(each, span=self.span(each.span.start, each.span.end)) for each in problem.annotations
+        )
+        return replace(problem, span=self.span(problem.span.start, problem.span.end), annotations=annotations)
+
+    def _entry(self, entry: Entry) -> Entry:
+        key = replace(entry.key, span=self.span(entry.key.span.start, entry.key.span.end))
+        return Entry(key, self.node(entry.value))
+
+
+def joined(source: SourceText, spans: Sequence[Span], empty: int) -> Pieces:
+    """The stretches of a fence. ``empty`` is where an empty text would stand."""
+    merged = list(_merged(spans)) or [Span(empty, empty)]
+    texts = [source.slice(span) for span in merged]
+    return Pieces("".join(texts), tuple(merged), tuple(accumulate((len(text) for text in texts[:-1]), initial=0)))
+
+
+def unfolded(source: SourceText, span: Span) -> Pieces:
+    """Inline text over several lines, as a code span reads it: each line end is one space, and what containers put in
+    front of the next line (white space, `>`) is left out."""
+    if "\n" not in (text := source.slice(span)) and "\r" not in text:
+        return Pieces(text, (span,), (0,))
+    spans: list[Span] = []
+    texts: list[str] = []
+    for match in _LINE.finditer(text):
+        line_end = match[0][0] in "\r\n"
+        marks = 0 if line_end or match.start() == 0 else len(_leading(match[0]))
+        start = span.start + (match.end() - 1 if line_end else match.start() + marks)
+        spans.append(Span(start, span.start + match.end()))
+        texts.append(" " if line_end else match[0][marks:])
+    return Pieces("".join(texts), tuple(spans), tuple(accumulate((len(text) for text in texts[:-1]), initial=0)))
+
+
+def _leading(line: str) -> str:
+    match = _MARKS.match(line)
+    return match[0] if match else ""
+
+
+def _merged(spans: Iterable[Span]) -> Iterable[Span]:
+    """Stretches that touch become one: most fences are a single stretch."""
+    pending: Span | None = None
+    for span in spans:
+        if pending is not None and pending.end == span.start:
+            pending = Span(pending.start, span.end)
+            continue
+        if pending is not None:
+            yield pending
+        pending = span
+    if pending is not None:
+        yield pending
+
+
+_TOKEN = re.compile(r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?|//[^\r\n]*|#[^\r\n]*|/\*|<!--|[^\s"/#<]|\s+|.')
+_NOT_BLANK = re.compile(r"[^\r\n]")
+_CLOSING = {"/*": "*/", "<!--": "-->"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lenient:
+    """``text`` is the JSON with everything below blanked; spans count in it."""
+
+    text: str
+    comments: tuple[Span, ...]
+    commas: tuple[Span, ...]
+
+
+def tolerate(text: str) -> Lenient:
+    """What a lenient reading of ``text`` passes over. A comment that is not closed is none."""
+    comments: list[Span] = []
+    tokens: list[Span] = []
+    missing: set[str] = set()
+    at = 0
+    while match := _TOKEN.match(text, at):
+        token, at = match[0], match.end()
+        if token in _CLOSING and token not in missing:
+            end = text.find(_CLOSING[token], at)
+            if end >= 0:
+                at = end + len(_CLOSING[token])
+                comments.append(Span(match.start(), at))
+                continue
+            missing.add(token)
+        if token.startswith(("//", "#")):
+            comments.append(Span(*match.span()))
+        elif not token.isspace():
+            tokens.append(Span(*match.span()))
+    commas = tuple(
+        first for first, second in pairwise(tokens) if first.of(text) == "," and second.of(text) in ("}", "]")
+    )
+    return Lenient(_blanked(text, sorted((*comments, *commas))), tuple(comments), commas)
+
+
+def comment_lines(comment: str) -> list[str]:
+    """The words of a comment without its marks, line by line, blank lines left out."""
+    for opening, closing in _CLOSING.items():
+        if comment.startswith(opening):
+            inner = comment[len(opening) : -len(closing)]
+            break
+    else:
+        inner = comment.lstrip("/") if comment.startswith("/") else comment.lstrip("#")
+    lines = (re.sub(r"^\*(?!\*)", "", line.strip()).strip() for line in re.split(r"\r\n|\n|\r", inner))
+    return [line for line in lines if line]
+
+
+def _blanked(text: str, spans: list[Span]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span in spans:
+        pieces += (text[done : span.start], _NOT_BLANK.sub(" ", span.of(text)))
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
 
 _SYNTAX = frozenset({"json-syntax", "json-number", "nested-too-deep"})
 """What keeps a text from being the object that its author meant."""

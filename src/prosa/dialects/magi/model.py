@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from prosa.data import Entry, Mapping, Scalar, Sequence, Value, to_value
 from prosa.dialects.front import FrontReading
-from prosa.dialects.magi.pieces import Pieces
+from prosa.dialects.magi.embedded import Pieces
 from prosa.dialects.magi.regions import Region
 from prosa.document import Document, Fence, FootnoteDefinition
 from prosa.source import Edit, SourceText, Span

@@ -1,4 +1,5 @@
-"""Relationships (M43–M49): the footnote definitions of a document in, those that hold a JSON object out.
+"""Relationships (M43–M49): the footnote definitions of a document in, those that hold a JSON object out; their types
+(M44, M51, MA7), and what a document points at and can be pointed at by, for the graph (X21).
 
 Canonical is one object in backticks and nothing else; a bare object is accepted (MA8). Any other footnote is an
 ordinary footnote and none of our business, unless it clearly was meant as one: then its mistake is reported (MW2).
@@ -12,13 +13,23 @@ from collections.abc import Callable
 from prosa.data import Mapping
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Owner, read_fields
-from prosa.dialects.magi.embedded import Embedded, read_embedded
-from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP
-from prosa.dialects.magi.model import Fields, Relationship, RelationshipForm
-from prosa.dialects.magi.names import in_kebab_case, squashed
-from prosa.dialects.magi.pieces import unfolded
-from prosa.document import CodeSpan, Document, FootnoteDefinition
+from prosa.dialects.magi.embedded import Embedded, read_embedded, unfolded
+from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP, in_kebab_case, squashed
+from prosa.dialects.magi.model import Fields, MagiModel, Relationship, RelationshipForm
+from prosa.document import CodeSpan, Def, Document, FootnoteDefinition, Ref
 from prosa.source import SourceText, Span
+
+REL_TYPES = ("citation", "parent", "child", "related", "contradicts", "supports", "extends")
+"""The types that the specification recommends."""
+
+ALIASES = {"cites": "citation", "reference": "citation", "references": "citation"}
+"""What real documents write for one of them."""
+
+
+def normal_rel(rel_type: str) -> str:
+    """The type for the graph: aliases resolved, everything else as written."""
+    return ALIASES.get(rel_type, rel_type)
+
 
 _KNOWN = frozenset(squashed(field.name) for field in RELATIONSHIP)
 _MEANT = re.compile(r"[\"'{,\s](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']?\s*:", re.IGNORECASE)
@@ -124,3 +135,41 @@ def _stripped(source: SourceText, span: Span) -> Span:
     text = source.slice(span)
     start = span.start + len(text) - len(text.lstrip())
     return Span(start, max(start, span.start + len(text.rstrip())))
+
+
+def references(model: MagiModel) -> tuple[Ref, ...]:
+    """One reference for each relationship: to a doc-id, else to a URL.
+
+    A relationship with both points at the document; its URL only says where that is found (MA6). One with neither is
+    an error and no reference.
+    """
+    return tuple(ref for each in model.relationships if (ref := _reference(each)) is not None)
+
+
+def definitions(model: MagiModel) -> tuple[Def, ...]:
+    """The document's doc-id and its title."""
+    found = [Def("id", model.doc_id, _span(model.fields, "doc-id"))] if model.doc_id is not None else []
+    if model.title:
+        found.append(Def("title", model.title, _span(model.fields, "title")))
+    return tuple(found)
+
+
+def _reference(relationship: Relationship) -> Ref | None:
+    fields = relationship.fields
+    doc_id, url, rel = (fields.text(name) for name in ("doc-id", "source-url", "rel-type"))
+    strength = fields.value("rel-strength")
+    if not doc_id and not url:
+        return None
+    return Ref(
+        origin="footnote",
+        target=doc_id or url or "",
+        kind="id" if doc_id else "url",
+        span=_span(fields, "doc-id" if doc_id else "source-url"),
+        rel=normal_rel(rel) if rel else None,
+        strength=None if strength is None else float(strength),
+        bidirectional=fields.flag("bi-directional"),
+    )
+
+
+def _span(fields: Fields, name: str) -> Span:
+    return fields.span(name) or Span(0, 0)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import shown
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.owners import owners_of
-from prosa.dialects.magi.result_text import is_edited
+from prosa.dialects.magi.result_text import is_edited, owners_of
 from prosa.rules.subject import Subject
 
 

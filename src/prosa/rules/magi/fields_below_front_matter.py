@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from prosa.data import Mapping, read_yaml
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
 from prosa.diagnostics import Applicability, Fix, Problem
-from prosa.dialects.magi.fields import FRONT
+from prosa.dialects.magi.fields import FRONT, squashed
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.names import squashed
 from prosa.rules.subject import Subject
 from prosa.source import Edit, Span
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.fields import shown
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.owners import owners_of
 from prosa.dialects.magi.regions import Region
+from prosa.dialects.magi.result_text import owners_of
 from prosa.dialects.magi.results import removal
 from prosa.rules.subject import Subject
 

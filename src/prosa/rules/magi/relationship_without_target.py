@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prosa.diagnostics import Problem
+from prosa.dialects.magi.fields import squashed
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.names import squashed
 from prosa.rules.subject import Subject
 from prosa.source import Span
 

@@ -7,8 +7,8 @@ from itertools import islice
 
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import shown
+from prosa.dialects.magi.format import disagreement, listed
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.sentences import disagreement, listed
 from prosa.rules.subject import Subject
 
 MAX_FOUND = 20

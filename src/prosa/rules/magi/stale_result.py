@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from prosa.diagnostics import Annotation, Problem
 from prosa.dialects.fields import shown
+from prosa.dialects.magi.choosing import statuses
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.owners import owners_of
-from prosa.dialects.magi.states import statuses
+from prosa.dialects.magi.result_text import owners_of
 from prosa.rules.subject import Subject
 
 

@@ -8,7 +8,7 @@ from prosa.diagnostics import Applicability, Fix, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.rel_types import ALIASES, REL_TYPES
+from prosa.dialects.magi.relationships import ALIASES, REL_TYPES
 from prosa.rules.subject import Subject
 from prosa.source import Edit, Span
 
