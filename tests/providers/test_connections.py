@@ -97,6 +97,37 @@ def test_a_proxy_that_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "proxy" in error.message and "HTTPS_PROXY" in error.hint
 
 
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("127.0.0.1:{port}", "cannot be reached: connection refused"),
+        ("proxy.invalid:8080", "cannot be found: its name does not resolve"),
+    ],
+)
+def test_la7_a_proxy_that_is_not_there_is_not_taken_for_the_service(
+    monkeypatch: pytest.MonkeyPatch, address: str, why: str
+) -> None:
+    """LA7. Whoever left a proxy in the environment reads that it is the proxy; without it, that it is the service."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{address.format(port=free.getsockname()[1])}")
+        error = fail("https://models.invalid/v1")
+        assert error.message.endswith(f"is behind a proxy that {why}")
+        assert (error.is_absent, error.retryable) == (True, True)
+        assert "HTTPS_PROXY" in error.hint
+        monkeypatch.setenv("NO_PROXY", "models.invalid")
+        assert "proxy" not in fail("https://models.invalid/v1").message
+
+
+def test_la7_a_handshake_that_nobody_answers_has_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LA7. A server that speaks plain http may wait for ever where https is begun."""
+    monkeypatch.setattr("prosa.adapters.providers.transport.CONNECT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        error = fail(f"https://127.0.0.1:{silent.getsockname()[1]}/v1")
+    assert (error.kind, error.retryable, error.is_absent) == ("timeout", True, False)
+    assert "did not answer in time" in error.message and "whether it is https" in error.hint
+
+
 @pytest.mark.parametrize("value", ["socks5://127.0.0.1:9", "127.0.0.1:notaport", "ftp://127.0.0.1"])
 def test_a_proxy_that_cannot_be_used_is_a_sentence(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)

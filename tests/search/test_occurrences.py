@@ -29,7 +29,9 @@ def test_words_and_phrases_have_places(text: str, terms: list[Term], expected: l
     assert [text[start:end] for start, end in occurrences(text, terms, "text")] == expected
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     st.lists(st.sampled_from(["ab", "AB", "äb", "b", "abc", "a-b", "x_y", "# ab", "日本"]), max_size=20),
     st.sampled_from(["ab", "a*", '"ab b"', "ab OR abc", "text:b", "heading:ab b", "a-b x", "ab -abc"]),

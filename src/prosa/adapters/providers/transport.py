@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
@@ -50,6 +51,7 @@ class Transport:
         self._timeout = timeout
         self._base_url = endpoint.base_url
         self._headers = _headers(endpoint)
+        self._has_proxy = _has_proxy(endpoint.base_url)
         self._client = _client(endpoint)
 
     @asynccontextmanager
@@ -90,7 +92,7 @@ class Transport:
                 return await self._client.send(asked, stream=True)
             except Exception as problem:
                 if opened or not isinstance(problem, _ENDED):
-                    raise _exchange_problem(problem) from None
+                    raise _exchange_problem(problem, has_proxy=self._has_proxy) from None
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -159,7 +161,14 @@ def _is_loopback(base_url: str) -> bool:
         return False
 
 
-def _exchange_problem(problem: Exception) -> ExchangeProblem:
+def _has_proxy(base_url: str) -> bool:
+    """Whether the environment says that a proxy is asked for an address; it is no business of this machine's."""
+    parts, proxies = urlsplit(base_url), getproxies()
+    named = parts.scheme in proxies or "all" in proxies
+    return named and not _is_loopback(base_url) and not proxy_bypass(parts.hostname or "")
+
+
+def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> ExchangeProblem:
     """What a failed exchange means. The first cause decides: the layers above it translate differently."""
     if isinstance(problem, ExchangeProblem):
         return problem
@@ -167,6 +176,9 @@ def _exchange_problem(problem: Exception) -> ExchangeProblem:
     large = next((cause for cause in causes if isinstance(cause, AnswerTooLarge)), None)
     if large is not None:
         return ExchangeProblem(f"sent {large}")
+    if isinstance(problem, httpx2.ConnectTimeout):
+        hint = _PROXY_HINT if has_proxy else "check the base URL: its host, its port, and whether it is https"
+        return ExchangeProblem("did not answer in time", kind="timeout", retryable=True, hint=hint)
     if isinstance(problem, httpx2.TimeoutException):
         return ExchangeProblem("did not answer in time", kind="timeout", retryable=True)
     if isinstance(problem, httpx2.DecodingError):
@@ -178,7 +190,7 @@ def _exchange_problem(problem: Exception) -> ExchangeProblem:
             "is behind a proxy that refused", kind="network", retryable=True, quoted=str(problem), hint=_PROXY_HINT
         )
     if isinstance(problem, httpx2.TransportError | OSError):
-        return _connection_problem(problem, causes)
+        return _connection_problem(problem, causes, has_proxy=has_proxy)
     words = str(problem)
     return ExchangeProblem("could not be asked", kind="bad-request", quoted=words, hint="check the base URL")
 
@@ -186,7 +198,7 @@ def _exchange_problem(problem: Exception) -> ExchangeProblem:
 _PROXY_HINT = "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; NO_PROXY names hosts without one"
 
 
-def _connection_problem(problem: Exception, causes: list[BaseException]) -> ExchangeProblem:
+def _connection_problem(problem: Exception, causes: list[BaseException], *, has_proxy: bool) -> ExchangeProblem:
     names = {type(cause).__name__ for cause in causes}
     hint = "check the base URL, and that the service runs"
     quoted = next((cause.strerror for cause in reversed(causes) if isinstance(cause, OSError) and cause.strerror), "")
@@ -200,6 +212,8 @@ def _connection_problem(problem: Exception, causes: list[BaseException]) -> Exch
         reason, is_absent = "cannot be reached", False
     else:
         reason, hint, is_absent = "broke off the connection", "", False
+    if has_proxy and isinstance(problem, httpx2.ConnectError):
+        reason, hint = f"is behind a proxy that {reason}", _PROXY_HINT
     return ExchangeProblem(reason, kind="network", retryable=True, quoted=quoted, hint=hint, is_absent=is_absent)
 
 
