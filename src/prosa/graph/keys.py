@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
-from prosa.dialects.mdh.url import names_of, origin_of, resolve
+from prosa.dialects.mdh.url import origin_of, resolve
 from prosa.graph.names import ACTION, Key, Tier
 from prosa.graph.outside import ELSEWHERE
 from prosa.graph.pages import is_page, joined, page_sources, suffix_of
 from prosa.graph.record import Record, Reference
-from prosa.graph.sites import Sites, below
+from prosa.graph.sites import Sites
 from prosa.graph.stems import folded, stem_tiers
 
 _LAST_NAME = re.compile(r"/\{[^{}/]*\}\Z")
@@ -63,7 +63,7 @@ def _keys(record: Record, sites: Sites) -> Iterator[Key]:
 
 def _site_keys(record: Record, root: str, sites: Sites) -> Iterator[Key]:
     """First of all the URL paths of the file, then `/node/ID` (H7) and the path of a `canonical_url`."""
-    for name in names_of(below(root, record.path)):
+    for name in sites.names_of(root, record.path):
         yield _site_key(root, name)
     if record.dialect == "mdh":
         for each in record.definitions:

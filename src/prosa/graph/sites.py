@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.mdh.url import md_url, names_of, origin_of, resolve
+from prosa.dialects.mdh.url import md_url, names_of, origin_of, resolve, standing_readmes
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.record import Record
 
@@ -30,10 +30,11 @@ INDEX_NAMES = frozenset(("index.md", "index.markdown"))
 class Sites:
     """``roots`` are the root folders of the sites, none of them inside another. ``origins`` are the addresses that are
     one of these sites, as pairs of `https://host` and its root: those of a `canonical_url` whose path is the node's own
-    URL."""
+    URL. ``readmes`` are the paths of the READMEs that stand for their folders."""
 
     roots: frozenset[str] = frozenset()
     origins: frozenset[tuple[str, str]] = frozenset()
+    readmes: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -44,9 +45,14 @@ class Sites:
         given: bool = False,
     ) -> Sites:
         """The sites of a corpus of ``documents``, pairs of path and dialect. ``canonical`` are pairs of the path of a
-        node and the absolute URL it says it lives at. ``given`` says that the user named the root (`--root`)."""
-        sites = cls(_roots([path for path, dialect in documents if dialect == "mdh"], given=given))
-        return cls(sites.roots, frozenset(_origins(sites, canonical))) if sites.roots else sites
+        node and the absolute URL it says it lives at. ``given`` says that the user named the root (`--root`). Of
+        documents that are no nodes only indexes and READMEs matter."""
+        known = list(documents)
+        roots = _roots([path for path, dialect in known if dialect == "mdh"], given=given)
+        if not roots:
+            return cls()
+        sites = cls(roots, readmes=standing_readmes({path for path, _ in known}))
+        return cls(roots, frozenset(_origins(sites, canonical)), sites.readmes)
 
     def root_of(self, path: str) -> str | None:
         """The root folder of the site that a document is part of; None for one that is part of none."""
@@ -57,7 +63,11 @@ class Sites:
     def url_of(self, path: str) -> str:
         """The URL path of a document on its site, its `md_url`; empty outside a site (HA2)."""
         root = self.root_of(path)
-        return "" if root is None else md_url(below(root, path))
+        return "" if root is None else md_url(below(root, path), stands=path in self.readmes)
+
+    def names_of(self, root: str, path: str) -> tuple[str, ...]:
+        """Every URL path that leads to a document of the site with that root, its `md_url` first."""
+        return names_of(below(root, path), stands=path in self.readmes)
 
     def origins_of(self, root: str) -> frozenset[str]:
         """The origins that are the site with that root."""
@@ -66,8 +76,8 @@ class Sites:
 
 def sites_of(records: Iterable[Record], *, given: bool = False) -> Sites:
     """The sites of the documents of ``records``."""
-    known = [record for record in records if record.dialect == "mdh"]
-    canonical = ((record.path, url) for record in known for url in record.canonical)
+    known = list(records)
+    canonical = ((record.path, url) for record in known if record.dialect == "mdh" for url in record.canonical)
     return Sites.of(((record.path, record.dialect) for record in known), canonical, given=given)
 
 
@@ -100,5 +110,5 @@ def _folders(path: str) -> Iterator[str]:
 def _origins(sites: Sites, canonical: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for path, url in canonical:
         root = sites.root_of(path)
-        if root is not None and (origin := origin_of(url)) and resolve("/", url).path in names_of(below(root, path)):
+        if root is not None and (origin := origin_of(url)) and resolve("/", url).path in sites.names_of(root, path):
             yield origin, root

@@ -19,6 +19,9 @@ _NODE = """UPDATE document SET node = CASE
     AND NOT EXISTS (SELECT 1 FROM document p WHERE p.path = document.own)
   THEN own ELSE path END"""
 
+_OF_SITES = """SELECT path, dialect, canonical FROM document
+  WHERE dialect = 'mdh' OR path LIKE '%readme.%' OR path LIKE '%index.%'"""
+
 
 def name_all(connection: sqlite3.Connection) -> None:
     """Gives every document the id of its node."""
@@ -34,9 +37,10 @@ def name_some(connection: sqlite3.Connection, documents: Iterable[int], names: I
 
 def find_sites(connection: sqlite3.Connection, *, given: bool) -> Sites:
     """The sites that the documents of the index form."""
-    rows = connection.execute("SELECT path, canonical FROM document WHERE dialect = 'mdh'").fetchall()
-    canonical = ((path, url) for path, urls in rows if urls != "[]" for url in json.loads(urls))
-    return Sites.of(((path, "mdh") for path, _ in rows), canonical, given=given)
+    rows = connection.execute(_OF_SITES).fetchall()
+    nodes = ((path, urls) for path, dialect, urls in rows if dialect == "mdh" and urls != "[]")
+    canonical = ((path, url) for path, urls in nodes for url in json.loads(urls))
+    return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
 
 
 def kept_sites(connection: sqlite3.Connection) -> Sites | None:
@@ -44,13 +48,13 @@ def kept_sites(connection: sqlite3.Connection) -> Sites | None:
     text = meta(connection, "sites")
     if not text:
         return None
-    roots, origins = json.loads(text)
-    return Sites(frozenset(roots), frozenset((origin, root) for origin, root in origins))
+    roots, origins, readmes = json.loads(text)
+    return Sites(frozenset(roots), frozenset((origin, root) for origin, root in origins), frozenset(readmes))
 
 
 def keep_sites(connection: sqlite3.Connection, sites: Sites) -> None:
     """Notes the sites, and writes the URLs of nodes that they change."""
-    set_meta(connection, "sites", json.dumps([sorted(sites.roots), sorted(sites.origins)]))
+    set_meta(connection, "sites", json.dumps([sorted(sites.roots), sorted(sites.origins), sorted(sites.readmes)]))
     rows = connection.execute("SELECT id, path, url FROM document WHERE dialect = 'mdh'").fetchall()
     urls = [(url, number) for number, path, before in rows if (url := sites.url_of(path)) != before]
     connection.executemany("UPDATE document SET url = ? WHERE id = ?", urls)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
 from prosa.corpus.words import is_cjk
+from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
 from prosa.graph.build import own_id
 from prosa.graph.record import Definition, Record, Reference
@@ -37,8 +38,8 @@ class Item(NamedTuple):
 class Packed:
     """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
     program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
-    reason. ``nodes`` are the MDH nodes among the documents, by path and canonical URLs; ``lenders`` says whether there
-    are meta files (MA18)."""
+    reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path and canonical URLs;
+    ``lenders`` says whether there are meta files (MA18)."""
 
     documents: list[Row] = field(default_factory=list)
     definitions: list[Row] = field(default_factory=list)
@@ -124,7 +125,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
             None if extracted.globs is None else _json(extracted.globs),
         )
     )
-    if record.dialect == "mdh":
+    if record.dialect == "mdh" or may_stand(record.path):
         packed.nodes.append((record.path, _json(record.canonical)))
     packed.lenders |= extracted.globs is not None
     packed.definitions += [(number, *each) for each in record.definitions]

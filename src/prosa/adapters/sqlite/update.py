@@ -19,6 +19,7 @@ from prosa.adapters.sqlite import lending, linking, naming, writing
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.dialects.mdh.url import may_stand
 from prosa.graph.build import own_id
 from prosa.graph.names import Key
 from prosa.graph.record import Record
@@ -29,7 +30,7 @@ from prosa.source import FileProblem
 @dataclass(slots=True)
 class Before:
     """What documents were. ``names`` are the ids and paths by which they could be called; ``nodes`` are the MDH nodes
-    among them, by path and canonical URLs; ``lenders`` says that one was a meta file."""
+    and folder pages among them, by path and canonical URLs; ``lenders`` says that one was a meta file."""
 
     numbers: set[int] = field(default_factory=set)
     keys: list[tuple[Key, int]] = field(default_factory=list)
@@ -48,7 +49,7 @@ class Before:
         own, path, dialect, canonical, lender = connection.execute(columns, (number,)).fetchone()
         self.numbers.add(number)
         self.names |= {own, path}
-        if dialect == "mdh":
+        if dialect == "mdh" or may_stand(path):
             self.nodes.add((path, canonical))
         self.lenders |= bool(lender)
         keys = connection.execute("SELECT space, name FROM key WHERE document = ?", (number,))
@@ -82,8 +83,8 @@ UNSURE = -1
 @dataclass
 class Update:
     """One change. ``known`` are the documents of the index that it may touch, by path. ``written`` are the documents
-    that were read and are in the index now, ``lost`` those that cannot be read; ``nodes`` are the MDH nodes among
-    the former, ``lenders`` says whether there are meta files."""
+    that were read and are in the index now, ``lost`` those that cannot be read; ``nodes`` are the MDH nodes and folder
+    pages among the former, ``lenders`` says whether there are meta files."""
 
     connection: sqlite3.Connection
     reading: Reading

@@ -63,6 +63,11 @@ def standing_readmes(paths: Collection[str]) -> frozenset[str]:
     return frozenset(found.values())
 
 
+def may_stand(path: str) -> bool:
+    """Whether a document is an index or a README, by its name alone."""
+    return path.rpartition("/")[2] in FOLDER_PAGES
+
+
 def is_readme(path: str) -> bool:
     """Whether a document may stand for its folder where there is no index."""
     return path.rpartition("/")[2] in _READMES

@@ -10,13 +10,13 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from posixpath import commonpath
 
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.mdh.url import md_url, names_of, resolve, standing_readmes
+from prosa.dialects.mdh.url import md_url, names_of, resolve
 from prosa.graph.sites import INDEX_NAMES, Sites, below
 from prosa.rules.mdh.leads import Leads
 from prosa.rules.subject import Corpus, Facts
@@ -122,10 +122,8 @@ def sites(corpus: Corpus) -> tuple[Site, ...]:
         root = known.root_of(path[len(top) :]) if path.startswith(top) else None
         if root is not None:
             name = below(root, path[len(top) :])
-            grouped.setdefault(root, []).append(Page(real, facts, name, md_url(name)))
-    for pages in grouped.values():
-        readmes = standing_readmes({page.name for page in pages})
-        pages[:] = (replace(page, url=md_url(page.name, stands=page.name in readmes)) for page in pages)
+            url = md_url(name, stands=path[len(top) :] in known.readmes)
+            grouped.setdefault(root, []).append(Page(real, facts, name, url))
     return tuple(
         Site(Path(top, root), tuple(pages), known.origins_of(root), corpus.files) for root, pages in grouped.items()
     )
@@ -162,7 +160,9 @@ def _sites(corpus: Corpus, top: str) -> Sites:
         return Sites()
     inside = {path[len(top) :]: facts for path, facts in nodes.items() if path.startswith(top)}
     canonical = ((path, str(facts.extra.get("canonical", ""))) for path, facts in inside.items())
-    return Sites.of(((path, "mdh") for path in inside), canonical, given=corpus.rooted == "given")
+    known = ((real.as_posix(), facts.dialect) for real, facts in corpus.entries.items())
+    below_top = ((path[len(top) :], dialect) for path, dialect in known if path.startswith(top))
+    return Sites.of(below_top, canonical, given=corpus.rooted == "given")
 
 
 def _name(path: str) -> str:
