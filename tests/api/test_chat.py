@@ -146,7 +146,7 @@ def test_commands_run_once(me: dict[str, str], path: Path, monkeypatch: pytest.M
         return "Rain."
 
     plugin = Plugin("weather", {"today": PluginCommand(today)})
-    monkeypatch.setattr("prosa.app.chat.grants.load_plugins", lambda names: dict.fromkeys(names, plugin))
+    monkeypatch.setattr("prosa.app.chat.prepare.load_plugins", lambda names: dict.fromkeys(names, plugin))
     path.write_text(f"{ASK}\n% weather.today Kiel\n")
     provider = Asked(({"content": "So."},))
     prosa.chat(path, "Why?", plugins=["weather"], write=True, provider=provider, environ=me)

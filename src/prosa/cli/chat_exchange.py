@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def export(args: argparse.Namespace, console: Console) -> int:
     """Prints the chat in another form, or writes it to ``--output``."""
-    from prosa.cli.run import require_writable
+    from prosa.cli.delivery import require_writable
 
     if not args.file.exists():
         raise FileProblem(args.file, "missing", "no such file")

@@ -20,7 +20,7 @@ def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply]
     """Prints them. ``live`` says that a terminal has shown them, ``lost`` that they are in no file."""
     on_terminal = console.stdout.isatty()
     if args.form == "json":
-        from prosa.cli.run import as_json
+        from prosa.cli.delivery import as_json
 
         console.out(as_json({"file": str(args.file), "replies": [_data(each) for each in replies]}))
     elif lost or not (on_terminal and live):

@@ -48,7 +48,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
 
 def print_turns(conversation: Conversation, console: Console, form: str) -> None:
     """The messages of every turn."""
-    from prosa.cli.run import as_json
+    from prosa.cli.delivery import as_json
     from prosa.render.turns import turns_data, turns_text
 
     if form == "json":
@@ -59,7 +59,7 @@ def print_turns(conversation: Conversation, console: Console, form: str) -> None
 
 
 def _print_values(conversation: Conversation, console: Console, form: str) -> None:
-    from prosa.cli.run import as_json
+    from prosa.cli.delivery import as_json
     from prosa.dialects.prapti.configuration import as_rows, inspected
 
     if form == "json":

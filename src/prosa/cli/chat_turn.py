@@ -18,8 +18,8 @@ from prosa.cli.chat_live import Live, is_live
 from prosa.cli.chat_result import deliver
 from prosa.cli.chat_show import print_turns
 from prosa.cli.console import Console, PipeClosed
+from prosa.cli.delivery import as_json, words
 from prosa.cli.errors import OK
-from prosa.cli.run import as_json, words
 from prosa.cli.run_arguments import choices_from
 from prosa.cli.stopping import run_stoppable
 from prosa.cli.surroundings import surroundings

@@ -6,16 +6,13 @@ A document with ai-scripts is handed to `run_scripts`.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prosa.cli.console import Console, PipeClosed
-from prosa.cli.errors import Stopped
-from prosa.cli.parser import WrongUse
+from prosa.cli.delivery import as_json, deliver, require_writable, words
 from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
 from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
 from prosa.cli.site_arguments import add_sites, require_no_sites
@@ -151,19 +148,6 @@ def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress)).output
 
 
-def require_writable(output: Path | None) -> None:
-    """Refuses what would only fail once the run has been paid for. Raises `WrongUse`."""
-    if output is None:
-        return
-    folder = output.absolute().parent
-    if not folder.is_dir():
-        raise WrongUse(f"--output {output}: the folder {output.parent} does not exist")
-    if output.is_dir():
-        raise WrongUse(f"--output {output}: is a folder; name a file in it")
-    if not os.access(output if output.exists() else folder, os.W_OK):
-        raise WrongUse(f"--output {output}: may not be written (permission denied)")
-
-
 def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:
     """How a warning about the program is told: to a person who watches. For the others there is `prosa check`."""
     if not _is_watched(console, watching.debug):
@@ -175,35 +159,6 @@ def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] 
         watching.say(render_headline(diagnostic, color=console.color_err))
 
     return tell
-
-
-def deliver(console: Console, value: Any, output: Path | None) -> None:
-    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost."""
-    if output is None:
-        console.out(as_json(value))
-        return
-    from prosa.app.text_files import write_output
-    from prosa.runtime.errors import RunError
-
-    try:
-        write_output(output, f"{as_json(value)}\n")
-    except OSError as error:
-        console.out(as_json(value))
-        message = f"--output {output}: {error.strerror or error}"
-        raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
-
-
-def as_json(value: Any) -> str:
-    """JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def words(error: BaseException) -> str:
-    """Why a run failed, in one line, for the summary and the events."""
-    if isinstance(error, KeyboardInterrupt | Stopped):
-        return "interrupted"
-    text = getattr(error, "message", None) or str(error)
-    return str(text) or type(error).__name__
 
 
 def _report(console: Console, job: Job, progress: Progress, failure: str | None) -> None:

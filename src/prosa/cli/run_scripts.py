@@ -17,8 +17,8 @@ from prosa.app.scripts.choose import Selection, is_trusted
 from prosa.app.scripts.plan import planned
 from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
+from prosa.cli.delivery import as_json, words
 from prosa.cli.errors import FAILED, OK, WRONG_USE, say
-from prosa.cli.run import as_json, words
 from prosa.cli.run_arguments import choices_from
 from prosa.cli.script_loading import loaded
 from prosa.cli.script_refusals import require_named, require_sense, require_trust

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def require_sense(args: argparse.Namespace, found: Selection) -> None:
     """Refuses flags that contradict each other."""
-    from prosa.cli.run import require_writable
+    from prosa.cli.delivery import require_writable
 
     if found.file.beside is not None and (found.choice.writes or found.choice.stale):
         flag = "--stale" if found.choice.stale else "--write"

@@ -13,14 +13,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, cache_dir, config_dir, find_root, replace_file
+from prosa.adapters.files.append import Below, Joint, check_appendable
+from prosa.adapters.files.lock import only_one
+from prosa.adapters.files.read import real_path
+from prosa.adapters.files.trust_store import TrustStore
+from prosa.app.chat.writing import Stream, Writing, places
 from prosa.app.options import Environment, Options
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.read import read
+from prosa.dialects.prapti.write import find_lines_below, heading, lead, line_end, takes_replies
+from prosa.document import parse
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
-    from prosa.adapters.files.append import Below, Joint, State
+    from prosa.adapters.files.append import State
     from prosa.app.chat.prepare import Conversation
-    from prosa.app.chat.writing import Saved, Writing
+    from prosa.app.chat.writing import Saved
     from prosa.dialects.prapti import ChatMessage
 
 TREE_TEMPLATE = ".praptistart.md"
@@ -40,8 +51,6 @@ class Opened:
 
     def with_message(self, message: str, speaker: str | None) -> SourceText:
         """The text with a message at its end, as it would be written."""
-        from prosa.dialects.prapti.write import lead
-
         text = self.source.text
         added = "".join(message_pieces(text, message, speaker))
         return SourceText(text + lead(text) + added, self.source.path, self.source.digest)
@@ -49,9 +58,6 @@ class Opened:
     def write(self, message: str | None, speaker: str | None) -> Below | None:
         """Brings the file to that: a new one from the template, or the message below the text; gives what was written
         below. Raises `OSError` and `FileProblem`."""
-        from prosa.adapters.files import replace_file
-        from prosa.adapters.files.append import Below
-
         if self.begins:
             text = self.source.text if message is None else self.with_message(message, speaker).text
             replace_file(self.path, text, expect_digest=self.source.digest)
@@ -65,8 +71,6 @@ class Opened:
 
 def opened(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> Opened:
     """The chat at a path; a template where there is none, or an empty one. Raises `FileProblem`."""
-    from prosa.adapters.files import RootedFiles
-
     try:
         source = RootedFiles(max_size=max_size).read(path)
     except FileProblem as problem:
@@ -92,9 +96,6 @@ def begun(path: Path, source: SourceText, choices: Options, environ: Mapping[str
 def template(path: Path, choices: Options, environ: Mapping[str, str], max_size: int) -> str:
     """How a chat begins: `.praptistart.md` in its folder or one above it, within the root; `start.md` in the folder of
     the user's settings; else an empty message of the user. Raises `FileProblem`."""
-    from prosa.adapters.files import RootedFiles, config_dir, find_root
-    from prosa.adapters.files.read import real_path
-
     root = real_path(choices.root or find_root(path))
     folder = real_path(path.parent)
     for each in (folder, *folder.parents):
@@ -113,9 +114,6 @@ def _text(source: SourceText) -> str:
 def message_pieces(text: str, message: str, speaker: str | None) -> list[str]:
     """The message as it is written below a text: under the empty message of the user that waits for it, or under a new
     heading."""
-    from prosa.dialects.prapti.escape import escaped
-    from prosa.dialects.prapti.write import heading
-
     last = _messages(text)[-1]
     waits = last.known_role in ASKING and not last.disabled and not last.content.strip()
     content = f"{escaped(message)}\n"
@@ -130,10 +128,6 @@ def user_name(text: str) -> str | None:
 
 
 def _messages(text: str) -> tuple[ChatMessage, ...]:
-    from prosa.dialects.front import read_front
-    from prosa.dialects.prapti.read import read
-    from prosa.document import parse
-
     source = SourceText(text)
     front = read_front(source)
     return read(front, parse(source, body=front.body))[0].messages
@@ -141,24 +135,16 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 
 def joint() -> Joint:
     """How text joins a chat."""
-    from prosa.adapters.files.append import Joint
-    from prosa.dialects.prapti.write import find_lines_below, lead, line_end
-
     return Joint(lead, line_end, find_lines_below, whole="### @")
 
 
 def size_limit(choices: Options, around: Environment) -> int:
     """Bytes of the largest chat."""
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES
-
     return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
 
 
 def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
     """The lock of a chat; none where this user has no safe place for it. Entering it raises `Locked`."""
-    from prosa.adapters.files import cache_dir
-    from prosa.adapters.files.lock import only_one
-
     try:
         return only_one(path, cache_dir(environ))
     except OSError:
@@ -172,8 +158,6 @@ def locked_words(path: Path) -> RunError:
 
 def require_takes_replies(found: Opened) -> None:
     """Refuses a chat in which a reply could change what stands above it (X19). Raises `RunError`."""
-    from prosa.dialects.prapti.write import takes_replies
-
     if not takes_replies(found.source.text):
         why = (
             "`---` opens front matter that never ends, and a line `---` in a reply would end it and take the chat away"
@@ -184,8 +168,6 @@ def require_takes_replies(found: Opened) -> None:
 
 def require_writable(found: Opened) -> None:
     """Refuses a chat that the reply could not be written to. Raises `RunError` and `FileProblem`."""
-    from prosa.adapters.files.append import check_appendable
-
     require_takes_replies(found)
     try:
         if found.source.digest:
@@ -212,9 +194,6 @@ def add_message(found: Opened, message: str, speaker: str | None, around: Enviro
 def keep_trust(before: SourceText, below: Below, around: Environment, max_size: int) -> None:
     """A chat that the user trusts stays trusted when nothing but ours was added: neither what the user says on the
     command line nor what a model says can be a line that configures (X7, PW2)."""
-    from prosa.adapters.files import RootedFiles, config_dir
-    from prosa.adapters.files.trust_store import TrustStore
-
     path = below.path
     try:
         store = TrustStore(config_dir(around.environ))
@@ -226,8 +205,6 @@ def keep_trust(before: SourceText, below: Below, around: Environment, max_size: 
 
 def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writing:
     """What writes the replies of a conversation, and the heading for what is said next."""
-    from prosa.app.chat.writing import Stream, Writing, places
-
     return Writing(
         below=below,
         before=conversation.source.text,
@@ -239,8 +216,6 @@ def writing_below(conversation: Conversation, below: Below | TextBelow) -> Writi
 
 def below_file(path: Path, max_size: int) -> Below:
     """The end of the file of a chat."""
-    from prosa.adapters.files.append import Below
-
     return Below(path, joint(), max_size)
 
 
@@ -252,8 +227,6 @@ def lost_words(path: Path, saved: Saved, *, nowhere: str = "it could be saved no
 
 def _next_heading(conversation: Conversation) -> str:
     """The heading for what is said next: whoever asked asks again."""
-    from prosa.dialects.prapti.write import heading
-
     if any(turn.mode == "completion" for turn in conversation.turns):
         return heading("prompt")
     return heading("user", user_name(conversation.source.text))
@@ -272,8 +245,6 @@ class TextBelow:
     @property
     def text(self) -> str:
         """The chat and the pieces."""
-        from prosa.dialects.prapti.write import lead, line_end
-
         if not self.pieces:
             return self.before
         added = lead(self.before) + "".join(self.pieces)

@@ -15,13 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.markdownlang.fields import site_form
+from prosa.dialects.prapti.commands import PLUGIN_API, PLUGIN_GROUP, Plugin
 from prosa.runtime.errors import RunError
+from prosa.runtime.ports import ServerConfig
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from prosa.dialects.prapti.commands import Plugin
-    from prosa.runtime.ports import ServerConfig
     from prosa.runtime.program import Program
 
 PYTHON = "python"
@@ -95,8 +97,6 @@ def wanted_by(tools: Sequence[str] | None, sites: Sequence[str] | None, granted:
 
 
 def _site(spec: str) -> str:
-    from prosa.dialects.markdownlang.fields import site_form
-
     url = spec.removeprefix(SITE)
     if wrong := site_form(url):
         raise RunError(f"the site `{spec[:200]}` {wrong}", hint=WAYS)
@@ -104,8 +104,6 @@ def _site(spec: str) -> str:
 
 
 def _server(spec: str) -> ServerConfig:
-    from prosa.runtime.ports import ServerConfig
-
     name, is_given, target = spec.removeprefix(SERVER).partition("=")
     if not name or not is_given or not target.strip():
         raise RunError(f"the MCP server `{spec[:64]}` needs a name and a command", hint=WAYS)
@@ -135,15 +133,10 @@ def quiet() -> contextlib.AbstractContextManager[object]:
 def _installed() -> list[EntryPoint]:
     from importlib.metadata import entry_points
 
-    from prosa.dialects.prapti.commands import PLUGIN_GROUP
-
     return list(entry_points(group=PLUGIN_GROUP))
 
 
 def _load(name: str, installed: list[EntryPoint]) -> Plugin:
-    from prosa.diagnostics.nearest import nearest
-    from prosa.dialects.prapti.commands import PLUGIN_API, Plugin
-
     found = {point.value: point for point in installed if point.name == name}
     if not found:
         names = sorted({point.name for point in installed})

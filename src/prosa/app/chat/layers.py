@@ -11,9 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.read import real_path
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.configuration import TREE_FILE, USER_FILES, Layer, is_config_root
+from prosa.dialects.prapti.read import read
+from prosa.document import parse
+from prosa.rules.rank import Policy, rank
+
 if TYPE_CHECKING:
     from prosa.diagnostics import Diagnostic
-    from prosa.dialects.prapti.configuration import Layer, LayerKind
+    from prosa.dialects.prapti.configuration import LayerKind
     from prosa.source import Files, SourceText
 
 
@@ -29,12 +37,6 @@ def read_layer(
     kind: LayerKind, source: SourceText, *, trusted: bool = False, follows: bool = False, legacy: bool = False
 ) -> ReadLayer:
     """The layer that a source makes."""
-    from prosa.dialects.front import read_front
-    from prosa.dialects.prapti.configuration import Layer
-    from prosa.dialects.prapti.read import read
-    from prosa.document import parse
-    from prosa.rules.rank import Policy, rank
-
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body), legacy=legacy)
     found = rank((*front.problems, *problems), source, Policy())
@@ -48,8 +50,6 @@ def layers_below(
 
     ``default`` False leaves out all but the named. Raises `FileProblem` for a file that cannot be read.
     """
-    from prosa.adapters.files import RootedFiles
-
     found: list[ReadLayer] = []
     if default:
         found += _user(user_dir)
@@ -60,16 +60,11 @@ def layers_below(
 
 def include_files(root: Path, user_dir: Path, max_size: int) -> Mapping[str, Files]:
     """What each kind of layer may include from (PA11): the root of the chat; the user's own file its own folder."""
-    from prosa.adapters.files import RootedFiles
-
     tree = RootedFiles(root, max_size=max_size)
     return {"tree": tree, "given": tree, "document": tree, "user": RootedFiles(user_dir, max_size=max_size)}
 
 
 def _user(folder: Path) -> list[ReadLayer]:
-    from prosa.adapters.files import RootedFiles
-    from prosa.dialects.prapti.configuration import USER_FILES
-
     paths = (folder / name for name in USER_FILES)
     return [
         read_layer("user", RootedFiles().read(path), trusted=True, follows=True) for path in paths if path.is_file()
@@ -78,9 +73,6 @@ def _user(folder: Path) -> list[ReadLayer]:
 
 def _tree(path: Path, files: Files, root: Path) -> list[ReadLayer]:
     """From the root to the folder of the chat; a file that says so is the first one."""
-    from prosa.adapters.files.read import real_path
-    from prosa.dialects.prapti.configuration import TREE_FILE, is_config_root
-
     found: list[ReadLayer] = []
     folder = real_path(path.parent)
     for each in (folder, *folder.parents):

@@ -13,20 +13,32 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.app.chat.grants import SITE, Tools, chosen, granted, wanted_by
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
+from prosa.adapters.files.trust_store import TrustStore
+from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, quiet, wanted_by
+from prosa.app.chat.layers import include_files, layers_below, read_layer
 from prosa.app.options import Environment, Options
+from prosa.app.run.load import load_program
+from prosa.diagnostics import Problem, Severity
+from prosa.dialects.prapti.built_in import BUILT_IN, fenced
+from prosa.dialects.prapti.commands import Registry
+from prosa.dialects.prapti.configuration import inspected
+from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
+from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled, perform
+from prosa.dialects.prapti.write import NewMessage
+from prosa.rules.rank import Policy, ordered, rank
 from prosa.runtime.errors import ProgramRefused, RunError
+from prosa.runtime.lower.prapti import lower, spoken
+from prosa.runtime.messages import Message
 
 if TYPE_CHECKING:
     from prosa.app.chat.layers import ReadLayer
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.prapti import ChatModel
-    from prosa.dialects.prapti.commands import Plugin, Registry
+    from prosa.dialects.prapti.commands import Plugin
     from prosa.dialects.prapti.configuration import EffectiveValue
     from prosa.dialects.prapti.perform import Performed
-    from prosa.dialects.prapti.write import NewMessage
     from prosa.runtime.lower.prapti import Lowered, Turn
-    from prosa.runtime.messages import Message
     from prosa.runtime.program import Program
     from prosa.source import SourceText
 
@@ -82,8 +94,6 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """What the first turn sends."""
-        from prosa.runtime.messages import Message
-
         if not self.turns:
             return ()
         first = self.turns[0]
@@ -129,8 +139,6 @@ def prepare(
     Raises `FileProblem`, `ProgramRefused` for errors in the chat or its configuration, and `RunError` for a plugin, a
     tool or a provider that there is not.
     """
-    from prosa.runtime.lower.prapti import spoken
-
     work = _preparing(path, choices, around, asked, source)
     done, lowered = work.carried_out()
     own = work.tools(done, lowered)
@@ -171,11 +179,6 @@ class _Preparing:
     asked: ChatOptions
 
     def carried_out(self) -> tuple[Performed, Lowered]:
-        from prosa.app.chat.grants import quiet
-        from prosa.app.chat.layers import include_files
-        from prosa.dialects.prapti.perform import perform
-        from prosa.runtime.lower.prapti import lower
-
         files = include_files(self.root, self.user_dir, _max_size(self.choices, self.around))
         with quiet():
             done = perform([each.layer for each in self.layers], self.registry, files)
@@ -188,8 +191,6 @@ class _Preparing:
 
     def tools(self, done: Performed, lowered: Lowered) -> Tools:
         """What is granted: by flags, and by the line of a file that has the rights of the user itself (X7)."""
-        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS
-
         tools = (lowered.tools or ()) if self._is_own(done.values.get(CHOOSES_TOOLS)) else ()
         sites = (lowered.sites or ()) if self._is_own(done.values.get(CHOOSES_SITES)) else ()
         return granted((*self.asked.tools, *tools, *(f"{SITE}{url}" for url in sites)), self._program)
@@ -200,9 +201,6 @@ class _Preparing:
         return line is not None and line.line.variable is None and any(line.source is each for each in trusted)
 
     def _program(self, spec: str) -> Program:
-        from prosa.adapters.files import find_root
-        from prosa.app.run.load import load_program
-
         if spec in self.asked.tools:
             choices = replace(self.choices, root=self.choices.root or find_root(Path(spec)))
             return load_program(Path(spec), choices, self.around.settings)
@@ -210,10 +208,6 @@ class _Preparing:
 
     def diagnostics(self, lowered: Lowered, beyond: tuple[str, ...], done: Performed) -> tuple[Diagnostic, ...]:
         """Everything that is wrong and changes what is sent, in the order of the files."""
-        from prosa.diagnostics import Problem, Severity
-        from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled
-        from prosa.rules.rank import Policy, ordered, rank
-
         found = [each for layer in self.layers for each in layer.diagnostics]
         for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
             found += rank((each.problem,), each.source, Policy())
@@ -231,12 +225,6 @@ class _Preparing:
 def _preparing(
     path: Path, choices: Options, around: Environment, asked: ChatOptions, source: SourceText | None
 ) -> _Preparing:
-    from prosa.adapters.files import RootedFiles, config_dir, find_root
-    from prosa.adapters.files.trust_store import TrustStore
-    from prosa.app.chat.layers import layers_below, read_layer
-    from prosa.dialects.prapti.built_in import BUILT_IN
-    from prosa.dialects.prapti.commands import Registry
-
     root = RootedFiles(choices.root or find_root(path)).root or path.parent
     user_dir = config_dir(around.environ)
     files = RootedFiles(root, max_size=_max_size(choices, around))
@@ -250,16 +238,11 @@ def _preparing(
 
 
 def _max_size(choices: Options, around: Environment) -> int:
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES
-
     return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
 
 
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:
     """The plugins that the user allows: by a flag, and those that a file with the user's rights loads."""
-    from prosa.app.chat.grants import load_plugins
-    from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
-
     trusted = [each.layer.model for each in layers if each.layer.trusted]
     named = [loads(line) for model in trusted for line in model.actions if line.name == "plugins.load"]
     return load_plugins((*asked.plugins, *(name for name in named if name and name not in BUILT_IN_PLUGINS)))
@@ -267,10 +250,6 @@ def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, 
 
 def _shown(done: Performed, registry: Registry) -> list[NewMessage]:
     """What commands want to be shown, as hidden messages."""
-    from prosa.dialects.prapti.built_in import fenced
-    from prosa.dialects.prapti.configuration import inspected
-    from prosa.dialects.prapti.write import NewMessage
-
     texts = {"tree": inspected(done.values), "plugins": "\n".join(registry.names)}
     names = {"tree": "inspect", "plugins": "plugins"}
     return [NewMessage("_prapti", fenced(texts[each], "text"), names[each]) for each in dict.fromkeys(done.shows)]

@@ -11,11 +11,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
+from prosa.adapters.providers.table import mapped, provider_names, provider_row
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, say_nothing
 from prosa.app.run.jobs import Job
 from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
+from prosa.diagnostics import Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.front import read_front
+from prosa.dialects.magi import read
+from prosa.dialects.magi.context import context_of
+from prosa.dialects.magi.envelope import read_external
+from prosa.document import parse
+from prosa.rules.rank import Policy, rank
+from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import RunError
+from prosa.runtime.limits import Limits
+from prosa.runtime.lower.magi import Granted, given, lower
+from prosa.runtime.parameters import require_allowed
+from prosa.schema import SchemaError
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import Mapped, ProviderRow
@@ -85,8 +100,6 @@ def load_scripts(
 
     Raises `FileProblem`, and `RunError` for a file of instructions that is none.
     """
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
-
     files = RootedFiles(within, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
     source = files.read(document) if isinstance(document, Path) else document
     if isinstance(beside, Path):
@@ -96,11 +109,6 @@ def load_scripts(
 
 def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None) -> ScriptFile:
     """The scripts of a document that was read, or those that came beside it."""
-    from prosa.dialects.front import read_front
-    from prosa.dialects.magi import read
-    from prosa.dialects.magi.envelope import read_external
-    from prosa.document import parse
-
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body))
     scripts = model.scripts
@@ -118,9 +126,6 @@ def _errors(
 ) -> tuple[dict[str, tuple[Diagnostic, ...]], tuple[Diagnostic, ...]]:
     """The errors by the script they lie in, and those that lie in none."""
     from bisect import bisect_right
-
-    from prosa.diagnostics import Severity
-    from prosa.rules.rank import Policy, rank
 
     placed: dict[str, tuple[Diagnostic, ...]] = {}
     unplaced: list[Diagnostic] = []
@@ -155,11 +160,6 @@ class Preparing:
 
     def ready(self, script: Script, text: str | None = None) -> ScriptJob:
         """The job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
-        from prosa.adapters.providers.table import mapped
-        from prosa.dialects.magi.context import context_of
-        from prosa.runtime.limits import Limits
-        from prosa.runtime.lower.magi import Granted, given, lower
-
         row = self.row_of(self.choices.provider or script.fields.text("provider"))
         parameters = mapped(_parameters(script), row, self._api())
         require_sensible(script, parameters)
@@ -190,9 +190,6 @@ class Preparing:
     def row_of(self, name: str | None) -> ProviderRow | None:
         """The provider that flag or block names (M28); None for the user's own choice. Raises `RunError` for one nobody
         knows."""
-        from prosa.adapters.providers.table import provider_names, provider_row
-        from prosa.diagnostics.nearest import nearest
-
         if name is None or not name.strip():
             return None
         own = self.around.settings.providers
@@ -224,8 +221,6 @@ class Preparing:
 
 def require_sensible(script: Script, parameters: Mapped) -> None:
     """Raises `RunError` for parameters that change what a request is (X7), or of which two mean the same."""
-    from prosa.runtime.parameters import require_allowed
-
     require_allowed(_parameters(script))
     require_allowed(parameters.sent)
     for name in parameters.double:
@@ -233,9 +228,6 @@ def require_sensible(script: Script, parameters: Mapped) -> None:
 
 
 def _require_schema(program: Program) -> None:
-    from prosa.runtime.contract import contract_of
-    from prosa.schema import SchemaError
-
     try:
         contract_of(program)
     except SchemaError as error:

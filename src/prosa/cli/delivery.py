@@ -1,0 +1,57 @@
+"""What the commands that run something share: a result on stdout or in a file, JSON, and why something failed.
+
+In: values and errors. Out: text. What could not be written is printed, so that it is not lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from prosa.cli.console import Console
+from prosa.cli.errors import Stopped
+from prosa.cli.parser import WrongUse
+
+
+def require_writable(output: Path | None) -> None:
+    """Refuses what would only fail once the run has been paid for. Raises `WrongUse`."""
+    if output is None:
+        return
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise WrongUse(f"--output {output}: the folder {output.parent} does not exist")
+    if output.is_dir():
+        raise WrongUse(f"--output {output}: is a folder; name a file in it")
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        raise WrongUse(f"--output {output}: may not be written (permission denied)")
+
+
+def deliver(console: Console, value: Any, output: Path | None) -> None:
+    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost."""
+    if output is None:
+        console.out(as_json(value))
+        return
+    from prosa.app.text_files import write_output
+    from prosa.runtime.errors import RunError
+
+    try:
+        write_output(output, f"{as_json(value)}\n")
+    except OSError as error:
+        console.out(as_json(value))
+        message = f"--output {output}: {error.strerror or error}"
+        raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
+
+
+def as_json(value: Any) -> str:
+    """JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def words(error: BaseException) -> str:
+    """Why a run failed, in one line, for the summary and the events."""
+    if isinstance(error, KeyboardInterrupt | Stopped):
+        return "interrupted"
+    text = getattr(error, "message", None) or str(error)
+    return str(text) or type(error).__name__
