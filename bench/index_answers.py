@@ -25,7 +25,7 @@ from bench.peers import corpora
 from bench.rare_words import word
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.graph.graph import Graph
 
 SECONDS = 1.0
@@ -81,7 +81,7 @@ class Measured:
 
 def rows(folder: Path, bare: Path, seconds: float = SECONDS) -> Iterator[Row]:
     """The rows of one corpus."""
-    from prosa.app.corpus import open_corpus
+    from prosa.app.corpus.open import open_corpus
 
     with open_corpus(folder, environ=os.environ) as corpus:
         connection = bare_index.opened(bare)

@@ -16,7 +16,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from prosa.app.corpus import open_corpus
+from prosa.app.corpus.open import open_corpus
 from prosa.corpus.errors import UnknownDocument
 from prosa.corpus.search import DEFAULT_LIMIT, Hit, Search
 from prosa.graph.answers import Links
@@ -62,7 +62,7 @@ class Corpus:
         environ: Mapping[str, str] | None = None,
     ) -> None:
         from prosa.adapters.processes import Pool
-        from prosa.app.corpus import corpus_root
+        from prosa.app.corpus.open import corpus_root
         from prosa.app.settings import settings_for
 
         environ = os.environ if environ is None else environ

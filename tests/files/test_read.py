@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root, find_root
 from prosa.app.check.gather import gather
-from prosa.app.corpus import corpus_root
+from prosa.app.corpus.open import corpus_root
 from prosa.app.site.files import SiteFiles
 from prosa.source import FileProblem, Files
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from prosa.app.corpus import open_corpus
-from prosa.app.move_journal import Journal
-from prosa.app.shelf import CorpusShelf
+from prosa.app.corpus.documents import CorpusDocuments
+from prosa.app.corpus.move import Journal
+from prosa.app.corpus.open import open_corpus
 
 TEXTS = {
     "a.md": "# A\n\n[b](notes/b.md#part) and [[b|the note]]\n",
@@ -38,10 +38,10 @@ def tree(root: Path) -> dict[str, str]:
 
 
 @contextmanager
-def shelf_of(root: Path, cache: Path) -> Iterator[CorpusShelf]:
+def shelf_of(root: Path, cache: Path) -> Iterator[CorpusDocuments]:
     """The corpus below ``root``, with its index in ``cache``."""
     with open_corpus(root, environ=environ(cache)) as corpus:
-        yield CorpusShelf.of(corpus)
+        yield CorpusDocuments.of(corpus)
 
 
 def journal_of(root: Path, cache: Path) -> Journal:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.files import FileChanged
-from prosa.app import moving
-from prosa.app.moving import carry_out, plan_for
+from prosa.app.corpus import move as moving
+from prosa.app.corpus.move import carry_out, plan_for
 from prosa.corpus.moves import Move, MoveRefused, NameRefused, Plan
 from tests.moves.disk import TEXTS, journal_of, shelf_of, tree, write
 
@@ -22,8 +22,8 @@ ID = Move("y.mda", "y.mda", "y1", "why")
 
 
 def planned(root: Path, cache: Path, move: Move) -> Plan:
-    with shelf_of(root, cache) as shelf:
-        return plan_for(move, shelf)
+    with shelf_of(root, cache) as store:
+        return plan_for(move, store)
 
 
 @pytest.fixture
@@ -55,12 +55,12 @@ def test_a_move_writes_others_first_then_the_new_file_and_removes_the_old_last(r
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from prosa.app.moving import Work, plan_for
+from prosa.app.corpus.move import Work, plan_for
 from prosa.corpus.moves import Move
 from tests.moves.disk import journal_of, shelf_of
 root, cache, steps, kept, *move = sys.argv[1:]
-with shelf_of(Path(root), Path(cache)) as shelf:
-    plan = plan_for(Move(*move), shelf)
+with shelf_of(Path(root), Path(cache)) as store:
+    plan = plan_for(Move(*move), store)
 if kept == "kept":
     journal_of(Path(root), Path(cache)).write(plan)
 for number, _ in enumerate(Work(Path(root)).steps(plan), start=1):
@@ -103,8 +103,8 @@ def test_a_journal_finishes_what_cannot_be_planned_again(root: Path, cache: Path
         root = write(tmp_path / f"hijacked{steps}", HIJACKED)
         killed(root, cache, steps, move, "kept")
         journal = journal_of(root, cache)
-        with shelf_of(root, cache) as shelf:
-            carry_out(plan_for(move, shelf, journal), root, journal)
+        with shelf_of(root, cache) as store:
+            carry_out(plan_for(move, store, journal), root, journal)
         rest = {"c.md": "[[a]]\n", "d.md": "[b](a.md)\n"}
         assert tree(root) == {"prosa.toml": "", "A.md": "# A\n", "a.md": "# B\n", **rest}
         assert journal.read() is None
@@ -118,8 +118,8 @@ def test_a_journal_counts_only_while_no_file_is_another(root: Path, cache: Path)
     assert moving.is_under_way(kept, root)
     write(root, {"z.mda": "somebody else\n"})
     assert not moving.is_under_way(kept, root)
-    with shelf_of(root, cache) as shelf:
-        assert "z.mda" not in [change.path for change in plan_for(MOVE, shelf, journal).others]
+    with shelf_of(root, cache) as store:
+        assert "z.mda" not in [change.path for change in plan_for(MOVE, store, journal).others]
     journal.path.write_text("{")
     assert journal.read() is None
 

@@ -9,7 +9,7 @@ import pytest
 
 from prosa.corpus.moves import MoveRefused, NameRefused
 from prosa.dialects.ymj.hashes import payload_hash
-from tests.moves.shelf import Texts, after, plan, plan_id
+from tests.moves.store import Texts, after, plan, plan_id
 
 LINKS = [
     # what stands in d/a.md, what stands there after d/old.md became e/new name.md

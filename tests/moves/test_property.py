@@ -12,7 +12,7 @@ from prosa.corpus.moves.world import World
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
 from tests.moves.corpora import corpora, paths
-from tests.moves.shelf import Texts, after
+from tests.moves.store import Texts, after
 
 QUIET = settings(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]

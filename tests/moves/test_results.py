@@ -7,7 +7,7 @@ import pytest
 from prosa.dialects.magi.result_text import is_edited, region_text
 from prosa.dialects.magi.results import written
 from prosa.source import apply_edits
-from tests.moves.shelf import Texts, after, plan
+from tests.moves.store import Texts, after, plan
 
 SCRIPT = '# D\n\n```ai-script\n{"script-id": "s", "prompt": "p"}\n```\n'
 QUOTED = '# D\n\n> ```ai-script\n> {"script-id": "s", "prompt": "p"}\n> ```\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.app import site_access
+from prosa.app.client import access
 from prosa.app.options import Environment, Options, SiteRights
 from prosa.app.run.jobs import run_program
 from prosa.runtime.errors import LimitExceeded
@@ -38,7 +38,7 @@ def slow(site: Site) -> Site:
 
 def test_x9_a_call_that_takes_too_long_is_a_result(slow: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     program = loaded(tmp_path, f"{slow.url}/p")
-    monkeypatch.setattr(site_access, "CALL_SECONDS", 0.5)
+    monkeypatch.setattr(access, "CALL_SECONDS", 0.5)
     ran = run(program, calls(("mdh__slow", {})), calls(("mdh__slow_change", {"body": {}})), allow_actions=True)
     assert ran.error is None and not slow.held.is_set()
     assert ran.results[0] == "error: 127.0.0.1 did not answer within 0.5 s"

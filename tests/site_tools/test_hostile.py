@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.app import site_access, site_page
+from prosa.app.client import access, session
 from prosa.dialects.markdownlang.names import MAX_TOOL_NAME, action_tool_name
 from prosa.site.offer import MAX_ACTION, MAX_NAME, MAX_PARAMETERS, Offer, offer_of
 from tests.site_tools.runs import Ran, calls, loaded, run, visit
@@ -30,7 +30,7 @@ def action(name: str, **more: Any) -> dict[str, Any]:
 
 def test_x9_ten_thousand_actions_are_counted_and_not_offered(site: Site, tmp_path: Path):
     ran = on(site, tmp_path, *(action(f"a{at}") for at in range(10_000)))
-    assert len(ran.names(1)) == site_page.MAX_ACTIONS + 1
+    assert len(ran.names(1)) == session.MAX_ACTIONS + 1
     assert ran.results[0].endswith("- not offered: 9,936 more")
 
 
@@ -38,7 +38,7 @@ def test_x9_schemas_of_a_page_are_bounded_together(site: Site, tmp_path: Path):
     long = {"properties": {"q": {"type": "string", "description": "x" * 15_000}}}
     ran = on(site, tmp_path, *(action(f"a{at}", query=long) for at in range(40)))
     sent = sum(len(json.dumps(tool.parameters)) for tool in ran.requests[1].tools)
-    assert 1 < len(ran.names(1)) < 40 and sent < site_page.MAX_SCHEMAS + 2_000
+    assert 1 < len(ran.names(1)) < 40 and sent < session.MAX_SCHEMAS + 2_000
     assert "- not offered: " in ran.results[0]
 
 
@@ -104,7 +104,7 @@ def test_errors_of_a_site_are_cut_and_reasons_cleaned(site: Site, tmp_path: Path
 
 
 def test_x9_a_run_makes_so_many_requests_and_no_more(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(site_access, "MAX_REQUESTS", 3)
+    monkeypatch.setattr(access, "MAX_REQUESTS", 3)
     ran = run(loaded(tmp_path, site.url), *(visit("/ferries") for _ in range(4)))
     assert [result.startswith("page: ") for result in ran.results] == [True, True, False, False]
     assert len(site.asked) == 3 and "no further one" in ran.results[3]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.sqlite.asking import ask
-from prosa.app.corpus import corpus_root, open_corpus
+from prosa.app.corpus.open import corpus_root, open_corpus
 from prosa.cli.main import main
 from prosa.corpus.errors import IndexProblem
 from prosa.render.rows import render_csv, render_jsonl_rows, render_table, rows_objects

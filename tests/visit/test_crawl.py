@@ -11,8 +11,8 @@ import pytest
 
 from prosa.adapters.files.copy_store import JOURNAL, STATE, CopyStore
 from prosa.adapters.http.exchange import Bounds
-from prosa.app.crawling import Copied, Crawl, CrawlLimits
-from prosa.app.site_client import on_this_machine
+from prosa.app.client.crawl import Copied, Crawl, CrawlLimits
+from prosa.app.client.requests import on_this_machine
 from prosa.cli.main import main
 from tests.visit.site import BOATS, FERRY, HARBOUR, ONE, RULES, TIDES, Site, markdown, moved
 from tests.visit.visiting import copied, visit

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from prosa.adapters.files.copy_store import JOURNAL, STATE, CopyStore
-from prosa.app.copy_records import CopyRecords, PageRecord
+from prosa.app.client.copy_writer import CopyRecords, PageRecord
 from prosa.source import FileProblem
 from tests.visit.site import FERRY, Site, markdown
 from tests.visit.test_crawl import WHOLE

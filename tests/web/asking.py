@@ -166,7 +166,7 @@ def put(root: Path, path: str, content: str | bytes) -> Path:
 @contextmanager
 def cold(folder: Path, files: Files, **options: Any) -> Iterator[Served]:
     """The same while its index is being built, and never done."""
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.errors import IndexProblem
 
     ended = Event()

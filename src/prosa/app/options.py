@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from prosa.app.site_permission import Declared
+    from prosa.app.client.rights import Declared
     from prosa.settings import Settings
 
 DEFAULT_MODEL = "gpt-4o"
@@ -45,7 +45,7 @@ class SiteRights:
 
     def __post_init__(self) -> None:
         if self.actions:
-            from prosa.app.site_permission import permission
+            from prosa.app.client.rights import permission
 
             for text in self.actions:
                 permission(text)
@@ -55,7 +55,7 @@ class SiteRights:
         that the user named, as they were when the run began."""
         if self.allow_actions or not self.actions:
             return self.allow_actions
-        from prosa.app.site_permission import permission
+        from prosa.app.client.rights import permission
 
         return any(permission(text).holds(action, named) for text in self.actions)
 

@@ -35,7 +35,7 @@ def failed(answer: Answer, console: Console) -> int:
 
 def shown(answer: Answer) -> str | None:
     """The text of an answer; None where it is none."""
-    from prosa.app.site_client import json_of
+    from prosa.app.client.requests import json_of
     from prosa.render.json import dump
 
     value = json_of(answer)

@@ -10,14 +10,14 @@ from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.site_client import SiteClient
+    from prosa.app.client.requests import SiteClient
     from prosa.site.contract import Contract
     from prosa.site.request import Request
 
 
 def walk(client: SiteClient, contract: Contract, request: Request, limit: int | None, console: Console) -> int:
     """0 at the last page, and after as many as the user asked for; 1 where the walk cannot go on."""
-    from prosa.app.site_client import json_of
+    from prosa.app.client.requests import json_of
     from prosa.render.json import dump
     from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
     from prosa.site.problems import PageProblem

@@ -98,7 +98,7 @@ def _whole(args: argparse.Namespace, console: Console) -> dict[str, Any]:
 
 def _token(contract: Contract, args: argparse.Namespace, console: Console, site_root: str) -> str | None:
     """The token of this call, else the one that the user's settings name for the site, where the action wants one."""
-    from prosa.app.site_tokens import site_tokens
+    from prosa.app.client.tokens import site_tokens
     from prosa.site.origin import origin_of
     from prosa.site.request import root_of
 

@@ -19,8 +19,8 @@ from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
-    from prosa.app.site_client import SiteClient
-    from prosa.app.site_tokens import SiteTokens
+    from prosa.app.client.requests import SiteClient
+    from prosa.app.client.tokens import SiteTokens
     from prosa.site.contract import Contract
     from prosa.site.request import Request
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def call_site(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where the site or the network fails. Raises `WrongUse` and `RequestError`."""
     from prosa.adapters.http.problems import HttpProblem
-    from prosa.app.site_client import SiteClient
+    from prosa.app.client.requests import SiteClient
 
     try:
         with SiteClient(bounds(args, args.node), _tokens(args, console)) as client:
@@ -39,7 +39,7 @@ def call_site(args: argparse.Namespace, console: Console) -> int:
 
 def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
     """The tokens for the page itself, which a closed site asks for; none is sent before it does."""
-    from prosa.app.site_tokens import NO_TOKENS, site_tokens
+    from prosa.app.client.tokens import NO_TOKENS, site_tokens
 
     try:
         return replace(site_tokens(args.node, given_token(args, console), console.environ), eager=False)

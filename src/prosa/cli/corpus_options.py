@@ -19,7 +19,7 @@ from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.graph.node import Node
 
 MOST_WARNINGS = 5
@@ -47,7 +47,7 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
     """The corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that cannot
     be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
     from prosa.adapters.processes import Pool, worker_count
-    from prosa.app.corpus import corpus_root, open_corpus
+    from prosa.app.corpus.open import corpus_root, open_corpus
     from prosa.app.settings import settings_for
     from prosa.cli.progress import progress
     from prosa.render.plain import safe

@@ -8,7 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from prosa.app.embedding import EmbeddingChoice
+    from prosa.app.corpus.embedding import EmbeddingChoice
 
 
 def add_embedding(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,6 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
     """What the flags of `add_embedding` say."""
-    from prosa.app.embedding import EmbeddingChoice
+    from prosa.app.corpus.embedding import EmbeddingChoice
 
     return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env)

@@ -18,7 +18,7 @@ from prosa.cli.embedding_options import add_embedding, embedding_choice
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.enrich import Enriched, Wish
+    from prosa.app.corpus.enrich import Enriched, Wish
     from prosa.corpus.embedding import Embedder
 
 
@@ -39,8 +39,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every record is as wanted; 1 when one was left alone that should have been written."""
-    from prosa.app.embedding import choose_embedder
-    from prosa.app.enrich import Wish
+    from prosa.app.corpus.embedding import choose_embedder
+    from prosa.app.corpus.enrich import Wish
     from prosa.cli.stopping import run_stoppable
     from prosa.cli.surroundings import surroundings
 
@@ -66,7 +66,7 @@ def _classified(groups: Sequence[Group], console: Console) -> frozenset[Path]:
     which. Raises `IndexProblem`."""
     from prosa.adapters.processes import Pool, worker_count
     from prosa.adapters.sqlite.vectors import classified_paths
-    from prosa.app.corpus import open_corpus
+    from prosa.app.corpus.open import open_corpus
 
     found, count = set[Path](), worker_count()
     workers = Pool(count) if count > 1 else None
@@ -80,8 +80,8 @@ def _classified(groups: Sequence[Group], console: Console) -> frozenset[Path]:
 
 
 async def _enrich(groups: Sequence[Group], wish: Wish, found: list[Enriched], console: Console) -> None:
-    from prosa.app.embedding import vectors_of
-    from prosa.app.enrich import enrich
+    from prosa.app.corpus.embedding import vectors_of
+    from prosa.app.corpus.enrich import enrich
     from prosa.app.run.world import system_clock
     from prosa.cli.progress import progress
     from prosa.rules.policy import Profile

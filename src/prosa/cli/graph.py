@@ -20,7 +20,7 @@ from prosa.document.references import Origin
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.graph.graph import Graph
     from prosa.graph.node import Node
     from prosa.graph.selection import Selection, Wish
@@ -130,7 +130,7 @@ def _report(corpus: OpenCorpus, selection: Selection, args: argparse.Namespace) 
     graph = Graph(selection.nodes, written, tuple(edge for edge in selection.edges if edge.derived))
     read: tuple[Compared, ...] = ()
     if args.report == "contradictions":
-        from prosa.app.contradictions import read_contradictions
+        from prosa.app.corpus.contradictions import read_contradictions
 
         read = read_contradictions(graph, corpus.files, corpus.root)
     return (report_json if args.format == "json" else report_text)(graph, args.report, read)

@@ -15,7 +15,7 @@ from prosa.cli.watch_corpus import add_watch_option, watched
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.found import Refreshed
 
 MAX_UNREADABLE = 20

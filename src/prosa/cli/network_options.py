@@ -35,7 +35,7 @@ def seconds(text: str) -> float:
 def bounds(args: argparse.Namespace, url: str) -> Bounds:
     """The bounds that the arguments ask for; ``url`` is the one that the user typed. Raises `WrongUse`."""
     from prosa.adapters.http.exchange import Bounds
-    from prosa.app.site_client import on_this_machine
+    from prosa.app.client.requests import on_this_machine
     from prosa.cli.check_options import size_in_bytes
 
     default = Bounds()

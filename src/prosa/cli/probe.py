@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _site(args: argparse.Namespace, console: Console) -> Report:
-    from prosa.app.probing import probe_url
+    from prosa.app.client.probe import probe_url
     from prosa.cli.network_options import bounds
     from prosa.cli.progress import progress
     from prosa.site.origin import origin_of
@@ -76,7 +76,7 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
 
 def _folder(args: argparse.Namespace) -> Report:
     from prosa.app.check.gather import gather
-    from prosa.app.probing import probe_folder
+    from prosa.app.client.probe import probe_folder
     from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
     from prosa.rules.policy import Profile
 

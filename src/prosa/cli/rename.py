@@ -17,8 +17,8 @@ from prosa.render.plain import safe
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
-    from prosa.app.move_journal import Journal
+    from prosa.app.corpus.move import Journal
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.moves import Move, Plan
     from prosa.graph.record import Record
 
@@ -40,9 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when the plan holds and was carried out, or shown; 1 when it would do harm. Raises `WrongUse`."""
-    from prosa.app.move_journal import Journal
-    from prosa.app.moving import carry_out, plan_for
-    from prosa.app.shelf import CorpusShelf
+    from prosa.app.corpus.documents import CorpusDocuments
+    from prosa.app.corpus.move import Journal, carry_out, plan_for
     from prosa.corpus.moves import MoveRefused, NameRefused
 
     if args.write:
@@ -51,12 +50,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json prints the plan")
     place = place_of(args.what)
     with opened(place, args, console) as corpus:
-        shelf = CorpusShelf.of(corpus, given=args.root is not None)
+        store = CorpusDocuments.of(corpus, given=args.root is not None)
         journal = Journal.of(corpus.root, console.environ)
         _say_unfinished(journal, args, console)
         unreadable = [(_below(corpus.root, each.path), each.reason) for each in corpus.report.unreadable]
         try:
-            plan = plan_for(_move(args, place, corpus, shelf.known), shelf, journal)
+            plan = plan_for(_move(args, place, corpus, store.known), store, journal)
         except NameRefused as refused:
             raise WrongUse(refused.message, hint=refused.hint) from None
         except MoveRefused as refused:
@@ -129,7 +128,7 @@ def _below(root: Path, path: Path) -> str:
 
 def _say_unfinished(journal: Journal, args: argparse.Namespace, console: Console) -> None:
     """A move that was cut short, where another one is asked for now."""
-    from prosa.app.moving import is_under_way
+    from prosa.app.corpus.move import is_under_way
 
     kept = journal.read()
     if kept is None or not is_under_way(kept, journal.root):

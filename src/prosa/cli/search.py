@@ -18,7 +18,7 @@ from prosa.cli.search_options import Named, add_search_options, named, search_of
 from prosa.cli.watch_corpus import add_watch_option, watched
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.embedding import Embedder
     from prosa.corpus.search import Hit, Search
 
@@ -66,7 +66,7 @@ def similar_hits(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
     """Documents like the one at ``path``: by the rare words and the links that they share, and by vectors where the
     index has some. Nothing is sent anywhere."""
     from prosa.adapters.sqlite.similar import similar
-    from prosa.app.semantic import similar_by_vectors
+    from prosa.app.corpus.semantic import similar_by_vectors
 
     statement = "SELECT id FROM document WHERE path = ?"
     (number,) = corpus.index.connection().execute(statement, (path,)).fetchone()
@@ -76,7 +76,7 @@ def similar_hits(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
 def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
     """What full text finds, fused with what lies near the query as a vector. Sends the query, and sections that have
     no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
-    from prosa.app.embedding import choose_embedder
+    from prosa.app.corpus.embedding import choose_embedder
     from prosa.cli.stopping import run_stoppable
     from prosa.cli.surroundings import surroundings
 
@@ -85,8 +85,8 @@ def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, c
 
 
 async def _by_meaning(corpus: OpenCorpus, asked: Search, embedder: Embedder, console: Console) -> list[Hit]:
+    from prosa.app.corpus.semantic import make_vectors, semantic_search
     from prosa.app.run.world import system_clock
-    from prosa.app.semantic import make_vectors, semantic_search
     from prosa.cli.progress import progress
 
     def show(done: int, total: int) -> None:

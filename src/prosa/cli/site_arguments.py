@@ -71,7 +71,7 @@ def require_no_sites(args: argparse.Namespace) -> None:
 
 def _permission(text: str) -> str:
     """A text that names actions, as it is."""
-    from prosa.app.site_permission import permission
+    from prosa.app.client.rights import permission
 
     try:
         permission(text)

@@ -17,7 +17,7 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.run_arguments import count
 
 if TYPE_CHECKING:
-    from prosa.app.site_client import SiteClient
+    from prosa.app.client.requests import SiteClient
     from prosa.site.node import SiteNode
 
 MOST_STEPS = 100
@@ -100,8 +100,8 @@ def _check_flags(args: argparse.Namespace) -> None:
 
 
 def _visit(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.site_client import SiteClient
-    from prosa.app.site_tokens import site_tokens
+    from prosa.app.client.requests import SiteClient
+    from prosa.app.client.tokens import site_tokens
 
     tokens = site_tokens(args.node, given_token(args, console), console.environ)
     with SiteClient(bounds(args, args.node), tokens) as client:
@@ -125,7 +125,7 @@ def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) ->
 
 def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
     """The index of the node's site (HA1); empty where it has none."""
-    from prosa.app.site_client import json_of
+    from prosa.app.client.requests import json_of
     from prosa.site.follow import index_of, index_urls
 
     for url in index_urls(node.url):

@@ -14,7 +14,7 @@ from prosa.cli.network_options import bounds
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.crawling import Copied, CrawlSummary
+    from prosa.app.client.crawl import Copied, CrawlSummary
 
 _QUIET = ("moved", "same")
 """What becomes of a URL that is no news for people: another line tells of the page."""
@@ -23,7 +23,7 @@ _QUIET = ("moved", "same")
 def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     """0; 1 where a file was not written because it is not of the copy. Raises `WrongUse`, `HttpProblem`, `RunError`."""
     from prosa.adapters.files.copy_store import CopyStore
-    from prosa.app.crawling import MAX_DEPTH, MAX_PAGES, MOST_PAGES, Crawl, CrawlLimits
+    from prosa.app.client.crawl import MAX_DEPTH, MAX_PAGES, MOST_PAGES, Crawl, CrawlLimits
 
     if folder.exists() and not folder.is_dir():
         raise WrongUse(f"{folder}: is no folder")

@@ -23,7 +23,7 @@ def watched(args: argparse.Namespace, console: Console, place: Path | None, once
     until Ctrl-C. Raises `WrongUse` where the library for that is not installed."""
     if not args.watch:
         return once()
-    from prosa.app.corpus import corpus_root
+    from prosa.app.corpus.open import corpus_root
     from prosa.cli.watch_documents import watch_folders
 
     root = corpus_root(place, Path(args.root) if args.root else None)

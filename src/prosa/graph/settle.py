@@ -1,4 +1,4 @@
-"""Settling: which documents a reference means, once it is known where to look (X21).
+"""CopyWriter: which documents a reference means, once it is known where to look (X21).
 
 In: a reference, the tiers it looks under, and names. Out: a `Resolution`. It never guesses: several documents that fit
 equally well are all named.

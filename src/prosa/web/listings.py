@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from prosa.app.site.cold import folder_now
 from prosa.app.site.live import LiveSite
+from prosa.app.site.unindexed import folder_now
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.listing import folder_above, listing_of
 from prosa.site.view import Form, NodeView

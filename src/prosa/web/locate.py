@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from prosa.app.site.cold import has_published
 from prosa.app.site.files import Place
 from prosa.app.site.live import LiveSite
+from prosa.app.site.unindexed import has_published
 from prosa.dialects.mdh.url import NODE_ROOT, exact_url, is_readme, is_reserved
 from prosa.site import layout
 from prosa.site.assets import NAMED, asset_type, suffix_of

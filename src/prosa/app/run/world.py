@@ -47,8 +47,8 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
 
     if not any(each.sites for each in reachable(program)):
         return None
-    from prosa.app.site_access import site_access
-    from prosa.app.site_session import LiveSites
+    from prosa.app.client.access import site_access
+    from prosa.app.client.session import LiveSites
 
     return LiveSites(site_access(choices.site_rights, around, program.sites))
 

@@ -18,7 +18,7 @@ from prosa.site.listing import listing_id
 from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.app.site.catalogue import Catalogue
     from prosa.app.site.live import LiveSite
 

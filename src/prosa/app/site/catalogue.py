@@ -1,27 +1,31 @@
 """What a site knows of all its nodes at one moment: which are published, where they live, what is in which folder.
 
-In: an index. Out: a `Catalogue`, frozen; a newer one replaces it. Documents that may not be shown are in none (X23).
+In: an index. Out: a `Catalogue`, frozen; a newer one replaces it. Documents that may not be shown are in none (X23). It
+names the files beside documents too: those that published documents lead to (HA5, HA16), and those whose URLs mean
+something else (HA7).
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 
-from prosa.app.site.linked import linked_files
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import (
     FOLDER_PAGES,
     NODE_ROOT,
+    RESERVED,
     SUFFIXES,
     decoded,
     exact_url,
     is_reserved,
+    resolve,
     route_url,
     standing_readmes,
 )
@@ -29,6 +33,26 @@ from prosa.site.identity import type_of
 from prosa.site.layout import LayoutName, asked, url_of
 from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
+
+_LINKS = "SELECT d.path, e.target FROM edge e JOIN document d ON d.id = e.document WHERE e.state = 'file'"
+_SCHEMAS = """SELECT d.path, m.text FROM metadata m JOIN document d ON d.id = m.document
+  WHERE m.key IN ('actions.body_schema', 'actions.response_schema', 'action.body_schema', 'action.response_schema')
+    AND m.kind = 'text'"""
+
+
+def linked_files(connection: sqlite3.Connection, published: Collection[str]) -> frozenset[str]:
+    """The paths. Whether a file is there, and may be seen, is looked at when it is asked for."""
+    return frozenset(_linked(connection, published))
+
+
+def _linked(connection: sqlite3.Connection, published: Collection[str]) -> Iterator[str]:
+    for question in (_LINKS, _SCHEMAS):
+        for path, target in connection.execute(question):
+            if path in published:
+                found = resolve(f"/{path}", target)
+                if not found.origin:
+                    yield found.path[1:]
+
 
 _ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.classification, d.visibility, i.text, t.text,
     r.text
@@ -203,3 +227,15 @@ def _steps(path: str) -> Iterator[tuple[str, str]]:
         inner = path[: at + 1]
         yield outer, inner
         outer, at = inner, path.find("/", at + 1)
+
+
+def hidden_files(root: Path, rows: Sequence[NodeRow]) -> Iterator[tuple[str, str]]:
+    """The files, by their path below the root, and why they cannot be read."""
+    for name in RESERVED:
+        if (root / name).is_file():
+            yield name, "the site makes its own"
+    for row in rows:
+        suffix = next((each for each in SUFFIXES if row.path.endswith(each)), "")
+        twin = f"{row.path.removesuffix(suffix)}.json"
+        if (root / twin).is_file():
+            yield twin, f"it is the JSON form of {row.path!r}"

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.app.options import say_nothing
 from prosa.app.site.attachments import Attachments
-from prosa.app.site.catalogue import Catalogue, read_catalogue
+from prosa.app.site.catalogue import Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import Place, SiteFiles
-from prosa.app.site.hidden import hidden_files
-from prosa.app.site.lending import SUFFIX, Lenders, LendingFile, LentFields, facets_at, facets_of_lender
+from prosa.app.site.inheritance import SUFFIX, FieldLender, LentFields, MetaFiles, facets_at, facets_of_lender
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.published import is_published
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme, is_reserved
@@ -30,7 +29,7 @@ from prosa.site.view import NodeView
 from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.found import Scan
     from prosa.dialects.reading import DialectReading
     from prosa.rules.looking import Workers
@@ -82,11 +81,11 @@ class LiveSite:
 
     files: SiteFiles = field(init=False)
     attachments: Attachments = field(init=False, repr=False)
-    _metas: Lenders = field(init=False, repr=False)
+    _metas: MetaFiles = field(init=False, repr=False)
     rules: int = 0
     """Grows with every change of what meta files say of others."""
 
-    _lenders: tuple[LendingFile, ...] | None = None
+    _lenders: tuple[FieldLender, ...] | None = None
     _looked: Event = field(default_factory=Event, repr=False)
     _wake: Event = field(default_factory=Event, repr=False)
     _stop: Event = field(default_factory=Event, repr=False)
@@ -100,7 +99,7 @@ class LiveSite:
     def __post_init__(self) -> None:
         self.files = SiteFiles(self.root, self.max_size)
         self.attachments = Attachments(self.files)
-        self._metas = Lenders(self.files.reader)
+        self._metas = MetaFiles(self.files.reader)
 
     def start(self) -> None:
         """Begins to look at the files."""
@@ -167,7 +166,7 @@ class LiveSite:
                 return None
         return self._view(path, reading, self._metas.lent(reading, path, lambda by: self._is_shown(by, lenders)))
 
-    def _is_shown(self, meta: str, lenders: tuple[LendingFile, ...]) -> bool:
+    def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
         """Whether a meta file is published itself."""
         facets = facets_of_lender(meta, lenders) if self.files.may_be_seen(meta) else None
         return facets is not None and is_published(facets, private=self.options.private)
@@ -237,7 +236,7 @@ class LiveSite:
         """What meta files say of others counts without an index too. Where even that cannot be known, nothing is
         shown."""
         from prosa.adapters.files.scan import scan
-        from prosa.app.corpus import hints_of
+        from prosa.app.corpus.open import hints_of
 
         with self._asking:
             self._corpus = None
@@ -267,7 +266,7 @@ class LiveSite:
         self._looked.set()
 
     def _opened(self, workers: Workers | None) -> AbstractContextManager[OpenCorpus]:
-        from prosa.app.corpus import open_corpus
+        from prosa.app.corpus.open import open_corpus
 
         return open_corpus(
             self.root,

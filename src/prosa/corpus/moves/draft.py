@@ -1,6 +1,6 @@
 """A plan in the making: the new text of each document that a move concerns, read again as it will be read.
 
-In: the move, the shelf, the world before and as it is expected to be. Out: `Change`s, with the records that the new
+In: the move, the store, the world before and as it is expected to be. Out: `Change`s, with the records that the new
 texts give. A document that is not what the index knows is refused: it changed a moment ago.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from prosa.corpus.moves.move import Move
 from prosa.corpus.moves.rewrite import rewritten
-from prosa.corpus.moves.shelf import Shelf
+from prosa.corpus.moves.store import DocumentStore
 from prosa.corpus.moves.world import World
 from prosa.corpus.moves.writing import write
 from prosa.dialects.magi.model import MagiModel
@@ -45,7 +45,7 @@ class Draft:
     """What has been made so far: the changes, and the readings before and after, by the old path."""
 
     move: Move
-    shelf: Shelf
+    store: DocumentStore
     before: World
     expected: World
     changes: dict[str, Change] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Draft:
 
     def add(self, path: str) -> None:
         """Rewrites what must be rewritten in a document. Raises `MoveRefused`, `FileProblem`."""
-        reading = self.shelf.reading(path)
+        reading = self.store.reading(path)
         _check_known(reading, self.before.records[path])
         edits = rewritten(reading, path, self.move, self.before, self.expected)
         self._put(path, reading, self._text(path, reading, edits) if edits else reading.front.source.text, edits)
@@ -64,7 +64,7 @@ class Draft:
         texts = {path: change.after for path, change in self.changes.items() if change.after != change.before.text}
         for path, text in kept_attachments(self.before, digests, texts, self._record).items():
             change = self.changes.get(path)
-            reading = self.readings[path][0] if change else self.shelf.reading(path)
+            reading = self.readings[path][0] if change else self.store.reading(path)
             self._put(path, reading, text, change.edits if change else ())
 
     def records(self) -> dict[str, Record]:
@@ -73,11 +73,11 @@ class Draft:
 
     def _put(self, path: str, reading: DialectReading[object], text: str, edits: tuple[Edit, ...]) -> None:
         new_path = self.move.path_after(path)
-        self.readings[path] = reading, self.shelf.reread(new_path, text)
+        self.readings[path] = reading, self.store.reread(new_path, text)
         self.changes[path] = Change(path, new_path, reading.front.source, text, edits)
 
     def _record(self, path: str, text: str | None) -> YmjModel:
-        model = (self.shelf.reading(path) if text is None else self.shelf.reread(path, text)).model_of(YMJ)
+        model = (self.store.reading(path) if text is None else self.store.reread(path, text)).model_of(YMJ)
         assert model is not None, "only a record has attachments"
         return model
 
@@ -87,7 +87,7 @@ class Draft:
         text = apply_edits(source.text, edits)
         text = apply_edits(text, reading.dialect.after_fix(source, SourceText(text, source.path)))
         model = reading.model_of(MAGI)
-        after = self.shelf.reread(path, text).model_of(MAGI) if model is not None and model.regions else None
+        after = self.store.reread(path, text).model_of(MAGI) if model is not None and model.regions else None
         return apply_edits(text, kept_results(model, edits, after)) if model is not None and after is not None else text
 
 

@@ -1,7 +1,7 @@
 """The plan of a move: every text that changes, and what the reader should know. Nothing is written here.
 
-In: a `Move` and a `Shelf`. Out: `Plan`, or `MoveRefused`. The plan holds because it was tried: the changed texts are
-read again, and every reference of the corpus leads where it led before, but for the new name.
+In: a `Move` and a `DocumentStore`. Out: `Plan`, or `MoveRefused`. The plan holds because it was tried: the changed
+texts are read again, and every reference of the corpus leads where it led before, but for the new name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from prosa.corpus.moves.checks import check_move, check_result, notes_of
 from prosa.corpus.moves.draft import Change, Draft
 from prosa.corpus.moves.effects import Effects, Note, effects
 from prosa.corpus.moves.move import Move
-from prosa.corpus.moves.shelf import Shelf
+from prosa.corpus.moves.store import DocumentStore
 from prosa.corpus.moves.world import World
 from prosa.graph.names import Key
 from prosa.graph.record import Record
@@ -37,15 +37,15 @@ class Plan:
         return sum(len(change.edits) for change in (*self.others, self.moved))
 
 
-def plan_move(move: Move, shelf: Shelf) -> Plan:
+def plan_move(move: Move, store: DocumentStore) -> Plan:
     """The plan. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read any more."""
-    before = World.of(shelf.records(), given=shelf.given)
+    before = World.of(store.records(), given=store.given)
     check_move(move, before)
     expected = before.with_records({move.path: _expected(before.records[move.path], move)})
     found = effects(move, before, expected, _touched(before, expected, {move.path: move.new_path}))
     found.refuse()
-    draft = Draft(move, shelf, before, expected)
-    for path in sorted({*found.referring, *_mentioning(move, shelf), move.path} & before.records.keys()):
+    draft = Draft(move, store, before, expected)
+    for path in sorted({*found.referring, *_mentioning(move, store), move.path} & before.records.keys()):
         draft.add(path)
     draft.keep_attachments()
     records = draft.records()
@@ -58,11 +58,11 @@ def plan_move(move: Move, shelf: Shelf) -> Plan:
     return Plan(move, draft.changes[move.path], changed, notes)
 
 
-def _mentioning(move: Move, shelf: Shelf) -> Iterator[str]:
+def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
     """The documents that may name the one that moves in a way that is no reference."""
     if not move.changes_id:
         mentioned = mentions(move.path)
-        yield from (path for path, text in shelf.texts() if mentioned(text))
+        yield from (path for path, text in store.texts() if mentioned(text))
 
 
 def _expected(record: Record, move: Move) -> Record:

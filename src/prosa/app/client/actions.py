@@ -16,13 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from prosa.app.site_access import SiteAccess
+from prosa.app.client.access import SiteAccess
 from prosa.render.plain import safe
 from prosa.runtime.ports import ToolResult
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
-    from prosa.app.site_permission import Declared
+    from prosa.app.client.rights import Declared
     from prosa.site.offer import Offer
     from prosa.site.origin import Origin
     from prosa.site.request import Request
@@ -56,7 +56,7 @@ class OfferedAction:
     @property
     def declared(self) -> Declared:
         """What a permission for it is bound to."""
-        from prosa.app.site_permission import declared
+        from prosa.app.client.rights import declared
 
         return declared(self.offer.contract, self.origin)
 
@@ -172,7 +172,7 @@ class OfferedAction:
 
     def _result(self, request: Request, answer: Answer) -> ToolResult:
         """The answer for the model: JSON without needless spaces, other text as it is, and the way to the next page."""
-        from prosa.app.site_client import json_of
+        from prosa.app.client.requests import json_of
 
         value = json_of(answer)
         text = _text(answer, value)
@@ -214,7 +214,7 @@ def cleaned(text: str) -> str:
 
 
 def _is_permission(text: str) -> bool:
-    from prosa.app.site_permission import permission
+    from prosa.app.client.rights import permission
 
     try:
         permission(text)

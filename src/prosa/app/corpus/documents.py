@@ -1,7 +1,7 @@
 """An open corpus as the planner of a move needs it (`prosa.corpus.moves`).
 
-In: a corpus whose index is up to date. Out: a `Shelf`: what the index knows of every document, and the documents
-themselves, read anew where their text counts.
+In: a corpus whose index is up to date. Out: a `DocumentStore`: what the index knows of every document, and the
+documents themselves, read anew where their text counts.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 
 if TYPE_CHECKING:
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusShelf:
-    """Meets `Shelf`. ``known`` are the records by path; ``given`` says that the user named the root (`--root`)."""
+class CorpusDocuments:
+    """Meets `DocumentStore`. ``known`` are the records by path; ``given`` says that the user named the root
+    (`--root`)."""
 
     corpus: OpenCorpus
     known: Mapping[str, Record]
     given: bool = False
 
     @classmethod
-    def of(cls, corpus: OpenCorpus, *, given: bool = False) -> CorpusShelf:
+    def of(cls, corpus: OpenCorpus, *, given: bool = False) -> CorpusDocuments:
         """The documents of a corpus. Raises `IndexProblem`."""
         from prosa.adapters.sqlite.linking import stored_records
 
@@ -42,11 +43,11 @@ class CorpusShelf:
         """The folder that paths are relative to."""
         return self.corpus.root
 
-    def without(self, path: str) -> CorpusShelf:
+    def without(self, path: str) -> CorpusDocuments:
         """The same without one document."""
         return replace(self, known={name: record for name, record in self.known.items() if name != path})
 
-    def visible(self) -> CorpusShelf:
+    def visible(self) -> CorpusDocuments:
         """The same without what lies in hidden folders."""
         return replace(self, known={name: record for name, record in self.known.items() if not is_hidden(name)})
 

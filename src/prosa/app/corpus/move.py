@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from prosa.adapters.files import FileChanged, RootedFiles, replace_file
+from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
 from prosa.adapters.files.gitignore import ignored_in
-from prosa.app.move_journal import Journal
-from prosa.app.shelf import CorpusShelf
+from prosa.app.corpus.documents import CorpusDocuments
 from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.effects import Note
-from prosa.source import FileProblem
+from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden
 
 
@@ -30,7 +31,7 @@ class NotPutBack(OSError):
     """A move failed, and so did putting back what was written before. The message names the files."""
 
 
-def plan_for(move: Move, shelf: CorpusShelf, journal: Journal | None = None) -> Plan:
+def plan_for(move: Move, store: CorpusDocuments, journal: Journal | None = None) -> Plan:
     """The plan of a move of files. Raises `MoveRefused` and `FileProblem`.
 
     A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
@@ -38,34 +39,34 @@ def plan_for(move: Move, shelf: CorpusShelf, journal: Journal | None = None) -> 
     only where one of them moves.
     """
     if not is_hidden(move.path):
-        visible = shelf.visible()
+        visible = store.visible()
         plan = _plan_among(move, visible, journal)
-        return replace(plan, notes=(*plan.notes, *_left_alone(move, shelf, visible)))
-    return _plan_among(move, shelf, journal)
+        return replace(plan, notes=(*plan.notes, *_left_alone(move, store, visible)))
+    return _plan_among(move, store, journal)
 
 
-def _left_alone(move: Move, shelf: CorpusShelf, visible: CorpusShelf) -> Iterator[Note]:
+def _left_alone(move: Move, store: CorpusDocuments, visible: CorpusDocuments) -> Iterator[Note]:
     """The documents in hidden folders that name the one that moves: they are written only when one of them moves."""
     name = move.old_id if move.changes_id else Path(move.path).stem
-    for path, text in shelf.texts():
+    for path, text in store.texts():
         if path not in visible.known and (at := text.find(name)) >= 0:
             line = text.count("\n", 0, at) + 1
             yield Note(path, line, f"mentions `{name}` and is left as it is: it lies in a hidden folder")
 
 
-def _plan_among(move: Move, shelf: CorpusShelf, journal: Journal | None) -> Plan:
+def _plan_among(move: Move, store: CorpusDocuments, journal: Journal | None) -> Plan:
     kept = journal.read() if journal else None
-    if kept is not None and kept.move == move and is_under_way(kept, shelf.root):
+    if kept is not None and kept.move == move and is_under_way(kept, store.root):
         return kept
     if move.changes_id:
-        return plan_move(move, shelf)
-    _check_places(move, shelf.root)
-    new = shelf.root / move.new_path
-    if not os.path.lexists(new) or _only_case(shelf.root / move.path, new):
-        return plan_move(move, shelf)
+        return plan_move(move, store)
+    _check_places(move, store.root)
+    new = store.root / move.new_path
+    if not os.path.lexists(new) or _only_case(store.root / move.path, new):
+        return plan_move(move, store)
     taken = NameRefused(f"{move.new_path} exists already", "choose another name, or remove that file first")
     try:
-        plan = plan_move(move, shelf.without(move.new_path))
+        plan = plan_move(move, store.without(move.new_path))
     except MoveRefused:
         raise taken from None
     if _digest(new) != _digest_of(plan.moved.after):
@@ -248,3 +249,55 @@ def _digest(path: Path) -> str:
 
 def _digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The one of the corpus below ``root``."""
+
+    path: Path
+    root: Path
+
+    @classmethod
+    def of(cls, root: Path, environ: Mapping[str, str]) -> Journal:
+        """The journal of a corpus. Raises `OSError` where the cache is no private place."""
+        name = hashlib.sha256(os.fsencode(root)).hexdigest()[:32]
+        return cls(private_dir(cache_dir(environ) / "moves") / f"{name}.json", root)
+
+    def write(self, plan: Plan) -> None:
+        """Keeps a plan. Raises `OSError`."""
+        move = plan.move
+        changes = [_object(change) for change in (*plan.others, plan.moved)]
+        kept = {"move": [move.path, move.new_path, move.old_id, move.new_id], "changes": changes}
+        replace_file(self.path, json.dumps(kept), private=True)
+
+    def read(self) -> Plan | None:
+        """The plan that was kept, without its notes; None where there is none."""
+        try:
+            kept = json.loads(self.path.read_text("utf-8"))
+            *others, moved = (_change(each, self.root) for each in kept["changes"])
+            return Plan(Move(*kept["move"]), moved, tuple(others), ())
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def remove(self) -> None:
+        """Forgets the plan."""
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+
+def _object(change: Change) -> dict[str, Any]:
+    return {
+        "path": change.path,
+        "new_path": change.new_path,
+        "before": change.before.text,
+        "digest": change.before.digest,
+        "after": change.after,
+        "edits": [(each.span.start, each.span.end, each.replacement) for each in change.edits],
+    }
+
+
+def _change(kept: Mapping[str, Any], root: Path) -> Change:
+    before = SourceText(kept["before"], str(root / kept["path"]), kept["digest"])
+    edits = tuple(Edit(Span(start, end), text) for start, end, text in kept["edits"])
+    return Change(kept["path"], kept["new_path"], before, kept["after"], edits)

@@ -2,29 +2,117 @@
 
 In: the URLs that were declared and the way to them. Out: a session that meets the port `SiteSession`. It is on one page
 for each URL. `visit` moves the one that it moved last, or where the goal is of another site the first one that is on
-that site.
-Only origins that were declared are asked.
+that site. Only origins that were declared are asked. A page may declare as much as it wants; what is offered of it is
+bounded, and the rest is counted.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from prosa.app.site_access import SiteAccess
-from prosa.app.site_action import OfferedAction, cleaned, failed
-from prosa.app.site_page import Place, page_text, place_of
+from prosa.app.client.access import SiteAccess
+from prosa.app.client.actions import OfferedAction, cleaned, failed
 from prosa.runtime.errors import SiteError, first_error
 from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer
-    from prosa.app.site_permission import Declared
+    from prosa.app.client.rights import Declared
+    from prosa.site.node import SiteNode
     from prosa.site.origin import Origin
+
+MAX_ACTIONS = 64
+"""Actions of one page that are offered."""
+
+MAX_LOOKED_AT = 256
+"""Actions of one page that are looked at."""
+
+MAX_SCHEMAS = 256 * 1024
+"""Characters of the schemas of all actions of a page: they go into every request to the model."""
+
+MAX_LINKS = 200
+"""Links that are listed; those behind them can be visited by their text or path all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A page that a run is on. ``refused`` says of actions why they are not offered; ``beyond`` counts the others."""
+
+    node: SiteNode
+    origin: Origin
+    actions: tuple[OfferedAction, ...]
+    refused: tuple[str, ...] = ()
+    beyond: int = 0
+
+
+def place_of(access: SiteAccess, node: SiteNode) -> Place:
+    """The place that a node is. Of several actions with one id the first counts (HA13)."""
+    from prosa.site.offer import offer_of
+    from prosa.site.origin import origin_of
+
+    origin, left = origin_of(node.url), MAX_SCHEMAS
+    found: dict[str, OfferedAction] = {}
+    refused: list[str] = []
+    looked = 0
+    for action in islice(node.actions, MAX_LOOKED_AT):
+        if len(found) >= MAX_ACTIONS or left < 0:
+            break
+        looked += 1
+        offer = offer_of(action, str(origin))
+        if isinstance(offer, str):
+            refused.append(f"{cleaned(str(action.get('id') or 'an action without id'))}: {offer}")
+        elif offer.contract.id not in found:
+            left -= len(json.dumps(offer.parameters))
+            if left >= 0:
+                found[offer.contract.id] = OfferedAction(access, offer, node.url, origin)
+    beyond = len(node.actions) - looked + (left < 0)
+    return Place(node, origin, tuple(found.values()), tuple(refused[:MAX_ACTIONS]), beyond)
+
+
+def page_text(place: Place, limit: int) -> str:
+    """The page for a model: its name, its text, its links by number, its actions. The text is cut so that the rest fits
+    into ``limit`` bytes."""
+    node = place.node
+    tail = "\n".join(("", *_links(place), *_actions(place)))
+    head = f"page: {cleaned(node.title) or 'without title'} ({cleaned(node.url)})\n\n"
+    room = max(limit - len((head + tail).encode("utf-8", "replace")), limit // 2) - 100
+    body = node.body.strip("\r\n").encode("utf-8", "replace")
+    text = body[: max(room, 0)].decode("utf-8", "ignore")
+    cut = f"\n[cut: the text has {len(body):,} bytes]" if len(body) > max(room, 0) else ""
+    return f"{head}{text}{cut}\n{tail}"
+
+
+def _links(place: Place) -> Iterator[str]:
+    from prosa.site.follow import leads
+
+    every = leads(place.node)
+    if every:
+        yield "links, which `visit` takes by number:"
+    for lead in every[:MAX_LINKS]:
+        words = cleaned(next((word for word in lead.words if word), ""))
+        yield f"{lead.number}. {words} ({cleaned(lead.url) if lead.url else f'the node {cleaned(lead.node_id)}'})"
+    if len(every) > MAX_LINKS:
+        yield f"and {len(every) - MAX_LINKS:,} more links"
+
+
+def _actions(place: Place) -> Iterator[str]:
+    yield "actions of this page, which are tools while you are here:" if place.actions else "no actions on this page"
+    for action in place.actions:
+        contract = action.offer.contract
+        title = f": {cleaned(action.offer.title)}" if action.offer.title.strip() else ""
+        yield f"- {cleaned(contract.id)} ({contract.method} {cleaned(contract.url)}){title}"
+    for reason in place.refused:
+        yield f"- not offered: {reason}"
+    if place.beyond:
+        yield f"- not offered: {place.beyond:,} more"
+
 
 MAX_TOOLS = 100
 """Actions that are offered at once: model services take little more than a hundred tools."""
@@ -169,7 +257,7 @@ class PagesOfSites:
         """Where the nodes of a site are, if it has an index (HA1); asked for once."""
         from prosa.adapters.http.background import in_background
         from prosa.adapters.http.problems import HttpProblem
-        from prosa.app.site_client import json_of
+        from prosa.app.client.requests import json_of
         from prosa.site.follow import INDEX_PATH, index_of
 
         if origin in self.indexed:

@@ -20,8 +20,8 @@ from prosa.site.credential import HIDDEN
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+    from prosa.app.client.rights import Declared
     from prosa.app.options import Environment
-    from prosa.app.site_permission import Declared
     from prosa.schema import Schema
     from prosa.site.contract import Contract
     from prosa.site.origin import Origin
@@ -77,7 +77,7 @@ class SiteAccess:
     def _bounds(self, origin: Origin) -> Bounds:
         """The bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
         from prosa.adapters.http.exchange import Bounds
-        from prosa.app.site_client import on_this_machine
+        from prosa.app.client.requests import on_this_machine
 
         place = (origin.host, origin.port)
         named = place if any(on_this_machine(url) == place for url in self.rights.named) else None
@@ -126,7 +126,7 @@ class SiteAccess:
     async def schema(self, contract: Contract, root: str) -> Schema | None:
         """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
-        from prosa.app.site_client import SCHEMA_FORMS, schema_in, schema_url
+        from prosa.app.client.requests import SCHEMA_FORMS, schema_in, schema_url
         from prosa.site.address import get_request
 
         if not contract.body_schema_url:
@@ -139,8 +139,8 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
     """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
     user's settings. Raises `RunError` for an origin that is none,
     and for a variable that a flag names and that is not set."""
+    from prosa.app.client.tokens import site_variables
     from prosa.app.run.service import WithStoredKeys
-    from prosa.app.site_tokens import site_variables
 
     given = site_variables(rights.variables)
     for origin, variable in given.items():

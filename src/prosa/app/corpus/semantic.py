@@ -20,7 +20,7 @@ from prosa.source import FileProblem
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.search_hits import Found
     from prosa.adapters.sqlite.vectors import Unmade
-    from prosa.app.corpus import OpenCorpus
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.search import Hit, Search
     from prosa.runtime.ports import Clock
 
@@ -50,7 +50,7 @@ async def make_vectors(
     """Gives sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
     one that is stopped goes on where it was. Raises what the embedder raises."""
     from prosa.adapters.sqlite.vectors import placed, remember, unmade
-    from prosa.app.embedding import vectors_of
+    from prosa.app.corpus.embedding import vectors_of
 
     model = embedder.model_name
     wanted = list(unmade(corpus.index.connection(), model, classified=not embedder.is_remote))
@@ -99,7 +99,7 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
     """The hits for a query, by words and by meaning together. Raises `EmbeddingError` for an empty query."""
     from prosa.adapters.sqlite.search import prepare, ranked_sections
     from prosa.adapters.sqlite.search_hits import hits_of
-    from prosa.app.embedding import vectors_of
+    from prosa.app.corpus.embedding import vectors_of
     from prosa.corpus.query import parse_query
 
     if not asked.text.strip():

@@ -2,7 +2,9 @@
 folder. Out: one `Copied` for each URL, as it is settled, and a summary.
 
 Only GET, only one origin, no credential, nothing that `robots.txt` forbids. Redirects are not followed but walked to,
-so that each is judged like any other URL. A walk that is ended in between goes on when it is started again.
+so that each is judged like any other URL. A walk that is ended in between goes on when it is started again. A site
+without `robots.txt` allows everything; one whose file cannot be had forbids everything (RFC 9309), which is an error,
+since there is nothing to walk.
 """
 
 from __future__ import annotations
@@ -16,16 +18,15 @@ from dataclasses import dataclass, field, replace
 from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.http.exchange import Bounds
 from prosa.adapters.http.problems import HttpProblem
-from prosa.app.copy_records import KEPT, CopyRecords
-from prosa.app.robots import robots_of
-from prosa.app.settling import Outcome, Settling
-from prosa.app.site_client import SiteClient, json_of
+from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
+from prosa.app.client.requests import SiteClient, json_of
 from prosa.runtime.errors import RunError
 from prosa.site.address import normal_url, path_of
 from prosa.site.follow import index_of, index_urls
 from prosa.site.frontier import Frontier
 from prosa.site.page import NoNode
-from prosa.site.robots import Robots
+from prosa.site.page_link import led, same_site
+from prosa.site.robots import ALL, Robots, read_robots
 from prosa.source import FileProblem
 
 CONNECTIONS = 4
@@ -112,7 +113,7 @@ class Crawl:
         frontier = Frontier(self.start, self.limits.depth)
         frontier.add([self.start], 0)
         frontier.add(self._indexed(client), 1)
-        settling, pool = Settling(records), ThreadPoolExecutor(CONNECTIONS)
+        settling, pool = CopyWriter(records), ThreadPoolExecutor(CONNECTIONS)
         try:
             for urls in self._batches(frontier):
                 asking = pool.map(lambda each: self._ask(client, settling, each[0]), urls)
@@ -152,7 +153,7 @@ class Crawl:
                 return tuple(found.values())
         return ()
 
-    def _ask(self, client: SiteClient, settling: Settling, url: str) -> Outcome:
+    def _ask(self, client: SiteClient, settling: CopyWriter, url: str) -> Outcome:
         """The answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
         try:
             if (done := settling.records.done(url)) is not None:
@@ -165,7 +166,7 @@ class Crawl:
         except (HttpProblem, FileProblem, OSError) as problem:
             return problem
 
-    def _settle(self, settling: Settling, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
+    def _settle(self, settling: CopyWriter, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
         """Settles a URL, tells of it, and goes on to where it leads; a redirect is no step farther from the start."""
         record, node = settling.settle(url, outcome)
         if record.to:
@@ -176,3 +177,26 @@ class Crawl:
         self.told(Copied(url, record.status, record.file if record.status in KEPT else "", record.note))
         if depth == 0 and record.status in ("failed", "skipped") and not self.summary.pages:
             raise RunError(f"{url} {record.note}")
+
+
+PATH = "/robots.txt"
+MAX_MOVES = 5
+"""The least number of redirects that RFC 9309 asks to follow."""
+
+
+def robots_of(client: SiteClient, start: str) -> Robots:
+    """The rules for us. Raises `HttpProblem` where the site does not give its file for a fault of its own."""
+    url = led(start, PATH)
+    for _ in range(MAX_MOVES + 1):
+        answer = client.get(url, "text/plain, */*;q=0.1")
+        to = led(url, answer.moved_to) if answer.moved_to else ""
+        if to and same_site(to, start):
+            url = to
+            continue
+        if answer.is_success:
+            return read_robots(answer.body.decode("utf-8", "replace"))
+        if answer.status >= 500:
+            said = f"{url} answers {answer.status} {answer.reason}".rstrip()
+            raise HttpProblem(f"{said}, so nothing of the site may be asked for", "try again later")
+        return ALL
+    return ALL

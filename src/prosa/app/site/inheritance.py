@@ -25,7 +25,7 @@ from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI
 from prosa.source import FileProblem
 
-LendingFile: TypeAlias = MetaFile[Sequence[FieldRow]]
+FieldLender: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
 
 LentFields: TypeAlias = dict[str, dict[str, Any]]
@@ -38,26 +38,26 @@ SUFFIX = ".mda"
 
 
 @dataclass(slots=True)
-class Lenders:
+class MetaFiles:
     """The meta files of a site."""
 
     files: RootedFiles
-    _known: dict[str, tuple[Stamp, LendingFile | None]] = field(default_factory=dict)
+    _known: dict[str, tuple[Stamp, FieldLender | None]] = field(default_factory=dict)
     _said: dict[str, MetaFile[Any]] = field(default_factory=dict)
 
-    def of(self, scan: Scan) -> tuple[LendingFile, ...]:
+    def of(self, scan: Scan) -> tuple[FieldLender, ...]:
         """The meta files among the documents that were found."""
         candidates = [each for each in scan.documents if each.hint == "magi" or each.path.lower().endswith(SUFFIX)]
         self._known = {each.path: self._read(each) for each in candidates}
         return tuple(found for _, found in self._known.values() if found is not None)
 
-    def _read(self, each: Found) -> tuple[Stamp, LendingFile | None]:
+    def _read(self, each: Found) -> tuple[Stamp, FieldLender | None]:
         known = self._known.get(each.path)
         if known is not None and known[0] == each.stamp:
             return known
         return each.stamp, self._meta(each)
 
-    def _meta(self, each: Found) -> LendingFile | None:
+    def _meta(self, each: Found) -> FieldLender | None:
         try:
             source = self.files.read(each.place)
         except FileProblem:
@@ -83,7 +83,7 @@ class Lenders:
         }
 
 
-def facets_of_lender(path: str, lenders: Sequence[LendingFile]) -> Facets | None:
+def facets_of_lender(path: str, lenders: Sequence[FieldLender]) -> Facets | None:
     """The facets of a meta file itself, with what others lend to it; None where there is none at the path."""
     meta = next((each for each in lenders if str(each.path) == path), None)
     if meta is None:
@@ -92,7 +92,7 @@ def facets_of_lender(path: str, lenders: Sequence[LendingFile]) -> Facets | None
     return facets_of(row for some in fields.values() if some is not None for row in some)
 
 
-def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[LendingFile]) -> Facets:
+def facets_at(reading: DialectReading[object], path: str, lenders: Sequence[FieldLender]) -> Facets:
     """The facets of a document at ``path`` with what is lent to it, as the index has them."""
     rows = _rows(reading)
     if not lenders:

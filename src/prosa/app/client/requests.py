@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from prosa.adapters.http.exchange import Answer, Bounds, Exchange
 from prosa.adapters.http.problems import HttpProblem
-from prosa.app.site_tokens import NO_TOKENS, SiteTokens
+from prosa.app.client.tokens import NO_TOKENS, SiteTokens
 from prosa.site.address import get_request
 from prosa.site.contract import Auth, Contract, object_schema
 from prosa.site.credential import credential_of

@@ -9,7 +9,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.graph.record import Record
 
 
-class Shelf(Protocol):
+class DocumentStore(Protocol):
     """Paths are relative to the root of the corpus, with `/`."""
 
     @property
