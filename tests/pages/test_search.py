@@ -24,6 +24,18 @@ def test_results_are_links_with_their_passages():
     assert "2 pages" in page.one("p", class_="count").text
 
 
+def test_pages_of_one_title_say_which_they_are():
+    """The notes of a vault have the same names in the folders of several languages."""
+    same = (Found("Home", "/en/Home#a%20b", "", "x"), Found("Home", "/de/Home%20page", "", "x"), *HITS)
+    page = SearchPage(FRAME, "x", (*same, Found("Fares", "/fares#more", "Fares", "y")))
+    assert [each.text for each in tree(search_page(page)).all("p", class_="heading")] == [
+        "/en/Home",
+        "/de/Home page",
+        "Timetable",
+    ]
+    assert [each.text for each in tree(hits_fragment(page)).all("i")] == ["/en/Home", "/de/Home page", "Timetable"]
+
+
 def test_nothing_found_is_said():
     assert "Nothing was found" in tree(search_page(SearchPage(FRAME, "x"))).one("main").text
     empty = tree(search_page(SearchPage(FRAME, " ")))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from prosa.render.page.chrome import chrome
 from prosa.render.page.model import Found, Frame, SearchPage
@@ -36,9 +39,21 @@ def _values(found: SearchPage, most: int) -> dict[str, Any]:
         "asked": bool(found.query.strip()),
         "ready": found.ready,
         "complaint": found.complaint,
-        "hits": [_hit(found.frame, each) for each in found.hits[:most]],
+        "hits": _hits(found.frame, found.hits[:most]),
         "count": len(found.hits),
     }
+
+
+def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Any]]:
+    """The hits; where several pages have one title, as notes in the folders of languages do, each says which it is."""
+    pages: dict[str, set[str]] = defaultdict(set)
+    for hit in hits:
+        pages[hit.title].add(_page(hit))
+    return [{**_hit(frame, hit), "where": _page(hit) if len(pages[hit.title]) > 1 else ""} for hit in hits]
+
+
+def _page(hit: Found) -> str:
+    return unquote(hit.url.partition("#")[0])
 
 
 def _hit(frame: Frame, hit: Found) -> dict[str, Any]:
