@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
+from math import hypot, sqrt
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from prosa.render.graph.html import MAX_STILL, html, relative_href
 from prosa.render.graph.overview import drawn_line
 from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import scene
+from prosa.render.graph.shapes import line_path
 from prosa.render.graph.style import DARK_GROUND, EDGE_STYLES, LIGHT_GROUND, NODE_STYLES, edge_looks, edge_style
 from prosa.render.graph.svg import Caption, svg
 from tests.pictures.corpora import corpus
@@ -207,6 +209,25 @@ def _luminance(colour: str) -> float:
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("neighbours", [0, 1, 12, 90])
+def test_x21_the_loop_of_a_node_that_points_at_itself_is_in_the_drawing(neighbours: int):
+    """X21. As the arc is drawn: a circle through its two ends, at least as wide as they are apart."""
+    nodes = tuple(Node(f"n{at}", f"n{at}.md", "plain", f"N{at}") for at in range(neighbours + 1))
+    edges = (*(Edge("n0", node.id, None, "wikilink", 1, "resolved") for node in nodes),)
+    drawn = scene(select(nodes, edges, Wish()))
+    (loop,) = (line for line in drawn.lines if line.source == line.target)
+    mark = drawn.marks[loop.source]
+    gaps = (mark.radius + 1.5, mark.radius + 3)
+    path = line_path((mark.x, mark.y), (mark.x, mark.y), 0, gaps)
+    x, y, wide, _, _, _, _, right, down = map(float, re.findall(r"-?[0-9.]+", path))
+    apart = hypot(right, down)
+    radius = max(wide, apart / 2)
+    away = sqrt(max(0.0, radius**2 - apart**2 / 4))
+    middle = (x + right / 2 + away * down / apart, y + down / 2 - away * right / apart)
+    assert middle[1] - radius >= drawn.box.top
+    assert middle[0] + radius <= drawn.box.right
 
 
 def test_x21_types_of_connections_are_told_apart_and_named():

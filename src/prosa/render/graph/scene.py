@@ -42,6 +42,10 @@ SMALLEST, LARGEST, HUB = 4.5, 15.0, 9.0
 """Radii of nodes: without links, at most, and from where on a label is bold."""
 
 
+LOOP = 14.0
+"""How far the loop of a node that points at itself reaches beyond it, its arrow included."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A node or ghost on the sheet. ``links`` counts the documents that point at it, ``around`` those that are
@@ -182,8 +186,14 @@ def _key(mark: Mark) -> str:
     return mark.subject.path if isinstance(mark.subject, Node) else f"\0{mark.subject.kind}\0{mark.subject.target}"
 
 
+def _loop(mark: Mark) -> Box:
+    """The room of the loop above and to the right of a node that points at itself."""
+    return Box(mark.x, mark.y - mark.radius - LOOP, mark.x + mark.radius + LOOP, mark.y)
+
+
 def _at_origin(marks: Sequence[Mark], lines: tuple[Line, ...]) -> Scene:
     boxes = [mark.box for mark in marks] + [mark.label_box for mark in marks if mark.label_box]
+    boxes += [_loop(marks[line.source]) for line in lines if line.source == line.target]
     whole = hull(boxes)
     moved = tuple(
         replace(
