@@ -9,12 +9,16 @@ from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MAGI
 from prosa.rules.analyse import analyse
-from prosa.rules.magi.table import RULES
+from prosa.rules.registry import all_rules
 from prosa.source import SourceText, apply_edits
 from tests.dialects.magi_reading import NOW, found
 from tests.rules.literate import FOLDER, examples
 
-PAGES = [FOLDER / f"{rule.name}.md" for rule in RULES if (FOLDER / f"{rule.name}.md").exists()]
+PAGES = [
+    FOLDER / f"{rule.name}.md"
+    for rule in all_rules()
+    if rule.dialect == "magi" and (FOLDER / f"{rule.name}.md").exists()
+]
 FIXED = {
     *("scalar-for-list", "field-name-case", "unusual-date-form", "fields-below-front-matter", "comment-in-script"),
     *("trailing-comma-in-script", "output-format-conflict", "unclosed-script", "misspelt-script-fence"),

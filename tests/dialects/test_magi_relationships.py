@@ -8,8 +8,8 @@ import pytest
 
 from prosa.dialects.magi import definitions, facts, references
 from prosa.document import Def, parse
+from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import CorpusScope, check
-from prosa.rules.looking import Looker
 from prosa.rules.policy import Profile
 from prosa.source import SourceText
 from tests.dialects.magi_reading import PARENT, footnote, formatted, found, front, model, names, script
@@ -244,7 +244,7 @@ def test_ma21_oldest_documents_have_snake_case():
 def corpus(**texts: str) -> list[tuple[str, str]]:
     files = MemoryFiles({f"/project/{name}.mda": text for name, text in texts.items()})
     scope = CorpusScope(Path("/project"), rooted="project")
-    checked = check([Path(name) for name in files.texts], Looker(files, Profile().hints), Profile(), scope)
+    checked = check([Path(name) for name in files.texts], Analyzer(files, Profile().hints), Profile(), scope)
     return [(Path(each.path).stem, each.rule) for each in checked.diagnostics if each.severity != "hint"]
 
 

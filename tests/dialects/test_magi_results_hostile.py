@@ -20,7 +20,7 @@ from prosa.dialects.magi.result_text import owners_of, region_text
 from prosa.dialects.magi.results import ResultRefused, removal, written
 from prosa.dialects.prapti import read as as_chat
 from prosa.document import parse
-from prosa.rules.suppress import find_suppressions
+from prosa.rules.suppressions import find_suppressions
 from prosa.source import apply_edits
 from tests.dialects.magi_reading import PARENT, model, script
 from tests.work import is_linear

@@ -9,7 +9,9 @@ import pytest
 
 from prosa.diagnostics import Severity
 from prosa.dialects.mdh import corpus_facts
+from prosa.rules.mdh.links import unresolved_inline_link
 from prosa.rules.mdh.site import md_urls, sites
+from prosa.rules.registry import corpus_checks
 from prosa.rules.subject import Corpus, Facts
 from tests.dialects.mdh import checked, found, node, page, reading
 from tests.rules.literate import MemoryFiles
@@ -133,11 +135,9 @@ CANONICAL = "canonical_url: https://library.example/\n"
 
 
 def test_nothing_is_unresolved_while_documents_may_be_missing():
-    from prosa.rules.mdh.unresolved_inline_link import check_corpus
-
     documents = {"index.md": page("home", "[a](/none)"), "b.md": NODE}
-    assert len(list(check_corpus(corpus(documents)))) == 1
-    assert list(check_corpus(corpus(documents, complete=False))) == []
+    assert len(list(unresolved_inline_link(corpus(documents)))) == 1
+    assert list(unresolved_inline_link(corpus(documents, complete=False))) == []
 
 
 def test_ha4_ha22_targets_of_front_matter_links():
@@ -300,11 +300,7 @@ def test_hw9a_links_ids_and_actions_are_checked():
 
 def test_a_large_site_is_checked_in_linear_time():
     """Every rule of sites, over nodes with links that resolve and links that do not."""
-    from importlib import import_module
-
-    from prosa.rules.mdh.table import RULES
-
-    checks = [import_module(rule.module).check_corpus for rule in RULES if rule.scope == "corpus"]
+    checks = [check for rule, check in corpus_checks(frozenset({"mdh"})) if rule.dialect == "mdh"]
 
     def work(count: int) -> None:
         body = "[a](/n1) [b](n2) [c](/none) [[n3]]\n"

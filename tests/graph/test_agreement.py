@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from prosa.graph.node import Edge, Node
+from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import CorpusScope, check
-from prosa.rules.looking import Looker
 from prosa.rules.policy import Profile
 from tests.graph.corpora import graph_of
 from tests.rules.literate import NOW, ROOT, MemoryFiles
@@ -30,7 +30,7 @@ def by_check(texts: Mapping[str, str]) -> list[tuple[str, int, str, str]]:
     files = MemoryFiles({str(ROOT / name): text for name, text in texts.items()})
     paths = [Path(ROOT / name) for name in texts]
     checked = check(
-        paths, Looker(files, Profile().hints, now=NOW), Profile(), CorpusScope(Path(ROOT), rooted="project")
+        paths, Analyzer(files, Profile().hints, now=NOW), Profile(), CorpusScope(Path(ROOT), rooted="project")
     )
     return sorted(
         (Path(each.path).relative_to(ROOT).as_posix(), each.span.start, *RULES[each.rule])

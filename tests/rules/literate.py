@@ -20,8 +20,8 @@ from pathlib import Path, PurePosixPath
 
 from prosa.diagnostics import Diagnostic
 from prosa.document import Fence, parse
+from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
-from prosa.rules.looking import Looker
 from prosa.rules.policy import Profile
 from prosa.rules.project import project_diagnostics
 from prosa.rules.schema_files import schema_diagnostics
@@ -62,7 +62,7 @@ class Example:
         schemas = schema_diagnostics(settings, source, Path(ROOT), files)
         profile = Profile(settings=settings, root=Path(ROOT))
         checked = check(
-            paths, Looker(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT), rooted="project")
+            paths, Analyzer(files, profile.hints, now=NOW), profile, CorpusScope(Path(ROOT), rooted="project")
         )
         return replace(checked, diagnostics=(*found, *schemas, *checked.diagnostics))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prosa.adapters.files import RootedFiles
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.rules.engine import check_documents, check_program, check_text
-from prosa.rules.table import BY_NAME
+from prosa.rules.registry import rule_named
 from prosa.source import FileProblem, SourceText
 from tests.dialects.test_program import HOSTILE
 from tests.rules.literate import MemoryFiles
@@ -61,7 +61,7 @@ def test_x4_la1_la2_tolerated_forms_are_warnings_until_strict(rule: str, text: s
 def test_x4_every_diagnostic_carries_what_the_model_promises():
     """X4."""
     for each in check_text(SourceText("---\nname: [a]\nimports: [x.md, stdlib:y]\n---\n{{ end }}", "p.md")).diagnostics:
-        rule = BY_NAME[each.rule]
+        rule = rule_named(each.rule)
         assert each.code == rule.code
         assert each.message and "\n" not in each.message
         assert each.span.end <= len(each.source.text)

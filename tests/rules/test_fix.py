@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.diagnostics import Applicability, Diagnostic, Fix, Severity
+from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import check
 from prosa.rules.fix import Fixed, fix_documents
-from prosa.rules.looking import Looker
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.source import Edit, SourceText, Span
@@ -28,7 +28,7 @@ def fixed(text: str, *, unsafe: bool = False, name: str = "p.md") -> Fixed:
     profile = Profile()
 
     def recheck(texts: Mapping[Path, str], only: Collection[Path] | None) -> Sequence[Diagnostic]:
-        return check([path], Looker(Overlay(texts, files), profile.hints), profile).diagnostics
+        return check([path], Analyzer(Overlay(texts, files), profile.hints), profile).diagnostics
 
     return fix_documents(recheck({}, None), {str(path): path}, recheck, unsafe=unsafe)
 

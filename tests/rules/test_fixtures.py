@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import ast
 import os
+import subprocess
+import sys
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from prosa.diagnostics import Severity
 from prosa.document import parse
 from prosa.rules.engine import check_documents, check_text
 from prosa.rules.project import project_diagnostics
-from prosa.rules.table import BY_NAME, RULES, Rule, find_rule, is_selector, selects
+from prosa.rules.registry import FOLDERS, all_rules, find_rule, is_selector, rule_named, selected, selects
+from prosa.rules.rule import Rule, RuleSet
 from prosa.source import SourceText
 from tests.rules.literate import NOW, MemoryFiles, examples, pages, rewritten
 
+RULES = all_rules()
 PAGES = {page.stem: page for page in pages()}
 DOCS = Path(str(files("prosa.rules"))) / "docs"
 
@@ -89,7 +94,7 @@ def test_the_example_of_a_page_breaks_the_rule(rule: Rule):
     files = MemoryFiles({name: completed(code, rule) if example.language == "yaml" else code})
     found = {
         each.rule
-        for dialect in (None, *(rule.dialects or ("markdownlang",)))
+        for dialect in (None, rule.dialect or "markdownlang")
         for each in check_documents([Path(name)], files, dialect=dialect, now=NOW).diagnostics
     }
     assert rule.name in found
@@ -114,32 +119,9 @@ def test_pages_and_fixtures_belong_to_rules():
     assert set(PAGES) == names
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.module], ids=lambda rule: rule.name)
-def test_every_rule_with_logic_has_a_file_that_names_it(rule: Rule):
-    module = import_module(rule.module)
-    assert callable(module.check_corpus if rule.scope == "corpus" else module.check)
-    assert rule.scope != "both" or callable(module.check_corpus)
-    assert module.__doc__.startswith(f"`{rule.name}`: ")
-
-
-def test_every_module_with_a_check_is_in_the_table():
-    package = Path(str(files("prosa.rules")))
-    checks = {
-        path.relative_to(package).with_suffix("").as_posix()
-        for path in package.glob("*/*.py")
-        if any(
-            isinstance(node, ast.FunctionDef) and node.name in ("check", "check_corpus")
-            for node in ast.parse(path.read_text("utf-8")).body
-        )
-    }
-    assert checks == {
-        rule.module.removeprefix("prosa.rules.").replace(".", "/") for rule in RULES if rule.module is not None
-    }
-
-
 def test_x4_codes_and_names_are_stable_and_unique():
     """X4. No code and no name is given twice; both find the rule."""
-    assert len({rule.code for rule in RULES}) == len(RULES) == len(BY_NAME)
+    assert len({rule.code for rule in RULES}) == len(RULES) == len({rule.name for rule in RULES})
     assert [rule.code for rule in RULES] == sorted(rule.code for rule in RULES)
     for rule in RULES:
         assert find_rule(rule.code.lower()) is find_rule(rule.name) is rule
@@ -159,28 +141,117 @@ def test_x4_codes_and_names_are_stable_and_unique():
 )
 def test_x4_selectors_name_rules_and_code_prefixes(selector: str, name: str, selected: bool):
     """X4."""
-    assert selects(selector, BY_NAME[name]) is selected
+    assert selects(selector, rule_named(name)) is selected
 
 
 def test_a_selector_that_names_nothing_is_none():
     assert not is_selector("ZZ")
     assert not is_selector("unknown-imports")
+    assert not is_selector("../docs/custom-tag")
 
 
-def test_the_problems_of_readers_are_in_the_table():
-    """Every rule name written down in the package has a row, so that no problem is lost."""
-    package = Path(str(files("prosa")))
-    folders = [package / name for name in ("data", "dialects", "rules")]
+def test_a_selector_is_valid_as_soon_as_it_names_a_rule():
+    for rule in RULES:
+        assert selected(rule.name) == (rule,)
+        assert selected(rule.code.lower()) == (rule,)
+        assert is_selector(rule.name) and is_selector(rule.code)
+    assert selected("ALL") == RULES
+    assert {rule.code[:2] for rule in selected("M")} == {"MD", "MG", "ML", "MH"}
+
+
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in Path(str(files("prosa"))).rglob("*.py")}
+TOPICS = {path: tree for path, tree in TREES.items() if path.parts[-3] == "rules" and path.name != "__init__.py"}
+
+
+def imports(tree: ast.Module, module: str, name: str) -> bool:
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == module)
+    return any(alias.name == name for node in found for alias in node.names)
+
+
+def test_every_problem_that_a_reader_names_is_a_rule():
+    """A name that no rule has would be a crash in the first document that has the problem."""
     written = {
         node.args[0].value
-        for folder in folders
-        for path in folder.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for tree in TREES.values()
+        if imports(tree, "prosa.diagnostics", "Problem")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Problem" and node.args
         if isinstance(node.args[0], ast.Constant)
     }
-    assert written <= set(BY_NAME)
+    assert written <= {rule.name for rule in RULES}
     assert len(written) > 20
+
+
+def test_every_rule_that_readers_report_is_named_by_one():
+    named = {
+        node.value
+        for path, tree in TREES.items()
+        if path not in TOPICS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert {rule.name for rule in RULES if rule.scope == "reader"} <= named
+
+
+def test_what_a_rule_yields_has_no_name():
+    assert [path for path, tree in TOPICS.items() if imports(tree, "prosa.diagnostics", "Problem")] == []
+
+
+def test_a_rule_is_called_as_it_is_named():
+    functions = {
+        (call.args[1].value, node.name)
+        for tree in TOPICS.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and len(call.args) > 1 and isinstance(call.args[1], ast.Constant)
+    }
+    assert {(name, name.replace("-", "_")) for name, _ in functions} == functions
+    assert {name for name, _ in functions} == {rule.name for rule in RULES if rule.scope != "reader"}
+
+
+def test_every_module_with_rules_is_loaded_as_a_topic():
+    """Without it a rule would be declared and never run."""
+    for folder in FOLDERS:
+        rules = import_module(f"prosa.rules.{folder}").RULES
+        declaring = {
+            path.stem
+            for path, tree in TOPICS.items()
+            if path.parent.name == folder and imports(tree, rules.package, "RULES")
+        }
+        assert declaring == {*rules.topics, *rules.corpus_topics}
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:])
+def test_a_check_loads_the_rules_of_its_dialect_only(folder: str):
+    """Another dialect's rules load its reader too: a check of one document would start later for nothing."""
+    statement = (
+        "import sys\nfrom prosa.rules.registry import corpus_checks, document_checks, rule_named\n"
+        f"document_checks({folder!r}), corpus_checks(frozenset({{{folder!r}}})), rule_named('custom-tag')\n"
+        "print(*(name for name in sys.modules if name.startswith('prosa.rules.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
+    sets = {each: import_module(f"prosa.rules.{each}").RULES for each in FOLDERS if each not in (folder, "document")}
+    topics = {f"{rules.package}.{topic}" for rules in sets.values() for topic in (*rules.topics, *rules.corpus_topics)}
+    assert topics.isdisjoint(done.stdout.split())
+
+
+def test_no_rule_is_loaded_to_know_a_name():
+    statement = (
+        "import sys\nfrom prosa.rules.registry import is_selector\n"
+        "assert is_selector('unknown-selector') and not is_selector('unknown-sellector')\n"
+        "print(*(name for name in sys.modules if name.startswith('prosa.rules.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
+    assert {name.split(".")[2] for name in done.stdout.split()}.isdisjoint(FOLDERS)
+
+
+def test_a_rule_is_declared_once():
+    rules: RuleSet[object] = RuleSet("here", "XX", None, ())
+    rules.reported("XX001", "some-name", Severity.ERROR)
+    for code, name in (("XX002", "some-name"), ("YY001", "other-name")):
+        with pytest.raises(ValueError, match=name):
+            rules.reported(code, name, Severity.ERROR)
 
 
 def test_x2_a_line_ends_at_lf_crlf_and_cr_only():

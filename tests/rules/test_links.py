@@ -7,7 +7,7 @@ import time
 import pytest
 
 from prosa.document import parse
-from prosa.rules.links import anchors, local_links
+from prosa.rules.analyse import anchors, local_links
 from prosa.source import SourceText
 
 HOSTILE = {

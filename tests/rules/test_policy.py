@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.rules.policy import Profile
 from prosa.rules.project import read_project
-from prosa.rules.table import BY_NAME
+from prosa.rules.registry import rule_named
 from prosa.settings import GlobSettings, Settings
 from prosa.source.wildmatch import glob_matches
 
@@ -79,7 +79,7 @@ def test_selections_of_flags_and_settings():
     def wanted(path: str, **flags) -> set[str]:
         policy = Profile(settings=settings, root=ROOT, **flags).policy(ROOT / path)
         names = ("yaml-syntax", "merge-key", "unresolved-link", "missing-output")
-        return {name for name in names if policy.wants(BY_NAME[name])}
+        return {name for name in names if policy.wants(rule_named(name))}
 
     assert wanted("b.md") == {"yaml-syntax", "unresolved-link"}
     assert wanted("a.md") == {"yaml-syntax", "missing-output"}

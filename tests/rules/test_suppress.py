@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prosa.dialects.front import read_front
 from prosa.document import parse
 from prosa.rules.engine import check_documents, check_text
-from prosa.rules.suppress import MAX_SUPPRESSIONS, find_suppressions
+from prosa.rules.suppressions import MAX_SUPPRESSIONS, find_suppressions
 from prosa.source import SourceText
 from tests.rules.literate import MemoryFiles
 

@@ -14,7 +14,7 @@ from prosa.adapters.files.scan import scan
 from prosa.adapters.sqlite import Index
 from prosa.adapters.sqlite.reading import Reading
 from prosa.corpus.found import Refreshed
-from prosa.rules.looking import Workers
+from prosa.rules.analyzer import Workers
 
 
 @dataclass

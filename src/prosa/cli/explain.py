@@ -9,7 +9,7 @@ from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
-from prosa.rules.table import RULES, find_rule
+from prosa.rules.registry import all_rules, find_rule, names_and_codes
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def page(name: str) -> str:
     explained = [row.name for row in DIALECTS]
     if name in explained:
         return _text("prosa.dialects", name)
-    known = (*(each.name for each in RULES), *(each.code for each in RULES), *explained)
+    known = (*names_and_codes(), *explained)
     guess = nearest(name, known)
     hint = f"did you mean {guess}?" if guess else "prosa explain lists all rules"
     raise WrongUse(f"there is no rule and no dialect {name!r}", hint=hint)
@@ -39,8 +39,9 @@ def page(name: str) -> str:
 
 def overview() -> str:
     """Every rule with its code and severity, then the dialects that have a page."""
-    width = max(len(rule.name) for rule in RULES)
-    lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in RULES]
+    rules = all_rules()
+    width = max(len(rule.name) for rule in rules)
+    lines = [f"{rule.code}  {rule.name:<{width}}  {_severity(rule.severity, rule.strict)}" for rule in rules]
     dialects = [f"{row.name}: {row.title}" for row in DIALECTS]
     return "\n".join((*lines, "", "dialects:", *dialects))
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.render.json import dump
-from prosa.rules.table import BY_NAME
+from prosa.rules.registry import rule_named
 from prosa.source import SourceText, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -19,7 +19,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
     """One run with its rules and results. Columns count UTF-16 units, as SARIF does unless told otherwise."""
-    names = sorted({each.rule for each in diagnostics}, key=lambda name: BY_NAME[name].code)
+    names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     driver = {"name": "prosa", "semanticVersion": version, "rules": [_rule(name) for name in names]}
     results = [_result(each, places[each.rule]) for each in diagnostics]
@@ -28,7 +28,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
 
 
 def _rule(name: str) -> dict[str, Any]:
-    rule = BY_NAME[name]
+    rule = rule_named(name)
     level = {"level": _LEVELS[rule.severity]}
     return {"id": rule.code, "name": rule.name, "shortDescription": {"text": name}, "defaultConfiguration": level}
 

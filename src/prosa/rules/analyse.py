@@ -6,24 +6,25 @@ here, so that an analysis serves every selection.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from prosa.diagnostics import Problem
 from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import DialectName
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MARKDOWNLANG
+from prosa.document import Document
+from prosa.document.cover import Cover
+from prosa.document.references import MADE_LATER
 from prosa.rules.analysis import Analysis
-from prosa.rules.links import anchors, local_links, wikilinks
 from prosa.rules.recording import RecordingFiles
-from prosa.rules.subject import DocumentCheck, Facts, Outside, Subject
-from prosa.rules.suppress import find_suppressions
-from prosa.rules.table import RULES
-from prosa.source import Files, SourceText
+from prosa.rules.registry import document_checks, rules_of
+from prosa.rules.subject import Environment, Facts, LocalLink, Subject
+from prosa.rules.suppressions import find_suppressions
+from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.dialects.markdownlang import ProgramModel
@@ -34,21 +35,22 @@ def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: d
     reading = open_document(source, hints)
     front = reading.front
     recording = RecordingFiles(files) if files is not None else None
-    outside = Outside(recording, now)
-    subject = Subject(front, reading.document, reading.name, reading.model, outside)
+    environment = Environment(recording, now)
+    subject = Subject(front, reading.document, reading.name, reading.model, environment)
     program = reading.model_of(MARKDOWNLANG)
     problems = (*front.problems, *reading.problems, *_ruled(subject), *_alone(reading, program))
     record = recording.record if recording else {}
-    if outside.asked_place:
+    if environment.asked_place:
         record[source.path] = source.digest or "unknown"
     return Analysis(
         digest=source.digest,
         facts=_facts(reading),
         problems=problems,
+        rules=rules_of(problems),
         suppressions=find_suppressions(front, reading.document),
         strict=reading.strictness(),
         depends=record,
-        lasting=not outside.asked_time,
+        lasting=not environment.asked_time,
         imports=program is not None and bool(program.imports),
         source=source,
         reading=reading,
@@ -68,22 +70,10 @@ _LINKS_ONLY = ("plain", "skill_md")
 """Dialects whose only references are links, which every document's facts have."""
 
 
-def _ruled(subject: Subject) -> Iterator[Problem]:
-    for check in _checks(subject.dialect):
-        yield from check(subject)
-
-
-@cache
-def _checks(name: DialectName) -> tuple[DocumentCheck, ...]:
-    """The rules of one document that hold in this dialect, loaded once. Those of programs look at their imports too
-    and are run by `rules.programs`."""
-    return tuple(
-        import_module(rule.module).check
-        for rule in RULES
-        if rule.module is not None
-        and rule.scope != "corpus"
-        and (not rule.dialects or (name in rule.dialects and name != "markdownlang"))
-    )
+def _ruled(subject: Subject[object]) -> Iterator[Problem]:
+    for rule, check in document_checks(subject.dialect):
+        for finding in check(subject):
+            yield finding.of(rule)
 
 
 def _facts(reading: DialectReading[object]) -> Facts:
@@ -98,3 +88,86 @@ def _facts(reading: DialectReading[object]) -> Facts:
         wikilinks=wikilinks(document),
         extra=reading.corpus_facts(),
     )
+
+
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
+"""A scheme, a path from the root of a site or of a disk, a home folder, an alias of a bundler, a bare query."""
+
+_OWN_ANCHOR = re.compile(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
+"""`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
+
+_SHORTCODE = re.compile(r":[a-z0-9_+-]{1,64}:")
+"""`:rocket:`, an emoji; generators that draw it leave it out of the anchor."""
+
+_LABEL = re.compile(r"\(([\w.:-]+)\)=")
+"""`(anchor)=` on a line of its own, as MyST writes it."""
+
+_ADDS = ("{{#", "{{<", "{%", "```{", ":::", "--8<--", "<!-- include", "![[")
+"""Signs that parts of the page come from somewhere else."""
+
+
+def local_links(document: Document) -> tuple[LocalLink, ...]:
+    """Links and images written in place, and link definitions, in document order; not those that only a server, a
+    browser or a site generator could resolve. Whether a target is there is asked by the rules of the corpus, each time.
+    A link without text, `[](#name)`, is how some authors mark a place; nobody can follow it."""
+    return tuple(sorted(_links(document), key=lambda link: link.start))
+
+
+def wikilinks(document: Document) -> tuple[LocalLink, ...]:
+    """The wikilinks; ``target`` is as written, without what follows `#` or `^`."""
+    return tuple(
+        LocalLink(link.target.strip(), link.fragment or "", link.span.start, link.span.end)
+        for link in document.wikilinks
+        if not MADE_LATER.search(link.target)
+    )
+
+
+def anchors(document: Document) -> frozenset[str]:
+    """The fragments that lead somewhere in the document, and `*` where a generator may add to them."""
+    text = document.source.text
+    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if "{" in text else []
+    own += [_without_emoji(each.plain) for each in document.headings if ":" in each.plain]
+    labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if ")=" in text else []
+    added = ["*"] if any(mark in text for mark in _ADDS) else []
+    return document.anchors.union(own, labels, added) - {""}
+
+
+def _links(document: Document) -> Iterator[LocalLink]:
+    written = [each for each in document.links if each.form == "inline" and len(each.text_span) > 0]
+    written += [each for each in document.images if each.form == "inline"]
+    images = {each.span.start for each in document.images}
+    places = [(each.destination, each.destination_span or each.span, each.span.start in images) for each in written]
+    places += [(each.destination, each.destination_span or each.span, False) for each in document.definitions]
+    commented = _commented(document.source.text)
+    for destination, span, embedded in places:
+        found = _local(destination, span, document, embedded=embedded)
+        if found is not None and span.start not in commented:
+            yield found
+
+
+def _local(destination: str, span: Span, document: Document, *, embedded: bool) -> LocalLink | None:
+    if not destination or _ELSEWHERE.match(destination) or MADE_LATER.search(destination):
+        return None
+    if "{{" in document.source.slice(span):
+        return None  # a template action, which the parser saw masked
+    path, _, fragment = destination.partition("#")
+    path = path.partition("?")[0]
+    return LocalLink(_decoded(path), _decoded(fragment), span.start, span.end, embedded)
+
+
+def _without_emoji(heading: str) -> str:
+    return "-".join(_SHORTCODE.sub("", heading).lower().split())
+
+
+def _commented(text: str) -> Cover:
+    """The comments of MDX, `{/* … */}`, which Markdown reads as text."""
+    spans: list[Span] = []
+    start = text.find("{/*")
+    while start >= 0 and (end := text.find("*/}", start)) >= 0:
+        spans.append(Span(start, end + 3))
+        start = text.find("{/*", end)
+    return Cover(spans)
+
+
+def _decoded(text: str) -> str:
+    return unquote(text) if "%" in text else text

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Problem
+from prosa.rules.rule import Rule
 from prosa.rules.subject import Facts
-from prosa.rules.suppression import Suppression
 from prosa.source import FileProblem, SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A comment with which an author keeps rules quiet (`rules.suppressions`). ``names`` are the rules as written, each
+    with its span; ``comment`` is the whole comment, ``covers`` the characters whose findings it keeps quiet (both ends
+    included, so that an empty last line counts)."""
+
+    names: tuple[tuple[str, Span], ...]
+    comment: Span
+    covers: Span
 
 
 UNREADABLE = "unreadable-file"
@@ -20,7 +32,8 @@ UNREADABLE = "unreadable-file"
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """``problems`` are those of the readers and of the rules of one document; ``strict`` is what the document asks for.
+    """``problems`` are those of the readers and of the rules of one document, ``rules`` what is known of the rules they
+    are about; ``strict`` is what the document asks for.
 
     ``digest`` is the SHA-256 of the bytes, empty for a text without a file and for a file that could not be read.
     ``depends`` holds other files whose content the problems rest on (`rules.recording`); ``lasting`` is False when they
@@ -39,6 +52,7 @@ class Analysis:
     depends: Mapping[str, str] = field(default_factory=dict)
     lasting: bool = True
     imports: bool = False
+    rules: tuple[Rule, ...] = ()
     source: SourceText | None = field(default=None, compare=False)
     reading: DialectReading[object] | None = field(default=None, compare=False)
 
@@ -54,3 +68,20 @@ def unreadable(problem: FileProblem) -> Analysis:
     message = f"the file cannot be read as a document: {problem.reason}"
     found = Problem(UNREADABLE, message, Span(0, 0))
     return Analysis("", Facts(path, "plain"), (found,), source=SourceText("", path))
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFindings:
+    """What is wrong with one program under the rules that look at its imports too.
+
+    ``real`` is the real path of the program, ``path`` what people call it; ``source`` is None for findings that were
+    made in another process or the last time.
+    """
+
+    real: Path
+    path: str
+    digest: str
+    problems: tuple[Problem, ...]
+    rules: tuple[Rule, ...]
+    suppressions: tuple[Suppression, ...]
+    source: SourceText | None = None

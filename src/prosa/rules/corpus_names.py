@@ -17,7 +17,7 @@ from prosa.graph.stems import folded, stem_of
 from prosa.rules.subject import Corpus, Facts
 
 
-class Entry(NamedTuple):
+class NamedDocument(NamedTuple):
     """A document of the corpus: its real path, and that as text."""
 
     real: Path
@@ -30,20 +30,20 @@ class CorpusNames:
     of the corpus."""
 
     corpus: Corpus
-    _spaces: dict[str, Mapping[str, Sequence[Entry]]] = field(default_factory=dict)
+    _spaces: dict[str, Mapping[str, Sequence[NamedDocument]]] = field(default_factory=dict)
 
-    def find(self, key: Key) -> Sequence[Entry]:
+    def find(self, key: Key) -> Sequence[NamedDocument]:
         """The documents that answer to a key."""
         space = self._spaces.get(key.space)
         if space is None:
             space = self._spaces[key.space] = self._filled(key.space)
         return space.get(key.name, ())
 
-    def _filled(self, space: str) -> Mapping[str, Sequence[Entry]]:
-        found: dict[str, list[Entry]] = {}
+    def _filled(self, space: str) -> Mapping[str, Sequence[NamedDocument]]:
+        found: dict[str, list[NamedDocument]] = {}
         for real, facts in self.corpus.entries.items():
             for name in _names(space, real, facts):
-                found.setdefault(name, []).append(Entry(real, real.as_posix()))
+                found.setdefault(name, []).append(NamedDocument(real, real.as_posix()))
         return found
 
 

@@ -6,7 +6,7 @@ In: paths and the `Files` port. Out: `Checked`. It executes nothing, and opens n
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
-from prosa.rules.analysis import Analysis
-from prosa.rules.corpus import check_corpus
-from prosa.rules.findings import ProgramFindings
-from prosa.rules.looking import Looker
+from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
+from prosa.rules.analyzer import Analyzer
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import check_groups
-from prosa.rules.quiet import apply_suppressions
 from prosa.rules.rank import Policy, ordered, rank
+from prosa.rules.registry import corpus_checks, rule_named
+from prosa.rules.rule import Rule
 from prosa.rules.subject import Corpus, Facts, Rooted
-from prosa.rules.suppression import Suppression
-from prosa.rules.table import BY_NAME
 from prosa.source import Files, SourceText, TextFiles
 
 if TYPE_CHECKING:
@@ -90,7 +87,7 @@ class Checked:
         An import that was not opened because of `--root` is no error of the document, but the run would miss a tool.
         """
         stops = ("everything",) if verb == "render" else ("everything", "run")
-        return tuple(each for each in self.diagnostics if BY_NAME[each.rule].stops in stops)
+        return tuple(each for each in self.diagnostics if rule_named(each.rule).stops in stops)
 
     def of(self, source: SourceText) -> tuple[Diagnostic, ...]:
         """The diagnostics of one document."""
@@ -142,7 +139,7 @@ def check_documents(
     A file that cannot be read is a diagnostic, `unreadable-file`. Without ``now`` nothing has expired.
     """
     profile = Profile(dialect, forced, strict, tuple(select), tuple(ignore))
-    return check(paths, Looker(files, profile.hints, now=now), profile)
+    return check(paths, Analyzer(files, profile.hints, now=now), profile)
 
 
 def check_text(source: SourceText, *, dialect: DialectName | None = None, strict: bool | None = None) -> Checked:
@@ -165,10 +162,10 @@ class CorpusScope:
     file_names: Callable[[], Mapping[str, str]] | None = None
 
 
-def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: CorpusScope | None = None) -> Checked:
+def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:
     """Checks the documents at ``paths`` together."""
-    seen = looker.look(paths)
-    closure, findings = check_groups(seen, looker)
+    seen = analyzer.analyses(paths)
+    closure, findings = check_groups(seen, analyzer)
     found = {real: list(analysis.problems) for real, analysis in seen.items()}
     others: dict[Path, ProgramFindings] = {}
     for each in findings:
@@ -176,16 +173,21 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: Corpus
             found[each.real] += each.problems
         else:
             others[each.real] = each
-    corpus = _corpus(seen, looker, scope or CorpusScope(), profile)
+    corpus = _corpus(seen, analyzer, scope or CorpusScope(), profile)
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
-    diagnostics = [
-        each for real, analysis in seen.items() for each in _diagnostics(found[real], real, analysis, looker, profile)
-    ]
+    known = {rule.name: rule for each in seen.values() for rule in each.rules}
+    known |= {rule.name: rule for each in findings for rule in each.rules}
+    diagnostics: list[Diagnostic] = []
+    for real, analysis in seen.items():
+        if found[real] or analysis.suppressions:
+            source = analysis.source or analyzer.files.read(Path(analysis.facts.path))
+            policy = profile.policy(real, analysis.strict)
+            diagnostics += _ranked(found[real], known, analysis.suppressions, source, policy)
     for real, each in others.items():
-        source = each.source or looker.files.read(Path(each.path))
-        diagnostics += _ranked(list(each.problems), each.suppressions, source, profile.policy(real))
+        source = each.source or analyzer.files.read(Path(each.path))
+        diagnostics += _ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
     documents = tuple(
         CheckedDocument(real, analysis.reading, profile.policy(real, analysis.strict).strict)
         for real, analysis in seen.items()
@@ -194,28 +196,28 @@ def check(paths: Sequence[Path], looker: Looker, profile: Profile, scope: Corpus
     return Checked(documents, closure, ordered(diagnostics), corpus)
 
 
-def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope, profile: Profile) -> Corpus:
+def _corpus(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
     metas: dict[Path, Facts] = {}
-    files = looker.files
+    files = analyzer.files
     naming = bool(profile.relations) or any(_names_others(real, facts, files) for real, facts in entries.items())
     if scope.beside is not None and naming:
         paths, complete = scope.beside()
-        entries |= _facts_of(paths, entries, looker)
+        entries |= _facts_of(paths, entries, analyzer)
     elif scope.metas is not None:
-        found = _facts_of(scope.metas(), entries, looker)
+        found = _facts_of(scope.metas(), entries, analyzer)
         metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
     return Corpus(
         entries,
         files,
         scope.root,
         complete,
-        looker.facts,
+        analyzer.facts,
         scope.rooted,
         metas,
-        looker.now,
+        analyzer.now,
         scope.file_names,
         tuple(seen),
         profile.relations,
@@ -223,10 +225,10 @@ def _corpus(seen: Mapping[Path, Analysis], looker: Looker, scope: CorpusScope, p
     )
 
 
-def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], looker: Looker) -> dict[Path, Facts]:
+def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:
     """The facts of documents that are not ``known``, of those that can be read."""
-    others = [path for path in paths if looker.files.real(path) not in known]
-    found = replace(looker, keep=False, progress=None).look(others)
+    others = [path for path in paths if analyzer.files.real(path) not in known]
+    found = replace(analyzer, keep=False, progress=None).analyses(others)
     return {real: each.facts for real, each in found.items() if each.readable}
 
 
@@ -241,18 +243,25 @@ def _names_others(real: Path, facts: Facts, files: Files) -> bool:
     return any(not files.exists(real.parent / name) for name in images)
 
 
-def _diagnostics(
-    problems: list[Problem], real: Path, analysis: Analysis, looker: Looker, profile: Profile
-) -> Sequence[Diagnostic]:
-    """The diagnostics of one document that was asked for."""
-    if not problems and not analysis.suppressions:
-        return ()
-    source = analysis.source or looker.files.read(Path(analysis.facts.path))
-    return _ranked(problems, analysis.suppressions, source, profile.policy(real, analysis.strict))
-
-
 def _ranked(
-    problems: list[Problem], suppressions: Sequence[Suppression], source: SourceText, policy: Policy
+    problems: list[Problem],
+    known: Mapping[str, Rule],
+    suppressions: tuple[Suppression, ...],
+    source: SourceText,
+    policy: Policy,
 ) -> list[Diagnostic]:
-    kept = apply_suppressions(problems, suppressions, source, policy.wants) if suppressions else problems
-    return rank(kept, source, policy)
+    """The diagnostics that are left. Rules that are ``known`` by name, from the cache for example, are not loaded."""
+    if suppressions:
+        from prosa.rules.suppressions import apply_suppressions  # only here: it loads the reader of front matter
+
+        problems = apply_suppressions(problems, suppressions, source, policy.wants, known)
+    return rank(problems, source, policy, known)
+
+
+def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
+    """What the rules of many documents find, with the real path of the document it is in. They run every time, on facts
+    that may come from the cache (X10)."""
+    dialects = frozenset(facts.dialect for facts in (*corpus.entries.values(), *corpus.metas.values()))
+    for rule, find in corpus_checks(dialects):
+        for real, finding in find(corpus):
+            yield real, finding.of(rule)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeAlias
 
 from prosa.diagnostics import Applicability, Diagnostic, Severity
-from prosa.rules.kept_hash import with_kept_hash
-from prosa.rules.table import BY_NAME
-from prosa.source import Edit, Span, apply_edits
+from prosa.dialects.table import dialect, dialect_of_file_name
+from prosa.rules.registry import rule_named
+from prosa.source import Edit, SourceText, Span, apply_edits
 
 MAX_PASSES = 20
 """Rounds of fixing. Fixes overlap rarely, two or three deep; more rounds mean that two rules contradict each other."""
@@ -144,7 +144,7 @@ class _Work:
 
     def _tried(self, path: str, fixes: list[Diagnostic], before: list[Diagnostic]) -> str | None:
         real = self.reals[path]
-        alone = all(BY_NAME[each.rule].scope == "document" for each in fixes)
+        alone = all(rule_named(each.rule).scope != "corpus" for each in fixes)
         found = self.recheck({**self.texts, real: self._applied(path, fixes)}, (real,) if alone else None)
         return _complaint(fixes, before, [each for each in found if each.path == path])
 
@@ -219,5 +219,16 @@ def _complaint(fixes: Sequence[Diagnostic], before: Sequence[Diagnostic], after:
 def _unread(diagnostics: Iterable[Diagnostic]) -> Counter[_Key]:
     """The errors that readers report."""
     return Counter(
-        _key(each) for each in diagnostics if each.severity is Severity.ERROR and BY_NAME[each.rule].module is None
+        _key(each)
+        for each in diagnostics
+        if each.severity is Severity.ERROR and rule_named(each.rule).scope == "reader"
     )
+
+
+def with_kept_hash(source: SourceText, text: str) -> str:
+    """``text`` with the hashes that the document keeps of itself: one that was true before a fix is true after it
+    (X22). Only dialects that the file name decides keep hashes."""
+    name = dialect_of_file_name(PurePath(source.path).name)
+    if name is None:
+        return text
+    return apply_edits(text, dialect(name).load().after_fix(source, SourceText(text, source.path)))

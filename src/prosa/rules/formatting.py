@@ -16,7 +16,7 @@ from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.rules.fix import ends_lines_with_crlf, with_line_ends
-from prosa.rules.table import BY_NAME
+from prosa.rules.registry import rule_named
 from prosa.source import OverlappingEdits, SourceText, apply_edits
 
 MAX_ROUNDS = 5
@@ -63,7 +63,7 @@ def format_text(source: SourceText, hints: Hints, options: FormatOptions | None 
 def _errors(reading: DialectReading[object]) -> tuple[Problem, ...]:
     """The errors that readers report, whatever the profile."""
     found = dict.fromkeys((*reading.front.problems, *reading.problems))
-    return tuple(each for each in found if (each.severity or BY_NAME[each.rule].severity) is Severity.ERROR)
+    return tuple(each for each in found if (each.severity or rule_named(each.rule).severity) is Severity.ERROR)
 
 
 def _unread(reading: DialectReading[object]) -> tuple[Problem, ...]:

@@ -14,10 +14,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.rules.analysis import Analysis
-from prosa.rules.findings import ProgramFindings
-from prosa.rules.keeping import NotPlain, from_problem_rows, problem_rows, suppression_rows, to_suppressions
-from prosa.rules.looking import ENOUGH, Looker
+from prosa.rules.analysis import Analysis, ProgramFindings
+from prosa.rules.analyzer import ENOUGH, Analyzer
+from prosa.rules.cache import (
+    NotPlain,
+    from_problem_rows,
+    problem_rows,
+    rule_rows,
+    suppression_rows,
+    to_rules,
+    to_suppressions,
+)
 from prosa.rules.recording import RecordingFiles, still_holds
 
 if TYPE_CHECKING:
@@ -38,20 +45,22 @@ class Group:
         return f"programs:{sha256(named.encode()).hexdigest()}"
 
 
-def check_groups(seen: Mapping[Path, Analysis], looker: Looker) -> tuple[Closure | None, tuple[ProgramFindings, ...]]:
+def check_groups(
+    seen: Mapping[Path, Analysis], analyzer: Analyzer
+) -> tuple[Closure | None, tuple[ProgramFindings, ...]]:
     """The findings in programs that import others, and in what they import. With readings there is a closure too."""
     if not any(analysis.imports for analysis in seen.values()):
         return None, ()
-    if looker.keep:
-        return _together(seen, looker)
+    if analyzer.keep:
+        return _together(seen, analyzer)
     groups = tuple(_groups(seen))
-    found = {group: kept for group in groups if (kept := _kept(group, looker)) is not None}
+    found = {group: kept for group in groups if (kept := _kept(group, analyzer)) is not None}
     missing = [group for group in groups if group not in found]
-    found |= dict(zip(missing, _checked(missing, looker), strict=True))
+    found |= dict(zip(missing, _checked(missing, analyzer), strict=True))
     return None, tuple(each for group in groups for each in found[group])
 
 
-def _together(seen: Mapping[Path, Analysis], looker: Looker) -> tuple[Closure, tuple[ProgramFindings, ...]]:
+def _together(seen: Mapping[Path, Analysis], analyzer: Analyzer) -> tuple[Closure, tuple[ProgramFindings, ...]]:
     """All programs in one closure, from the readings that are there."""
     from prosa.rules.programs import check_programs
 
@@ -61,7 +70,7 @@ def _together(seen: Mapping[Path, Analysis], looker: Looker) -> tuple[Closure, t
         if analysis.reading is not None and analysis.facts.dialect == "markdownlang"
     }
     paths = [Path(reading.front.source.path) for reading in programs.values()]
-    return check_programs(paths, looker.files, known=programs)
+    return check_programs(paths, analyzer.files, known=programs)
 
 
 def _groups(seen: Mapping[Path, Analysis]) -> Iterator[Group]:
@@ -88,50 +97,59 @@ def _top(parents: dict[str, str], name: str) -> str:
     return name
 
 
-def _checked(groups: Sequence[Group], looker: Looker) -> Iterator[tuple[ProgramFindings, ...]]:
+def _checked(groups: Sequence[Group], analyzer: Analyzer) -> Iterator[tuple[ProgramFindings, ...]]:
     """New findings, made by other processes where there is enough to do, and kept."""
-    alone = replace(looker, workers=None, progress=None)
+    alone = replace(analyzer, workers=None, progress=None)
     jobs = [(group, alone) for group in groups]
-    many = looker.workers is not None and sum(len(group.members) for group in groups) >= ENOUGH
-    made = looker.workers.map(_check, jobs) if looker.workers is not None and many else map(_check, jobs)
+    many = analyzer.workers is not None and sum(len(group.members) for group in groups) >= ENOUGH
+    made = analyzer.workers.map(_check, jobs) if analyzer.workers is not None and many else map(_check, jobs)
     for group, (findings, record) in zip(groups, made, strict=True):
         yield findings
-        if looker.store is not None and all(digest for _, _, digest in group.members):
+        if analyzer.store is not None and all(digest for _, _, digest in group.members):
             try:
-                looker.store.put({group.key: _row(findings, record)})
+                analyzer.store.put({group.key: _row(findings, record)})
             except NotPlain:
                 continue
 
 
-def _check(job: tuple[Group, Looker]) -> tuple[tuple[ProgramFindings, ...], dict[str, str]]:
+def _check(job: tuple[Group, Analyzer]) -> tuple[tuple[ProgramFindings, ...], dict[str, str]]:
     from prosa.rules.programs import check_programs
 
-    group, looker = job
-    files = RecordingFiles(looker.files)
+    group, analyzer = job
+    files = RecordingFiles(analyzer.files)
     paths = [path for _, path, _ in group.members]
     _, findings = check_programs(paths, files)
     return tuple(replace(each, source=None) for each in findings), files.record
 
 
-def _kept(group: Group, looker: Looker) -> tuple[ProgramFindings, ...] | None:
-    row = looker.store.get([group.key]).get(group.key) if looker.store is not None else None
+def _kept(group: Group, analyzer: Analyzer) -> tuple[ProgramFindings, ...] | None:
+    row = analyzer.store.get([group.key]).get(group.key) if analyzer.store is not None else None
     if row is None:
         return None
     try:
         record, findings = json.loads(row)
-        return tuple(map(_finding, findings)) if still_holds(record, looker.files) else None
+        return tuple(map(_finding, findings)) if still_holds(record, analyzer.files) else None
     except (TypeError, ValueError, KeyError):
         return None
 
 
 def _row(findings: Sequence[ProgramFindings], record: Mapping[str, str]) -> str:
     rows = [
-        [str(each.real), each.path, each.digest, problem_rows(each.problems), suppression_rows(each.suppressions)]
+        [
+            str(each.real),
+            each.path,
+            each.digest,
+            problem_rows(each.problems),
+            rule_rows(each.rules),
+            suppression_rows(each.suppressions),
+        ]
         for each in findings
     ]
     return json.dumps([record, rows])
 
 
 def _finding(row: Any) -> ProgramFindings:
-    real, path, digest, problems, suppressions = row
-    return ProgramFindings(Path(real), path, digest, from_problem_rows(problems), to_suppressions(suppressions))
+    real, path, digest, problems, rules, suppressions = row
+    return ProgramFindings(
+        Path(real), path, digest, from_problem_rows(problems), to_rules(rules), to_suppressions(suppressions)
+    )

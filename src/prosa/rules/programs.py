@@ -6,9 +6,7 @@ each other are checked together, so that a cycle or a long chain is seen whole a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from importlib import import_module
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from prosa.diagnostics import Problem
@@ -17,11 +15,10 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.graph import Closure, LoadedProgram, load_closure
 from prosa.graph.closure import ReadOutside
-from prosa.rules.findings import ProgramFindings
-from prosa.rules.subject import ProgramCheck, ProgramSubject
-from prosa.rules.suppress import MARK, find_suppressions
-from prosa.rules.suppression import Suppression
-from prosa.rules.table import RULES
+from prosa.rules.analysis import ProgramFindings, Suppression
+from prosa.rules.registry import program_checks, rules_of
+from prosa.rules.subject import ProgramSubject
+from prosa.rules.suppressions import MARK, find_suppressions
 from prosa.source import Files
 
 
@@ -60,7 +57,9 @@ def program_of(reading: DialectReading[object], real: Path) -> LoadedProgram | N
 def _findings(program: LoadedProgram, closure: Closure) -> ProgramFindings:
     source = program.model.source
     problems = (*program.problems, *_ruled(ProgramSubject(program, closure)))
-    return ProgramFindings(program.path, source.path, source.digest, problems, _suppressions(program), source)
+    return ProgramFindings(
+        program.path, source.path, source.digest, problems, rules_of(problems), _suppressions(program), source
+    )
 
 
 def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
@@ -72,14 +71,7 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
     return find_suppressions(front, parse(front.source, body=front.body, masked=masked(front)))
 
 
-def _ruled(subject: ProgramSubject) -> Iterable[Problem]:
-    for check in _checks():
-        yield from check(subject)
-
-
-@cache
-def _checks() -> tuple[ProgramCheck, ...]:
-    """The rules of programs with a file of their own, loaded once."""
-    return tuple(
-        import_module(rule.module).check for rule in RULES if rule.module and rule.dialects == ("markdownlang",)
-    )
+def _ruled(subject: ProgramSubject) -> Iterator[Problem]:
+    for rule, check in program_checks():
+        for finding in check(subject):
+            yield finding.of(rule)

@@ -6,14 +6,14 @@ at its line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
 from prosa.rules.rank import Policy, ordered, rank
-from prosa.rules.table import RULES, is_selector
+from prosa.rules.registry import is_selector, names_and_codes
 from prosa.settings.keys import key_spans, span_of
 from prosa.settings.model import Settings
 from prosa.settings.read import read_project_settings
@@ -46,14 +46,13 @@ def _mistakes(settings: Settings, text: str, inside: tuple[str, ...]) -> Iterato
     """Names of rules and dialects that do not exist."""
     spans = key_spans(text)
 
-    def complain(path: tuple[str, ...], what: str, name: str, known: list[str]) -> Problem:
+    def complain(path: tuple[str, ...], what: str, name: str, known: Sequence[str]) -> Problem:
         guess = nearest(name, known)
         notes = (f"did you mean `{guess}`?",) if guess else ("prosa explain lists them all",)
         return Problem("bad-setting", f"there is no {what} `{name[:60]}`", span_of(spans, (*inside, *path)), notes)
 
-    names = [*(rule.name for rule in RULES), *(rule.code for rule in RULES)]
     for path, rules in _named_rules(settings):
-        yield from (complain(path, "rule", name, names) for name in rules if not is_selector(name))
+        yield from (complain(path, "rule", name, names_and_codes()) for name in rules if not is_selector(name))
     dialects = [row.name for row in DIALECTS]
     for glob, name in settings.dialects:
         if not _is_dialect(name):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from prosa.diagnostics import Applicability, Diagnostic, Fix, Problem, Severity
+from prosa.rules.registry import rule_named, selects
 from prosa.rules.rule import Rule
-from prosa.rules.table import BY_NAME, selects
 from prosa.source import Edit, SourceText, Span
 
 
@@ -33,11 +33,14 @@ class Policy:
         return problem.severity or (rule.strict if self.strict else rule.severity)
 
 
-def rank(problems: Iterable[Problem], source: SourceText, policy: Policy) -> list[Diagnostic]:
-    """The diagnostics that the policy wants, in the order of the problems. An unknown rule name is a KeyError."""
+def rank(
+    problems: Iterable[Problem], source: SourceText, policy: Policy, known: Mapping[str, Rule] | None = None
+) -> list[Diagnostic]:
+    """The diagnostics that the policy wants, in the order of the problems. The rules that are ``known`` by name are not
+    looked up. An unknown rule name is a KeyError."""
     ranked: list[Diagnostic] = []
     for problem in problems:
-        rule = BY_NAME[problem.rule]
+        rule = (known or {}).get(problem.rule) or rule_named(problem.rule)
         if policy.wants(rule):
             ranked.append(_diagnostic(problem, rule, source, policy))
     return ranked

@@ -14,10 +14,12 @@ from prosa.source import FileProblem, Files, SourceText
 
 @dataclass(frozen=True, slots=True)
 class RecordingFiles:
-    """Meets `Files`. ``record`` maps the path as it was asked for to the digest, or to the kind of the problem."""
+    """Meets `Files`. ``record`` maps the path as it was asked for to the digest, or to the kind of the problem. The
+    bytes of a file are hashed once, however many rules ask."""
 
     under: Files
     record: dict[str, str] = field(default_factory=dict)
+    _hashed: dict[tuple[Path, int], str | FileProblem] = field(default_factory=dict)
 
     def read(self, path: Path) -> SourceText:
         """The text of a document. Raises `FileProblem`."""
@@ -47,11 +49,19 @@ class RecordingFiles:
 
     def digest(self, path: Path, limit: int) -> str:
         """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""
+        if (path, limit) not in self._hashed:
+            self._hashed[path, limit] = self._hash(path, limit)
+        found = self._hashed[path, limit]
+        if isinstance(found, FileProblem):
+            raise found
+        return found
+
+    def _hash(self, path: Path, limit: int) -> str | FileProblem:
         try:
             found = self.under.digest(path, limit)
         except FileProblem as problem:
             self.record[str(path)] = f"{_RAW}{limit} {problem.kind}"
-            raise
+            return problem
         self.record[str(path)] = f"{_RAW}{limit} {found}"
         return found
 

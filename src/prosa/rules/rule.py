@@ -1,38 +1,164 @@
-"""A rule: a row of the table. Its name reads after "allow" and says what is wrong."""
+"""A rule: a decorated function in the module of its topic, or a value beside them where a reader does the looking.
+
+    @RULES.document("MG041", "bare-relationship", Severity.WARNING, strict=Severity.ERROR)
+    def bare_relationship(subject: Subject[MagiModel]) -> Iterator[Finding]: ...
+
+Code, name and severities are bound there and nowhere else: what a rule yields has no name in it. A name reads after
+"allow" and says what is wrong.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from prosa.diagnostics import Severity
+from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects.dialect import DialectName
+from prosa.rules.subject import Corpus, ProgramSubject, Subject
+from prosa.source import Span
+
+M = TypeVar("M")
+_Check = TypeVar("_Check")
 
 Stops: TypeAlias = Literal["everything", "run", "nothing"]
 
-Scope: TypeAlias = Literal["document", "corpus", "both"]
+Scope: TypeAlias = Literal["reader", "document", "program", "corpus"]
+"""What a rule looks at: nothing itself where a reader reports it, one document, a program with its imports, or all
+documents together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``code`` and ``name`` never change once released (X4).
+    """What is known of a rule by its name. Plain data: it is kept beside what was found.
 
-    ``severity`` is what it is without a flag, ``strict`` what it is under ``--strict``. ``dialects`` is empty for rules
-    of every document. ``module`` holds its ``check``, its ``check_corpus``, or both, as ``scope`` says, or is None
-    when a reader reports it. ``stops`` says what a finding of this rule keeps from happening, however it is weighed:
-    rendering and running, running alone, or nothing.
+    ``code`` and ``name`` never change once released (X4). ``severity`` is what it is without a flag, ``strict`` what it
+    is under ``--strict``. ``dialect`` is None for a rule of every document. ``stops`` says what a finding of this rule
+    keeps from happening, however it is weighed: rendering and running, running alone, or nothing.
     """
 
     code: str
     name: str
     severity: Severity
     strict: Severity
-    dialects: tuple[DialectName, ...] = ()
-    module: str | None = None
+    dialect: DialectName | None = None
     stops: Stops = "nothing"
     scope: Scope = "document"
 
 
-def module_of(folder: str, name: str) -> str:
-    """Where the rule ``name`` of ``rules/<folder>/`` lives."""
-    return f"prosa.rules.{folder}.{name.replace('-', '_')}"
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a rule found at a span of the text at hand; the fields are those of a `Problem` without its
+    name."""
+
+    message: str
+    span: Span
+    notes: tuple[str, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
+    fix: Fix | None = None
+    severity: Severity | None = None
+    misspelling: Misspelling | None = None
+
+    def of(self, rule: Rule) -> Problem:
+        """The problem that this is, under the rule that found it."""
+        return Problem(
+            rule.name,
+            self.message,
+            self.span,
+            self.notes,
+            self.annotations,
+            self.fix,
+            self.severity,
+            self.misspelling,
+        )
+
+
+DocumentCheck: TypeAlias = Callable[[Subject[M]], Iterable[Finding]]
+
+ProgramCheck: TypeAlias = Callable[[ProgramSubject], Iterable[Finding]]
+
+CorpusFindings: TypeAlias = Iterable[tuple[Path, Finding]]
+"""Findings, each with the real path of the document it is in."""
+
+CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
+
+
+class Bound(NamedTuple, Generic[_Check]):
+    """A rule with its function."""
+
+    rule: Rule
+    check: _Check
+
+
+@dataclass(slots=True, eq=False)
+class RuleSet(Generic[M]):
+    """The rules of one dialect, or of every document where ``dialect`` is None, as its modules are loaded.
+
+    ``package`` holds the modules: ``topics`` those with rules of one document or program, ``corpus_topics`` those with
+    rules of many documents. Codes begin with ``prefix``. ``errors_stop`` says whether an error that a reader or a rule
+    of programs reports stops a program unless its declaration says something else.
+    """
+
+    package: str
+    prefix: str
+    dialect: DialectName | None
+    topics: tuple[str, ...]
+    corpus_topics: tuple[str, ...] = ()
+    errors_stop: bool = False
+    rules: dict[str, Rule] = field(default_factory=dict)
+    documents: list[Bound[DocumentCheck[M]]] = field(default_factory=list)
+    programs: list[Bound[ProgramCheck]] = field(default_factory=list)
+    corpora: list[Bound[CorpusCheck]] = field(default_factory=list)
+
+    def reported(
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
+    ) -> Rule:
+        """Declares a rule that a reader reports by its name."""
+        return self._declared("reader", code, name, severity, strict, stops)
+
+    def document(
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None
+    ) -> Callable[[DocumentCheck[M]], DocumentCheck[M]]:
+        """Declares a rule of one document; the function looks at it."""
+        return _binding(self.documents, self._declared("document", code, name, severity, strict, "nothing"))
+
+    def program(
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
+    ) -> Callable[[ProgramCheck], ProgramCheck]:
+        """Declares a rule of a program with its imports."""
+        return _binding(self.programs, self._declared("program", code, name, severity, strict, stops))
+
+    def corpus(
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None
+    ) -> Callable[[CorpusCheck], CorpusCheck]:
+        """Declares a rule of many documents together."""
+        return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
+
+    def corpus_part(self, of: DocumentCheck[M]) -> Callable[[CorpusCheck], CorpusCheck]:
+        """Declares what a rule of one document says of many."""
+        return _binding(self.corpora, next(each.rule for each in self.documents if each.check is of))
+
+    def load(self, *, corpus: bool) -> None:
+        """Loads the modules with the rules of many documents, or those with the other ones."""
+        for topic in self.corpus_topics if corpus else self.topics:
+            import_module(f"{self.package}.{topic}")
+
+    def _declared(
+        self, scope: Scope, code: str, name: str, severity: Severity, strict: Severity | None, stops: Stops | None
+    ) -> Rule:
+        if name in self.rules or not code.startswith(self.prefix):
+            raise ValueError(f"{code} {name} is declared twice, or its code is not of {self.prefix}")
+        usual: Stops = "everything" if self.errors_stop and severity is Severity.ERROR else "nothing"
+        rule = Rule(code, name, severity, strict or severity, self.dialect, stops or usual, scope)
+        self.rules[name] = rule
+        return rule
+
+
+def _binding(bound: list[Bound[_Check]], rule: Rule) -> Callable[[_Check], _Check]:
+    def bind(check: _Check) -> _Check:
+        bound.append(Bound(rule, check))
+        return check
+
+    return bind

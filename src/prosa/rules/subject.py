@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.relations import Relations
 from prosa.source import Files, SourceText, Span
@@ -19,8 +18,11 @@ if TYPE_CHECKING:
     from prosa.graph import Closure, LoadedProgram
 
 
+M_co = TypeVar("M_co", covariant=True)
+
+
 @dataclass(slots=True)
-class Outside:
+class Environment:
     """What is around a document: files and the time. It remembers whether a rule asked for the time or the place, for
     then what the rule found holds only there and then. ``files`` keeps its own record (`rules.recording`)."""
 
@@ -31,7 +33,7 @@ class Outside:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Generic[M_co]):
     """One document under the rules.
 
     ``model`` is what the reader of the ``dialect`` made of it. ``files`` reads documents below the root (X5) and is
@@ -42,8 +44,8 @@ class Subject:
     front: FrontReading
     document: Document
     dialect: DialectName
-    model: Any
-    outside: Outside = field(default_factory=Outside)
+    model: M_co
+    environment: Environment = field(default_factory=Environment)
 
     @property
     def source(self) -> SourceText:
@@ -53,18 +55,18 @@ class Subject:
     @property
     def files(self) -> Files | None:
         """Read access to the files below the root."""
-        return self.outside.files
+        return self.environment.files
 
     @property
     def now(self) -> datetime | None:
         """The time of this check."""
-        self.outside.asked_time = True
-        return self.outside.now
+        self.environment.asked_time = True
+        return self.environment.now
 
     @property
     def path(self) -> Path | None:
         """Where the document is."""
-        self.outside.asked_place = True
+        self.environment.asked_place = True
         path = self.source.path
         return None if path.startswith("<") else Path(path)
 
@@ -152,13 +154,3 @@ class ProgramSubject:
 
     program: LoadedProgram
     closure: Closure
-
-
-DocumentCheck: TypeAlias = Callable[[Subject], Iterable[Problem]]
-"""The ``check`` of a rule module, but those under `prosa.rules.markdownlang`."""
-
-CorpusCheck: TypeAlias = Callable[[Corpus], Iterable[tuple[Path, Problem]]]
-"""The ``check_corpus`` of a rule module."""
-
-ProgramCheck: TypeAlias = Callable[[ProgramSubject], Iterable[Problem]]
-"""The ``check`` of a rule module under `prosa.rules.markdownlang`."""

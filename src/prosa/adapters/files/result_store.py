@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS row (key TEXT PRIMARY KEY, text TEXT NOT NULL, used I
 
 @dataclass(slots=True)
 class ResultStore:
-    """Meets `prosa.rules.keeping.Store`. ``folder`` is private (`places.cache_dir`); ``day`` counts days and marks
+    """Meets `prosa.rules.cache.Store`. ``folder`` is private (`places.cache_dir`); ``day`` counts days and marks
     when a row was used last. Each process opens the file for itself."""
 
     folder: Path

@@ -37,7 +37,7 @@ def _ignore_interrupts() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Meets `prosa.rules.looking.Workers`. ``count`` processes are started for each `map` and end with it. ``fresh``
+    """Meets `prosa.rules.analyzer.Workers`. ``count`` processes are started for each `map` and end with it. ``fresh``
     ones begin with nothing of this process, as they must beside other threads."""
 
     count: int

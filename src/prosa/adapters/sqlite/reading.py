@@ -11,7 +11,7 @@ from prosa.corpus.found import Stamp
 from prosa.source import Files
 
 if TYPE_CHECKING:
-    from prosa.rules.looking import Workers
+    from prosa.rules.analyzer import Workers
 
 
 class Known(NamedTuple):

@@ -18,13 +18,13 @@ from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import known_dialect
+from prosa.rules.analyzer import Analyzer, Workers
+from prosa.rules.cache import Store
 from prosa.rules.engine import Checked, CorpusScope, check
-from prosa.rules.keeping import Store
-from prosa.rules.looking import Looker, Workers
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.rules.rank import ordered
-from prosa.rules.table import known_rules
+from prosa.rules.registry import known_rules
 from prosa.source import Files
 
 _DAY = 24 * 60 * 60
@@ -87,7 +87,7 @@ class Checker:
         ``keep`` the answer holds readings."""
         profile = replace(self.profile, settings=group.project.settings, root=group.root)
         files: Files = Overlay(texts, group.files) if texts else group.files
-        looker = Looker(
+        analyzer = Analyzer(
             files,
             profile.hints,
             keep,
@@ -100,7 +100,7 @@ class Checker:
         metas = None if group.whole and only is None else group.metas
         scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
-        return check(paths, looker, profile, scope)
+        return check(paths, analyzer, profile, scope)
 
 
 def _store(environ: Mapping[str, str]) -> Store | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prosa.adapters.sqlite.reading import Reading
     from prosa.dialects.dialect import DialectName
     from prosa.graph.node import Node
-    from prosa.rules.looking import Workers
+    from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
 
 Answer = TypeVar("Answer")

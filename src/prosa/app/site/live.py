@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.found import Scan
     from prosa.dialects.reading import DialectReading
-    from prosa.rules.looking import Workers
+    from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
 
 MIN_PAUSE = 0.1

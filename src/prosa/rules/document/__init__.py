@@ -1,1 +1,14 @@
 """Rules of every document, whatever its dialect: shared syntax, fields, links, suppressions, settings."""
+
+from __future__ import annotations
+
+from prosa.rules.rule import RuleSet
+
+RULES: RuleSet[object] = RuleSet(
+    __name__,
+    "MD",
+    None,
+    topics=("front_matter", "settings", "text", "footnotes"),
+    corpus_topics=("links", "wikilinks", "project_fields"),
+    errors_stop=True,
+)

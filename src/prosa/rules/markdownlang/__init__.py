@@ -1,1 +1,15 @@
-"""Rules for programs, one file each."""
+"""Rules of markdownlang programs: `ML00` front matter, `ML01` schemas, `ML02` templates, `ML03` imports, `ML04`
+servers, `ML05` tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.rules.rule import RuleSet
+
+if TYPE_CHECKING:
+    from prosa.dialects.markdownlang.model import ProgramModel
+
+RULES: RuleSet[ProgramModel] = RuleSet(
+    __name__, "ML", "markdownlang", topics=("front_matter", "template", "imports", "servers"), errors_stop=True
+)

@@ -1,1 +1,14 @@
-"""The rules of MDH nodes and of the sites they form."""
+"""Rules of MDH nodes and of the sites they form: `MH00` forms, `MH01`–`MH04` actions, `MH05`–`MH06` the site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.rules.rule import RuleSet
+
+if TYPE_CHECKING:
+    from prosa.dialects.mdh.model import NodeModel
+
+RULES: RuleSet[NodeModel] = RuleSet(
+    __name__, "MH", "mdh", topics=("actions", "requests"), corpus_topics=("links", "shared_actions", "urls")
+)

@@ -14,8 +14,8 @@ from prosa.diagnostics import Problem
 from prosa.dialects.detect import Hints
 from prosa.dialects.mdh.model import NodeModel
 from prosa.rules.analysis import Analysis
-from prosa.rules.corpus import check_corpus
-from prosa.rules.looking import Looker
+from prosa.rules.analyzer import Analyzer
+from prosa.rules.engine import check_corpus
 from prosa.rules.subject import Corpus
 from prosa.site.probe.evidence import Mark, NodeSeen, Part, Remark
 from prosa.source import Files, Span
@@ -48,10 +48,10 @@ def read_nodes(
     documents beside them that are read as ``own`` says, so that links to them lead somewhere; ``derived`` are the
     fields that a site would give to those of the paths that lack them."""
     reals = {files.real(path) for path in paths}
-    looker = Looker(files, lambda real: _AS_NODE if real in reals else own(real))
-    seen = looker.look([*paths, *others])
+    analyzer = Analyzer(files, lambda real: _AS_NODE if real in reals else own(real))
+    seen = analyzer.analyses([*paths, *others])
     entries = {real: each.facts for real, each in seen.items() if each.readable}
-    corpus = Corpus(entries, files, files.real(root), complete=True, load=looker.facts, rooted="given")
+    corpus = Corpus(entries, files, files.real(root), complete=True, load=analyzer.facts, rooted="given")
     found = {real: list(each.problems) for real, each in seen.items() if real in reals}
     for real, problem in check_corpus(corpus):
         if real in found:

@@ -1,0 +1,215 @@
+"""The analyzer: it analyses documents one by one, here or in other processes, or takes what the cache has of them
+(X10).
+
+In: paths. Out: an `Analysis` for each real path, in the order given. The results are the same wherever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+from prosa.dialects.detect import Hints
+from prosa.rules.analysis import Analysis, unreadable
+from prosa.rules.cache import NotPlain, Store, from_row, to_row
+from prosa.rules.recording import still_holds
+from prosa.rules.subject import Facts
+from prosa.source import FileProblem, Files, SourceText
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
+CHUNK = 200
+"""Documents that a process looks at in one go: enough to outweigh the handing over, few enough to share out evenly."""
+
+SAMPLE = 40
+"""Documents that are looked up first, to learn whether most of them are known already."""
+
+ENOUGH = 120
+"""New documents that are worth a second process; below that, starting one takes longer than the work."""
+
+
+NO_KEY = "-"
+"""Under which nothing is kept."""
+
+Item: TypeAlias = tuple[Path, Path]
+"""The real path of a document, and the path as the user named it."""
+
+
+class NewAnalysis(NamedTuple):
+    """A new analysis: as it is, as the row that is kept under ``key``, or both. Between processes a row is enough."""
+
+    key: str | None
+    row: str | None
+    analysis: Analysis | None
+
+
+class Workers(Protocol):
+    """Other processes (`adapters.processes`)."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
+        """``function`` of every job, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Analyzer:
+    """How documents are analysed.
+
+    ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.
+    ``progress`` is told how many documents are done. ``rows`` asks for the row of every analysis, for a store or for
+    another process.
+    """
+
+    files: Files
+    hints: Callable[[Path], Hints]
+    keep: bool = True
+    now: datetime | None = None
+    store: Store | None = None
+    workers: Workers | None = None
+    progress: Callable[[int], None] | None = None
+    rows: bool = False
+
+    def analyses(self, paths: Sequence[Path]) -> dict[Path, Analysis]:
+        """The analysis of every document, by real path, each once."""
+        by_real: dict[Path, Path] = {}
+        for path in paths:
+            by_real.setdefault(self.files.real(path), path)
+        items = list(by_real.items())
+        return dict(zip(by_real, self._read_all(items) if self.keep else self._analyse_all(items), strict=True))
+
+    def facts(self, path: Path) -> Facts | None:
+        """The facts of a document that was not asked for, None when it cannot be read."""
+        (analysis,) = replace(self, progress=None).analyses([path]).values()
+        return analysis.facts if analysis.readable else None
+
+    def fetch(self, items: Sequence[Item]) -> list[Analysis | None]:
+        """What was kept of each document, and None where it has to be looked at."""
+        return [kept if isinstance(kept, Analysis) else None for kept in self._fetched(items)]
+
+    def make(self, items: Sequence[Item]) -> list[NewAnalysis]:
+        """The analyses of documents as they are handed over between processes, kept ones among them."""
+        return [self._made(item, kept) for item, kept in zip(items, self._fetched(items), strict=True)]
+
+    def _read_all(self, items: Sequence[Item]) -> Iterator[Analysis]:
+        from prosa.rules.analyse import analyse
+
+        for real, path in items:
+            try:
+                yield analyse(self.files.read(path), self.hints(real), self.files, self.now)
+            except FileProblem as problem:
+                yield unreadable(problem)
+
+    def _analyse_all(self, items: Sequence[Item]) -> list[Analysis]:
+        many = self.workers is not None and self.workers.count > 1 and len(items) >= ENOUGH
+        if many and self._mostly_new(items):
+            return self._shared_out(items)
+        if self.store is None:
+            return self._taken_in(items, self.make(items))
+        found = self.fetch(items)
+        missing = [at for at, kept in enumerate(found) if kept is None]
+        rest = [items[at] for at in missing]
+        made = self._shared_out(rest) if many and len(rest) >= ENOUGH else self._taken_in(rest, self.make(rest))
+        for at, analysis in zip(missing, made, strict=True):
+            found[at] = analysis
+        return [each for each in found if each is not None]
+
+    def _mostly_new(self, items: Sequence[Item]) -> bool:
+        """Whether fewer than half of a sample are kept."""
+        if self.store is None:
+            return True
+        sample = items[:: max(1, len(items) // SAMPLE)]
+        return sum(kept is not None for kept in self.fetch(sample)) * 2 < len(sample)
+
+    def _shared_out(self, items: Sequence[Item]) -> list[Analysis]:
+        """The analyses made by other processes."""
+        assert self.workers is not None
+        load_rules()
+        size = max(1, min(CHUNK, -(-len(items) // (self.workers.count * 2))))
+        alone = replace(self, workers=None, progress=None, rows=True)
+        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        jobs = [(alone, [(str(real), str(path)) for real, path in some]) for some in chunks]
+        found: list[Analysis] = []
+        for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
+            found += self._taken_in(some, made)
+        return found
+
+    def _taken_in(self, items: Sequence[Item], made: Sequence[NewAnalysis]) -> list[Analysis]:
+        """Analyses as they were handed over: new ones are kept, and every one is unpacked."""
+        if self.store is not None:
+            self.store.put({each.key: each.row for each in made if each.key and each.row is not None})
+        if self.progress is not None:
+            self.progress(len(items))
+        unpacked = (
+            each.analysis or from_row(each.row or "", str(path)) for (_, path), each in zip(items, made, strict=True)
+        )
+        return [each for each in unpacked if each is not None]
+
+    def _fetched(self, items: Sequence[Item]) -> list[Analysis | SourceText]:
+        """For each document what was kept, or its text where nothing was."""
+        read = [self._text(path) for _, path in items]
+        if self.store is None:
+            return read
+        keys = [
+            self._key(real, each.digest) if isinstance(each, SourceText) and each.digest else NO_KEY
+            for (real, _), each in zip(items, read, strict=True)
+        ]
+        placed = [f"{key}:{real}" for (real, _), key in zip(items, keys, strict=True)]
+        rows = self.store.get([*keys, *placed])
+        return [
+            self._kept(rows.get(key) or rows.get(place), str(path)) or text
+            for (_, path), key, place, text in zip(items, keys, placed, read, strict=True)
+        ]
+
+    def _kept(self, row: str | None, path: str) -> Analysis | None:
+        analysis = from_row(row, path) if row is not None else None
+        return analysis if analysis is not None and still_holds(analysis.depends, self.files) else None
+
+    def _text(self, path: Path) -> SourceText | Analysis:
+        try:
+            return self.files.read(path)
+        except FileProblem as problem:
+            return unreadable(problem)
+
+    def _made(self, item: Item, kept: Analysis | SourceText) -> NewAnalysis:
+        if isinstance(kept, Analysis):
+            return NewAnalysis(None, None, kept)
+        from prosa.rules.analyse import analyse
+
+        real, _ = item
+        analysis = analyse(kept, self.hints(real), self.files, self.now)
+        key = self._key(real, analysis.digest)
+        lean = replace(analysis, reading=None, source=kept if analysis.problems else None)
+        try:
+            row = to_row(analysis) if self.rows or self.store is not None else None
+        except NotPlain:
+            return NewAnalysis(None, None, lean)
+        if not analysis.lasting or not analysis.digest:
+            return NewAnalysis(None, row, lean)
+        return NewAnalysis(f"{key}:{real}" if analysis.depends else key, row, lean)
+
+    def _key(self, real: Path, digest: str) -> str:
+        """Everything that an analysis rests on but the place of the document: its content, what is known of its
+        dialect, and the end of its path, where names of programs and skills come from."""
+        hints = self.hints(real)
+        return f"{digest}:{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}:{'/'.join(real.parts[-2:])}"
+
+
+def _make(job: tuple[Analyzer, Sequence[tuple[str, str]]]) -> list[NewAnalysis]:
+    """The work of one process. What has a row goes back as that alone."""
+    analyzer, names = job
+    made = analyzer.make([(Path(real), Path(path)) for real, path in names])
+    return [each if each.row is None else each._replace(analysis=None) for each in made]
+
+
+def load_rules() -> None:
+    """Loads readers and rules here, so that forked processes have them."""
+    import prosa.rules.analyse  # noqa: F401

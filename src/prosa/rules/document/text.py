@@ -1,0 +1,88 @@
+"""The characters of a text, before any syntax: marks, line ends, controls."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from prosa.diagnostics import Applicability, Fix, Severity
+from prosa.rules.document import RULES
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Subject
+from prosa.source import Edit, Span
+
+REPORTED = (RULES.reported("MD015", "unreadable-file", Severity.ERROR),)
+"""What readers report by name."""
+
+
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+"""C0 but tab, line ends, vertical tab and form feed, which old texts have; and DEL."""
+
+
+@RULES.document("MD016", "control-character", Severity.WARNING)
+def control_character(subject: Subject[object]) -> Iterator[Finding]:
+    """Finds characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one
+    finding, at the first one."""
+    text = subject.source.text
+    first = _CONTROL.search(text)
+    if first is None:
+        return
+    count = len(_CONTROL.findall(text))
+    more = f" and {count - 1:,} more like it" if count > 1 else ""
+    message = f"the text holds the control character U+{ord(first.group()):04X}{more}"
+    yield Finding(message, Span(*first.span()), ("Markdown readers replace or drop it",))
+
+
+_SEPARATOR = re.compile("[\u2028\u2029\u0085]")
+
+
+@RULES.document("MD017", "line-separator", Severity.WARNING)
+def line_separator(subject: Subject[object]) -> Iterator[Finding]:
+    """Finds U+2028, U+2029 or U+0085, which editors show as a line end and Markdown does not (X2). There is one
+    finding, at the first one; the fix writes line feeds for all of them."""
+    if subject.source.text.isascii():
+        return
+    found = [Span(*each.span()) for each in _SEPARATOR.finditer(subject.source.text)]
+    if not found:
+        return
+    more = f", {len(found):,} times" if len(found) > 1 else ""
+    character = found[0].of(subject.source.text)
+    message = f"U+{ord(character):04X} looks like a line end and is none{more}"
+    fix = Fix("write line ends", tuple(Edit(span, "\n") for span in found), Applicability.UNSAFE)
+    yield Finding(message, found[0], ("end the line with a line feed, or write a space",), fix=fix)
+
+
+@RULES.document("MD018", "byte-order-mark", Severity.HINT)
+def byte_order_mark(subject: Subject[object]) -> Iterator[Finding]:
+    """Finds a mark in front of the text that UTF-8 does not need (X1 reads past it). The finding points at the mark. A
+    YMJ record has a rule of its own (YA25)."""
+    if subject.dialect == "ymj" or not subject.source.text.startswith("\ufeff"):
+        return
+    mark = Span(0, 1)
+    message = "the text begins with a byte-order mark, which UTF-8 does not need"
+    note = "other tools may take it for text and miss the front matter"
+    fix = Fix("remove the mark", (Edit(mark, ""),), Applicability.UNSAFE)
+    yield Finding(message, mark, (note,), fix=fix)
+
+
+_END = re.compile(r"\r\n|\n|\r")
+_NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
+
+
+@RULES.document("MD019", "mixed-line-ends", Severity.HINT)
+def mixed_line_ends(subject: Subject[object]) -> Iterator[Finding]:
+    """Finds lines that end in different ways within one text (X2 reads them all). There is one finding, at the first
+    line end that is not the usual one of the text. A YMJ record has a rule of its own (YA25)."""
+    text = subject.source.text
+    if subject.dialect == "ymj" or "\r" not in text:
+        return
+    ends = [(each.group(), Span(*each.span())) for each in _END.finditer(text)]
+    counts = Counter(end for end, _ in ends)
+    if len(counts) < 2:
+        return
+    usual = counts.most_common(1)[0][0]
+    others = [span for end, span in ends if end != usual]
+    found = ", ".join(f"{count:,} {_NAMES[end]}" for end, count in counts.most_common())
+    fix = Fix("end all lines alike", tuple(Edit(span, usual) for span in others), Applicability.UNSAFE)
+    yield Finding(f"lines of this text end in different ways: {found}", others[0], fix=fix)

@@ -1,0 +1,62 @@
+"""Documents whose last day has passed (M15, MA20).
+
+The day stands in the document, or a meta file lends it (M20); then the problem is the document's, whatever its dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from prosa.diagnostics import Severity
+from prosa.dialects.detect import Hints
+from prosa.dialects.magi.dates import normal_form, read_date
+from prosa.dialects.magi.model import MagiModel
+from prosa.dialects.reading import open_document
+from prosa.rules.magi import RULES
+from prosa.rules.meta_files import lent_in, meta_files
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Corpus, Facts, Subject
+from prosa.source import FileProblem
+
+_FIELD = "expired-date"
+_ADVICE = "bring it up to date and move the date, or take the document out of use"
+
+
+@RULES.document("MG008", "expired-document", Severity.WARNING)
+def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
+    """Finds a document whose last day has passed. The finding points at `expired-date`. It is silent where nobody knows
+    the time; nothing is ever deleted."""
+    model = subject.model
+    text, span = model.fields.text(_FIELD), model.fields.span(_FIELD)
+    if text and span is not None and (now := subject.now) is not None and _is_over(text, now):
+        yield Finding(f"this document expired on {text}", span, (_ADVICE,))
+
+
+@RULES.corpus_part(of=expired_document)
+def lent_expiry(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """Finds a document that is lent such a day. The finding points at its beginning."""
+    if corpus.now is None or not any(each.fields.get(_FIELD) for each in meta_files(corpus)):
+        return
+    for real, facts in corpus.entries.items():
+        found = _lent(corpus, real, facts, corpus.now)
+        if found is not None:
+            yield real, found
+
+
+def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | None:
+    try:
+        reading = open_document(corpus.files.read(Path(facts.path)), Hints(facts.dialect))
+    except FileProblem:
+        return None
+    lent = lent_in(corpus, real, reading).get(_FIELD)
+    if lent is None or not isinstance(lent.value, str) or not _is_over(lent.value, now):
+        return None
+    message = f"this document expired on {lent.value}, says {lent.by} for it"
+    return Finding(message, reading.front.anchor, (_ADVICE,))
+
+
+def _is_over(text: str, now: datetime) -> bool:
+    moment = read_date(normal_form(text) or "")
+    return moment is not None and moment.end <= (now if now.tzinfo is not None else now.replace(tzinfo=UTC))

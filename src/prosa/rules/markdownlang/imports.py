@@ -1,0 +1,147 @@
+"""The imports of a program, and the tools that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+from prosa.diagnostics import Annotation, Severity
+from prosa.dialects.fields import shown
+from prosa.dialects.markdownlang.names import PYTHON_TOOL, VISIT_TOOL, tool_name
+from prosa.graph import Closure, ResolvedImport
+from prosa.graph.closure import MAX_IMPORT_DEPTH
+from prosa.rules.markdownlang import RULES
+from prosa.rules.rule import Finding
+from prosa.rules.subject import ProgramSubject
+
+
+@RULES.program("ML030", "unknown-import", Severity.ERROR)
+def unknown_import(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds an import of a file that does not exist (L6). The finding points at the import."""
+    for each in subject.program.imports:
+        if each.state == "missing":
+            message = f"the imported program `{shown(each.ref.text)}` does not exist"
+            note = f"looked for {each.path}; a relative path starts at the folder of the importing file"
+            yield Finding(message, each.ref.span, (note,))
+
+
+@RULES.program("ML031", "unreadable-import", Severity.ERROR)
+def unreadable_import(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds an import of a file that exists and cannot be read as a document. The finding points at the import."""
+    for each in subject.program.imports:
+        if each.state == "unreadable":
+            message = f"the imported program `{shown(each.ref.text)}` cannot be read: {each.reason}"
+            yield Finding(message, each.ref.span)
+
+
+@RULES.program("ML032", "import-outside-root", Severity.INFO, stops="run")
+def import_outside_root(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds an import that a check does not open, because it lies outside the root (X5). The finding points at the
+    import. A run without `--root` follows it all the same, where it leads to a program without a link."""
+    for each in subject.program.imports:
+        if each.state == "outside-root":
+            why = each.reason or "was not opened"
+            message = f"the imported program `{shown(each.ref.text)}` lies outside the root and {why}"
+            yield Finding(message, each.ref.span, ("`--root DIR` makes the root wider",))
+
+
+@RULES.program("ML033", "import-not-markdown", Severity.ERROR)
+def import_not_markdown(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds an import whose name does not end in `.md` (L6). The finding points at the import; the file is not
+    opened."""
+    for each in subject.program.imports:
+        if each.state == "not-markdown":
+            message = f"the import `{shown(each.ref.text)}` is not a program: its name does not end in `.md`"
+            note = (
+                "programs cannot be imported over the network"
+                if "://" in each.ref.text
+                else "give the path of a `.md` file"
+            )
+            yield Finding(message, each.ref.span, (note,))
+
+
+@RULES.program("ML034", "reserved-import", Severity.ERROR)
+def reserved_import(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds `stdlib:NAME`, which the specification keeps for later (L28, LA14). The finding points at the import."""
+    for each in subject.program.imports:
+        if each.state == "reserved":
+            message = f"`{shown(each.ref.text)}` is reserved: there is no standard library of programs yet"
+            yield Finding(message, each.ref.span, ("import a file by its path",))
+
+
+@RULES.program("ML035", "import-cycle", Severity.ERROR)
+def import_cycle(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds programs that import each other (L6, L29, LA15); a cycle is reported once, with the whole way round. The
+    finding points at the import that takes the first step of the cycle, in the program that was reached first."""
+    program = subject.program
+    cycle = subject.closure.cycle_from.get(program.path)
+    if cycle is None:
+        return
+    step = cycle[1 % len(cycle)]
+    first = next(each for each in program.imports if each.path == step)
+    names = _names_of(cycle, subject.closure)
+    way = " → ".join((*names, names[0]))
+    message = f"import cycle: {way}" if len(cycle) > 1 else "the program imports itself"
+    note = "a program waits for the programs it calls, so these would wait for each other; remove one of the imports"
+    yield Finding(message, first.ref.span, (note,))
+
+
+def _names_of(cycle: tuple[Path, ...], closure: Closure) -> tuple[str, ...]:
+    """File names, or paths as the user knows them where two files have the same name."""
+    paths = tuple(closure.programs[path].model.source.path for path in cycle)
+    names = tuple(PurePath(path).name for path in paths)
+    return names if len(set(names)) == len(names) else paths
+
+
+@RULES.program("ML036", "import-too-deep", Severity.ERROR)
+def import_too_deep(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds a chain of imports longer than the limit (X9). The finding points at the import that goes one step
+    too far."""
+    depths = subject.closure.depths
+    here = depths[subject.program.path]
+    if here != MAX_IMPORT_DEPTH:
+        return
+    for each in subject.program.imports:
+        if each.path is not None and depths.get(each.path, 0) > here:
+            message = (
+                f"`{shown(each.ref.text)}` is import number {here + 1} in a chain; the limit is {MAX_IMPORT_DEPTH}"
+            )
+            yield Finding(message, each.ref.span, ("let a program higher up import it",))
+
+
+@RULES.program("ML037", "too-many-imports", Severity.ERROR)
+def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds more imports than a program may have, or programs than imports may add up to. The finding points at the
+    first import that was not followed."""
+    for each in subject.program.imports:
+        if each.state == "too-many":
+            message = f"this import and those after it are not followed: {each.reason}"
+            yield Finding(message, each.ref.span)
+            return
+
+
+@RULES.program("ML050", "tool-name-collision", Severity.ERROR)
+def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds two tools of one program with the same wire name (LA12). The finding points at the import that comes later.
+    The built-in `python` is always there, and `visit` where there are sites."""
+    built_in = (PYTHON_TOOL, VISIT_TOOL) if subject.program.model.mdh else (PYTHON_TOOL,)
+    first: dict[str, ResolvedImport] = {}
+    for each in subject.program.imports:
+        if each.path is None or each.path not in subject.closure.programs:
+            continue
+        name = tool_name(subject.closure.programs[each.path].model.name)
+        earlier = first.setdefault(name, each)
+        if name in built_in and earlier is each:
+            message = f"`{shown(each.ref.text)}` is a program named `{name}`, which is the name of the built-in tool"
+            yield Finding(message, each.ref.span, ("give the program another `name`",))
+        elif earlier is not each:
+            yield _same_name(each, earlier, name)
+
+
+def _same_name(each: ResolvedImport, earlier: ResolvedImport, name: str) -> Finding:
+    annotation = (Annotation(earlier.ref.span, "the first one"),)
+    if earlier.path == each.path:
+        message = f"`{shown(each.ref.text)}` is imported twice"
+        return Finding(message, each.ref.span, ("remove one of them",), annotation)
+    message = f"two imported programs would both be the tool `{name}`"
+    return Finding(message, each.ref.span, ("give one of the programs another `name`",), annotation)

@@ -1,0 +1,130 @@
+"""The body of a program: the names that its template uses, and the tools that it speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from prosa.data import Mapping
+from prosa.diagnostics import Fix, Misspelling, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.fields import shown
+from prosa.dialects.markdownlang import ProgramModel
+from prosa.dialects.markdownlang.names import server_prefix, server_tool_name
+from prosa.rules.markdownlang import RULES
+from prosa.rules.rule import Finding
+from prosa.rules.subject import ProgramSubject
+from prosa.source import Edit, Span
+from prosa.template import undeclared
+from prosa.template.mask import action_spans
+
+REPORTED = (RULES.reported("ML020", "template-syntax", Severity.ERROR),)
+"""What readers report by name."""
+
+
+def _not_declared(subject: ProgramSubject, *, closed: bool) -> Iterator[Finding]:
+    """One problem for every use of a name that the schema does not declare, where it is closed or open."""
+    model = subject.program.model
+    if model.template is None or model.input is None:
+        return
+    for name in undeclared(model.template, model.input.value):
+        if name.closed != closed:
+            continue
+        note = f"did you mean `{name.suggestion}`?" if name.suggestion else "declare it under `input.properties`"
+        fate = " and no input may have it" if closed else ""
+        message = f"`{shown(name.name)}` is not declared by the input schema{fate}"
+        last = name.name.rpartition(".")[2]
+        meant = Misspelling(last, name.suggestion) if name.suggestion else None
+        yield Finding(message, name.span.shift(model.body_offset), (note,), misspelling=meant)
+
+
+@RULES.program("ML021", "undeclared-name", Severity.ERROR, stops="nothing")
+def undeclared_name(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds a name in the template that the input schema does not declare (X13). The finding points at the name in the
+    body. An open schema may still receive it, so a run is not stopped."""
+    return _not_declared(subject, closed=False)
+
+
+@RULES.program("ML022", "impossible-name", Severity.ERROR)
+def impossible_name(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds a name in the template that the closed input schema keeps out (X13). The finding points at the name in the
+    body. `additionalProperties: false` means no input can ever have it."""
+    return _not_declared(subject, closed=True)
+
+
+_WHOLE = re.compile(r"(?<![\w.)\]])\.(?![\w.])|\$(?!\w)(?!\.\w)")
+"""A dot or `$` by itself inside an action: the whole input, or a part of it that `range` or `with` chose."""
+
+
+@RULES.program("ML024", "unused-input", Severity.INFO)
+def unused_input(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds a property of the input schema that the template never looks at, so that the model never sees it. The
+    finding points at the name of the property. It is silent where the template may use the input as a whole, and where
+    it uses a name that is not declared: then one of the two is most likely a misspelling, and is reported once."""
+    model = subject.program.model
+    declared = _declared(model)
+    if not declared or model.template is None or _uses_all(model):
+        return
+    used = {use.path[0] for use in model.template.uses if use.path}
+    if None in used or used - {entry.key.text for entry in declared}:
+        return
+    for entry in declared:
+        if entry.key.text not in used:
+            message = f"the body never uses the input `{shown(entry.key.text)}`"
+            note = f"write {{{{ .{entry.key.text} }}}} where the model should see it, or remove it"
+            yield Finding(message, entry.key.span, (note,))
+
+
+def _declared(model: ProgramModel) -> Mapping | None:
+    node = model.input.node if model.input is not None else None
+    properties = node.get("properties") if isinstance(node, Mapping) else None
+    return properties if isinstance(properties, Mapping) and properties.entries else None
+
+
+def _uses_all(model: ProgramModel) -> bool:
+    return any(_WHOLE.search(span.of(model.body)) for span in action_spans(model.body))
+
+
+_MANGLED = re.compile(r"(?<![A-Za-z0-9_-])mcp\*\*([A-Za-z0-9_.-]{1,64})\*\*([A-Za-z0-9_.-]{1,64})")
+"""A word, not structure: the body goes to the model as text, so emphasis is not parsed away."""
+
+
+@RULES.program("ML023", "mangled-tool-name", Severity.WARNING)
+def mangled_tool_name(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds `mcp**server**tool`, where a formatter took the underscores for bold (LA13). The finding points at the
+    mangled name in the body."""
+    model = subject.program.model
+    for match in _MANGLED.finditer(model.body):
+        name = server_tool_name(match[1], match[2].rstrip("."))
+        span = Span(match.start(), match.end() - (len(match[2]) - len(match[2].rstrip(".")))).shift(model.body_offset)
+        fix = Fix(f"write `{name}`", (Edit(span, name),))
+        yield Finding(f"this tool is called `{name}`", span, ("a formatter ate the underscores",), fix=fix)
+
+
+_NAMED = re.compile(r"(?<![A-Za-z0-9_-])mcp__[A-Za-z0-9_-]{1,64}")
+
+MAX_NAMED_TOOLS = 100
+"""Tools of one body that are looked at."""
+
+
+@RULES.program("ML025", "unknown-tool", Severity.WARNING)
+def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds a tool in the body whose MCP server the program does not have (L20). The finding points at the name in the
+    body. Which tools a server has is known only when it runs; which servers there are is not."""
+    model = subject.program.model
+    known = {server_prefix(each.name): each for each in model.mcp_servers if each.name}
+    for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS]:
+        name = match.group()
+        prefix = next((each for each in known if name.startswith(each)), None)
+        if prefix is not None and not known[prefix].disabled:
+            continue
+        server = name.split("__")[1]
+        span = Span(*match.span()).shift(model.body_offset)
+        if prefix is not None:
+            yield Finding(f"`{name}` belongs to a server that is disabled", span)
+            continue
+        guess = nearest(server, [each.name for each in model.mcp_servers])
+        note = f"did you mean the server `{guess}`?" if guess else "declare it under `mcp_servers`"
+        message = f"`{name}` is no tool: the program has no server `{server}`"
+        meant = Misspelling(server, guess) if guess else None
+        yield Finding(message, span, (note,), misspelling=meant)

@@ -1,0 +1,166 @@
+"""The actions of a node: what they call, how they authenticate, and the forms of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prosa.data import Mapping, Node, Scalar, Sequence
+from prosa.diagnostics import Annotation, Fix, Severity
+from prosa.dialects.fields import shown
+from prosa.dialects.mdh.action import changing_word
+from prosa.dialects.mdh.model import ActionModel, NodeModel, Text
+from prosa.dialects.mdh.url import origin_of
+from prosa.rules.mdh import RULES
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Subject
+from prosa.source import Edit, Span
+
+REPORTED = (
+    RULES.reported("MH001", "node-without-front-matter", Severity.ERROR),
+    RULES.reported("MH002", "identifier-form", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MH003", "bare-url-target", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MH004", "single-action", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MH005", "method-case", Severity.WARNING, strict=Severity.ERROR),
+    RULES.reported("MH006", "relative-action-url", Severity.WARNING, strict=Severity.ERROR),
+)
+"""What readers report by name."""
+
+
+_ORIGIN_NOTE = "credentials of a site never go to another one, so clients refuse such a call"
+
+
+@RULES.document("MH010", "cross-origin-action", Severity.ERROR)
+def cross_origin_action(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds an action whose URL leads away from its site (H11, HA12). The finding points at the URL. It is a warning
+    where the `canonical_url` of the node has the same origin: then a path says the same."""
+    model = subject.model
+    own = origin_of(model.canonical_url.text) if model.canonical_url else ""
+    for action in model.actions:
+        url = action.url
+        if url is None or not ("://" in url.text or url.text.startswith("//")):
+            continue
+        if own and origin_of(url.text) == own:
+            yield _absolute(url, own, subject)
+        else:
+            message = f"{action.title_for_people} calls `{shown(url.text)}`, which is no path on this site"
+            yield Finding(message, url.span, (_ORIGIN_NOTE, "write a path from the root of the site"))
+
+
+def _absolute(url: Text, own: str, subject: Subject[NodeModel]) -> Finding:
+    message = f"the URL `{shown(url.text)}` of an action is absolute; it is a path from the root of the site"
+    written = subject.source.slice(url.span)
+    at = written.find(url.text)
+    path = url.text[len(own) :]
+    fix = None
+    if at >= 0 and path.startswith("/"):
+        start = url.span.start + at
+        fix = Fix("leave the host out", (Edit(Span(start, start + len(own)), ""),))
+    return Finding(message, url.span, fix=fix, severity=Severity.WARNING)
+
+
+@RULES.document("MH011", "parameter-declared-twice", Severity.WARNING)
+def parameter_declared_twice(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds a parameter that an action declares in two places (H13, HA10). The finding points at the later one."""
+    for action in subject.model.actions:
+        yield from _of_action(action)
+
+
+def _of_action(action: ActionModel) -> Iterator[Finding]:
+    if action.query is None:
+        return
+    first: dict[str, tuple[str, Text | None]] = dict.fromkeys(action.path_names, ("the URL", action.url))
+    for place, names in (("`required`", action.query.required), ("`optional`", action.query.optional)):
+        for name in names:
+            earlier, where = first.setdefault(name.text, (place, name))
+            if where is name:
+                continue
+            message = f"the parameter `{shown(name.text)}` of {action.title_for_people} is already in {earlier}"
+            notes = ("declare it once: a name in the URL is required by itself",) if where is action.url else ()
+            annotations = (Annotation(where.span, "the first one"),) if where else ()
+            yield Finding(message, name.span, notes, annotations)
+
+
+@RULES.document("MH012", "body-of-get", Severity.WARNING)
+def body_of_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds a GET action that declares a request body (H14, H17). The finding points at the schema, or at the content
+    type where there is none."""
+    for action in subject.model.actions:
+        if action.verb != "GET":
+            continue
+        span = action.body_schema.node.span if action.body_schema else None
+        if span is None and action.content_type:
+            span = action.content_type.span
+        if span is not None:
+            message = f"{action.title_for_people} is a GET and has a body; servers and caches ignore it"
+            notes = ("declare the values under `query`, or use POST where it changes something",)
+            yield Finding(message, span, notes)
+
+
+@RULES.document("MH013", "state-changing-get", Severity.WARNING)
+def state_changing_get(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds a GET action whose name says that it changes something (H5, H17, HA19). The finding points at the
+    method."""
+    for action in subject.model.actions:
+        if action.verb != "GET" or action.method is None:
+            continue
+        if found := changing_word(action.id.text if action.id else "", action.title.text if action.title else ""):
+            message = f"{action.title_for_people} is a GET, and its name says that it changes something: `{found}`"
+            notes = ("a GET must have no side effects; use POST, PUT, PATCH or DELETE",)
+            yield Finding(shown(message, 200), action.method.span, notes)
+
+
+_AUTH_NOTE = "write `auth: {type: none}` for an action that anybody may call"
+
+
+@RULES.document("MH020", "action-without-auth", Severity.WARNING)
+def action_without_auth(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds an action that does not say how to authenticate (H21 SHOULD 6, HA14). The finding points at the first key
+    of the action."""
+    for action in subject.model.actions:
+        if action.node.get("auth") is None:
+            message = f"{action.title_for_people} has no `auth` (MDH conformance, SHOULD 6); no credentials are sent"
+            yield Finding(message, action.anchor, (_AUTH_NOTE,))
+
+
+_CSRF = "csrf"
+_CSRF_NOTE = "MDH section 10.4: say in the action, under `csrf` for example, or in the text how to get the token"
+
+
+@RULES.document("MH021", "undocumented-csrf", Severity.WARNING)
+def undocumented_csrf(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds a state-changing action with a cookie and no word about CSRF (H12, H20, HA3). The finding points at the
+    type of the authentication, where neither the action nor the text of the node speaks of CSRF."""
+    model = subject.model
+    concerned = [action for action in model.actions if _concerned(action)]
+    if not concerned or _CSRF in subject.source.slice(model.body).lower():
+        return
+    for action in concerned:
+        if action.auth and action.auth.type and not _speaks(action.node):
+            message = f"{action.title_for_people} changes something with a cookie and says nothing about CSRF"
+            yield Finding(message, action.auth.type.span, (_CSRF_NOTE,))
+
+
+def _concerned(action: ActionModel) -> bool:
+    kind = action.auth.type if action.auth else None
+    return kind is not None and kind.text == "cookie" and action.changes_state
+
+
+def _speaks(node: Node) -> bool:
+    if isinstance(node, Scalar):
+        return _CSRF in node.text.lower()
+    if isinstance(node, Sequence):
+        return any(_speaks(item) for item in node.items)
+    assert isinstance(node, Mapping)
+    return any(_CSRF in entry.key.text.lower() or _speaks(entry.value) for entry in node)
+
+
+@RULES.document("MH022", "oauth2-without-token-url", Severity.WARNING)
+def oauth2_without_token_url(subject: Subject[NodeModel]) -> Iterator[Finding]:
+    """Finds `oauth2` without the place where a token comes from (H12, HA15). The finding points at the type of the
+    authentication."""
+    for action in subject.model.actions:
+        auth = action.auth
+        if auth and auth.type and auth.type.text == "oauth2" and not auth.token_url and not auth.token_help:
+            message = f"{action.title_for_people} needs an OAuth2 token and does not say where one comes from"
+            notes = ("write `token_url`, or say it in `token_help`",)
+            yield Finding(message, auth.type.span, notes)

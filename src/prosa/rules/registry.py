@@ -1,0 +1,152 @@
+"""The registry of rules: every diagnostic there is. `rules/docs/NAME.md` is the page of a rule.
+
+In: the name of a dialect, of a rule, or a selector. Out: rules. The rules of a dialect are loaded when somebody asks
+for them, so that a check of one dialect never loads those of the others. Codes: `MD` any document, `MG` MAGI, `ML`
+programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SK` skills.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from operator import attrgetter
+from typing import TypeVar
+
+from prosa.diagnostics import Problem
+from prosa.diagnostics.nearest import UnknownName
+from prosa.dialects.dialect import DialectName
+from prosa.rules.rule import Bound, CorpusCheck, DocumentCheck, ProgramCheck, Rule, RuleSet
+
+_Check = TypeVar("_Check")
+
+FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "skill_md", "ymj")
+"""The folders with rules: one for every document, and one for every dialect that has rules of its own."""
+
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+"""The form of a name; no code has it."""
+
+_sets: dict[str, RuleSet[object]] = {}
+"""Those that were asked for."""
+
+
+@cache
+def document_checks(dialect: DialectName) -> tuple[Bound[DocumentCheck[object]], ...]:
+    """The rules of one document that hold in a dialect."""
+    return tuple(each for rules in _sets_of(dialect, corpus=False) for each in _in_order(rules.documents))
+
+
+@cache
+def program_checks() -> tuple[Bound[ProgramCheck], ...]:
+    """The rules of a program with its imports."""
+    return tuple(each for rules in _sets_of("markdownlang", corpus=False) for each in _in_order(rules.programs))
+
+
+@cache
+def corpus_checks(dialects: frozenset[DialectName]) -> tuple[Bound[CorpusCheck], ...]:
+    """The rules of many documents, where there are documents of these dialects."""
+    sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
+    return tuple(each for rules in sets for each in _in_order(rules.corpora))
+
+
+def rule_named(name: str) -> Rule:
+    """The rule of a name; of those that are not loaded, as few as possible are. Raises KeyError."""
+    for rules in _sets.values():
+        if (rule := rules.rules.get(name)) is not None:
+            return rule
+    for folder in FOLDERS:
+        if (rule := _whole(folder).rules.get(name)) is not None:
+            return rule
+    raise KeyError(name)
+
+
+def rules_of(problems: Iterable[Problem]) -> tuple[Rule, ...]:
+    """The rules that problems are about, each once."""
+    return tuple(rule_named(name) for name in dict.fromkeys(each.rule for each in problems))
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule by code. Loads all of them."""
+    return tuple(sorted((rule for name in FOLDERS for rule in _whole(name).rules.values()), key=attrgetter("code")))
+
+
+def find_rule(text: str) -> Rule | None:
+    """The rule with this code (any case) or name."""
+    return next((rule for rule in selected(text) if text in (rule.name, rule.code) or text.upper() == rule.code), None)
+
+
+def selects(selector: str, rule: Rule) -> bool:
+    """Whether a selector, a rule name or the beginning of a code, names this rule. `ALL` names every rule."""
+    upper = selector.upper()
+    return selector == rule.name or upper == "ALL" or (bool(upper) and rule.code.startswith(upper))
+
+
+def selected(selector: str) -> tuple[Rule, ...]:
+    """The rules that a selector names, by code."""
+    if _NAME.fullmatch(selector):
+        try:
+            return (rule_named(selector),)
+        except KeyError:
+            return ()
+    return tuple(rule for name in _folders_of(selector.upper()) for rule in _by_code(name) if selects(selector, rule))
+
+
+def is_selector(text: str) -> bool:
+    """Whether a selector names any rule. A name is known by its page, so that no rules are loaded for it."""
+    if _NAME.fullmatch(text):
+        return files("prosa.rules").joinpath("docs", f"{text}.md").is_file()
+    return bool(selected(text))
+
+
+def known_rules(values: Iterable[str]) -> tuple[str, ...]:
+    """Rule names and beginnings of codes, each value one or several with commas. Raises `UnknownName`."""
+    names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+    for name in names:
+        if not is_selector(name):
+            raise UnknownName("rule", name, names_and_codes())
+    return names
+
+
+def names_and_codes() -> tuple[str, ...]:
+    """Everything that names one rule. Loads all of them."""
+    return (*(rule.name for rule in all_rules()), *(rule.code for rule in all_rules()))
+
+
+def _set(folder: str) -> RuleSet[object]:
+    """The rules of a folder, as far as they are loaded."""
+    if folder not in _sets:
+        _sets[folder] = import_module(f"prosa.rules.{folder}").RULES
+    return _sets[folder]
+
+
+def _whole(folder: str) -> RuleSet[object]:
+    rules = _set(folder)
+    rules.load(corpus=False)
+    rules.load(corpus=True)
+    return rules
+
+
+def _by_code(folder: str) -> list[Rule]:
+    return sorted(_whole(folder).rules.values(), key=attrgetter("code"))
+
+
+def _folders_of(code: str) -> Iterator[str]:
+    """The folders with codes that begin so."""
+    for folder in FOLDERS if code else ():
+        prefix = _set(folder).prefix
+        if code == "ALL" or prefix.startswith(code) or code.startswith(prefix):
+            yield folder
+
+
+def _sets_of(dialect: DialectName, *, corpus: bool) -> Iterator[RuleSet[object]]:
+    for folder in ("document", *((dialect,) if dialect in FOLDERS else ())):
+        rules = _set(folder)
+        rules.load(corpus=corpus)
+        yield rules
+
+
+def _in_order(bound: Iterable[Bound[_Check]]) -> list[Bound[_Check]]:
+    return sorted(bound, key=lambda each: each.rule.code)

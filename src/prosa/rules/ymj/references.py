@@ -1,0 +1,98 @@
+"""Records among other documents: edges, related tickets, parents, and the routes they ask for (Y12, Y31)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.diagnostics import Misspelling, Severity
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.fields import shown
+from prosa.dialects.mdh.url import md_url, route_url, standing_readmes
+from prosa.document.references import Origin, Ref
+from prosa.graph.pages import joined
+from prosa.graph.record import Record, Reference
+from prosa.graph.settle import settle
+from prosa.graph.stems import stem_tiers
+from prosa.rules.corpus_names import CorpusNames, corpus_names
+from prosa.rules.mdh.site import sites, span_of, top_of
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Corpus, Facts
+from prosa.rules.ymj import RULES
+
+_WORDS: dict[Origin, str] = {
+    "ops.graph": "no document here is called `{}`",
+    "ops.ticket": "no record here is the related ticket `{}`",
+    "ops.trace": "no record here is the parent `{}`",
+}
+_NOTE = "a record is named by its file name without suffix, its `subject`, or as a trace by `provenance.run_id`"
+
+
+@RULES.corpus("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
+def unknown_record(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """Finds an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
+    the name. It is silent unless all documents below the root are known: the target may be among the others."""
+    if not corpus.complete:
+        return
+    names = corpus_names(corpus)
+    stems = tuple(path.stem for path in corpus.entries)
+    for path, facts in corpus.entries.items():
+        for ref in facts.refs if facts.dialect == "ymj" else ():
+            if ref.origin in _WORDS and ref.kind != "url" and not _is_known(path, facts, ref, corpus, names):
+                near = nearest(ref.target, stems)
+                notes = (f"did you mean `{near}`?",) if near else () if ref.origin == "ops.graph" else (_NOTE,)
+                message = _WORDS[ref.origin].format(shown(ref.target))
+                meant = Misspelling(ref.target, near) if near else None
+                yield path, Finding(message, ref.span, notes, misspelling=meant)
+
+
+def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusNames) -> bool:
+    if ref.kind == "path":
+        roots = [path.parent.as_posix(), *([corpus.root.as_posix()] if corpus.root is not None else [])]
+        places = [Path(joined(root, ref.target)) for root in roots]
+        return any(each in corpus.entries or corpus.files.exists(each) for each in places)
+    record = Record(path.as_posix(), facts.dialect)
+    reference = Reference(ref.origin, ref.target, "stem", ref.span.start, ref.span.end, 0)
+    return settle(record, reference, stem_tiers(record, reference), names).state != "unresolved"
+
+
+_FORM = (
+    "a route is an absolute path such as `/weather/fog`, without suffix, `?`, `#` and `%`, and no part of it is hidden"
+)
+
+
+@RULES.corpus("YM046", "unusable-route", Severity.WARNING, strict=Severity.ERROR)
+def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """Finds a record that cannot live at the route that it asks for (Y12, H7). The finding points at the route.
+    Whatever lives at a URL by its file keeps it; of several records the first by path has it."""
+    for named in _sites(corpus):
+        readmes = standing_readmes(set(named))
+        owners = {md_url(name, stands=name in readmes): name for name in named}
+        for name in sorted(named):
+            facts = corpus.entries[named[name]].extra
+            route = facts.get("route")
+            if route is None or (url := route_url(str(route))) == md_url(name):
+                continue
+            if not url:
+                message, note = f"`{shown(str(route))}` is no URL that a record may have", _FORM
+            elif (owner := owners.setdefault(url, name)) != name:
+                message = f"`{shown(str(route))}` is the URL of {owner} too"
+                note = "a site can give only one of them; this record stays at the URL of its file"
+            else:
+                continue
+            yield named[name], Finding(message, span_of(facts["route_at"]), (note,))
+
+
+def _sites(corpus: Corpus) -> Iterator[dict[str, Path]]:
+    """The documents of every site by their paths below its root, and all others below the root of the corpus. Where
+    nobody knows the root, each document is alone."""
+    placed: set[Path] = set()
+    for site in sites(corpus):
+        placed.update(page.real for page in site.pages)
+        yield {page.name: page.real for page in site.pages}
+    others = [real for real in corpus.entries if real not in placed]
+    root = "" if corpus.rooted == "guessed" else top_of(corpus)
+    inside = {real.as_posix()[len(root) :]: real for real in others if root and real.as_posix().startswith(root)}
+    alone = set(others).difference(inside.values())
+    yield inside
+    yield from ({real.name: real} for real in others if real in alone)
