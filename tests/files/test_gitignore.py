@@ -167,10 +167,25 @@ TOKENS = (
     *("a", "b", "ab", "z", "é", "*", "**", "**/", "/**", "/", "?", ".md", "*.md", "-", "^", "]", "***", "\t", "!", "#"),
     *("[a]", "[!a]", "[^a-b]", "[]a]", "[!]a]", "[z-a]", "[a-]", "[--a]", "[a/]", "[^/]", "[a", "[\\a]", "[\\]a]"),
     *("[[:alpha:]]", "[[:digit:]]", "[![:upper:]x]", "[[:nope:]]", "[[:]", "[:a]", "[[:punct:]]", "[a-\\b]"),
+    *(
+        "A",
+        "aB",
+        "É",
+        "\\A",
+        "[A]",
+        "[!A]",
+        "[A-C]",
+        "[^A-C]",
+        "[Z-a]",
+        "[[:upper:]]",
+        "[[:lower:]]",
+        "[^[:upper:]]",
+        ".MD",
+    ),
     *("\\a", "\\*", "\\[", "\\ ", " ", "\\!", "\\#", "\\", "\\\\", "\\/"),
 )
 LINES = st.lists(st.lists(st.sampled_from(TOKENS), min_size=1, max_size=5).map("".join), max_size=4)
-NAMES = ("a", "b", "ab", "[a]", "a]", "A1", "é", "z", "a b", "-", "\\a", "!a", "#a", "^", "a*")
+NAMES = ("a", "b", "ab", "B", "Ab", "É", "[a]", "a]", "A1", "é", "z", "a b", "-", "\\a", "!a", "#a", "^", "a*")
 
 
 @pytest.fixture(scope="module")
@@ -187,8 +202,8 @@ def odd_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=80, deadline=None)
-@given(LINES, LINES, LINES, LINES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]))
+@settings(max_examples=100, deadline=None)
+@given(LINES, LINES, LINES, LINES, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]), st.booleans())
 def test_x23_what_is_shown_is_what_git_shows(
     odd_names: Path,
     home: Path,
@@ -198,8 +213,12 @@ def test_x23_what_is_shown_is_what_git_shows(
     mine: list[str],
     end: str,
     last: str,
+    folds: bool,
 ):
-    """X23, X5. Random patterns at the top, in a folder, in `info/exclude` and in the file of the user."""
+    """X23, X5. Random patterns at the top, in a folder, in `info/exclude` and in the file of the user; with case and
+    without."""
+    config = odd_names / ".git" / "config"
+    config.write_text(f"[core]\n\tignoreCase = {str(folds).lower()}\n", encoding="utf-8")
     for place, lines in (
         (odd_names / ".gitignore", top),
         (odd_names / "a" / ".gitignore", inner),
@@ -223,6 +242,21 @@ def test_x23_the_patterns_of_the_user_hold_too(tmp_path: Path, home: Path, where
         subprocess.run(["git", "-C", str(folder), "config", *scope, "core.excludesFile", "~/other"], check=True)
     assert by_us(folder) == by_git(folder)
     assert "foo.md" not in by_us(folder)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("ignorecase", "ignoreCase = yes", "IGNORECASE=1 # c", 'ignorecase = "on"', "ignorecase = -1"),
+        *("ignorecase = 0", "ignorecase =", "ignorecase = False ; c", "ignorecase = true\n\tignorecase = no"),
+    ],
+)
+def test_x23_case_is_ignored_where_git_ignores_it(tmp_path: Path, home: Path, line: str):
+    """X23. `git init` sets that on Windows and macOS."""
+    folder = tree(tmp_path / "r")
+    (folder / ".git" / "config").write_text(f"[core]\n\t{line}\n", encoding="utf-8")
+    (folder / ".gitignore").write_text("FOO.md\nDocs/Keep/\n", encoding="utf-8")
+    assert by_us(folder) == by_git(folder)
 
 
 def test_x23_a_second_work_tree_has_the_patterns_of_the_first(tmp_path: Path, home: Path):

@@ -3,7 +3,8 @@
 In: a pattern and a path with `/`, both bytes. Out: whether it matches. The grammar is that of git's wildmatch: `*` and
 `?` stay inside a folder, `**` as a whole part of a path crosses folders, `[a-z]`, `[!a-z]` and `[[:digit:]]` are one
 byte of a set, a backslash escapes. A pattern becomes the positions of an automaton, which are the bits of one number;
-every byte of a path moves all of them at once. So the work is one step for each byte, whatever the pattern.
+every byte of a path moves all of them at once. So the work is one step for each byte, whatever the pattern. Where a
+work tree says `core.ignoreCase`, the letters of ASCII are folded as git folds them.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ class PathGlob:
     wildcard: Wildcard | None
     anchored: bool
     only_folders: bool
+    folds: bool = False
 
     def matches(self, path: bytes, *, is_folder: bool) -> bool:
         """Whether the glob is about the file or folder at ``path``, and not only about a folder above it."""
@@ -97,7 +99,8 @@ class PathGlob:
         """`matches` for one who has the last part of the path at hand."""
         if self.wildcard is None or (self.only_folders and not is_folder):
             return False
-        return self.wildcard.matches(path if self.anchored else name)
+        text = path if self.anchored else name
+        return self.wildcard.matches(text.lower() if self.folds else text)
 
     def covers(self, path: bytes) -> bool:
         """Whether the glob is about the file at ``path`` or about a folder that it is in."""
@@ -108,11 +111,11 @@ class PathGlob:
 
 
 @lru_cache(maxsize=4_096)
-def path_glob(pattern: bytes) -> PathGlob:
+def path_glob(pattern: bytes, *, folds: bool = False) -> PathGlob:
     """The glob of one line, without the `!` in front of it. A broken set in brackets makes it match nothing."""
     only_folders = pattern.endswith(b"/")
     body = pattern[:-1] if only_folders else pattern
-    return PathGlob(wildcard(body.removeprefix(b"/")), b"/" in body, only_folders)
+    return PathGlob(wildcard(body.removeprefix(b"/"), folds=folds), b"/" in body, only_folders, folds)
 
 
 def glob_matches(glob: str, path: str) -> bool:
@@ -131,18 +134,19 @@ def as_bytes(text: str) -> bytes:
 
 
 @lru_cache(maxsize=4_096)
-def wildcard(pattern: bytes) -> Wildcard | None:
+def wildcard(pattern: bytes, *, folds: bool = False) -> Wildcard | None:
     """A pattern read; None for one that can match nothing. As in git a `**` at the first wildcard crosses folders
-    whatever stands before it."""
+    whatever stands before it. One that ``folds`` is for texts in lower case."""
     special = _SPECIAL.search(pattern)
     if special is None:
-        return Wildcard(pattern)
-    items = _items(pattern[special.start() :])
+        return Wildcard(pattern.lower() if folds else pattern)
+    items = _items(pattern[special.start() :], folds=folds)
     if items is None:
         return None
     tail = _literal_tail(items)
     suffix = bytes(next(iter(item)) for item in items[tail:] if isinstance(item, frozenset))
-    return Wildcard(pattern[: special.start()], suffix, _automaton(items[:tail]))
+    prefix = pattern[: special.start()]
+    return Wildcard(prefix.lower() if folds else prefix, suffix, _automaton(items[:tail]))
 
 
 def _literal_tail(items: list[_Item]) -> int:
@@ -167,8 +171,9 @@ def _automaton(items: list[_Item]) -> _Automaton:
     return _Automaton(tuple(takes), deep | bits(_Gap.PART), deep, bits(_Gap.FOLDERS), 1 << len(items))
 
 
-def _items(pattern: bytes) -> list[_Item] | None:
-    """The pattern in order; None where a set is broken or nothing follows a backslash."""
+def _items(pattern: bytes, *, folds: bool) -> list[_Item] | None:
+    """The pattern in order; None where a set is broken or nothing follows a backslash. git folds no letter behind a
+    backslash, and none that stands alone in a set."""
     items: list[_Item] = []
     at = 0
     while at < len(pattern):
@@ -183,16 +188,18 @@ def _items(pattern: bytes) -> list[_Item] | None:
             items.append(_ANY_BYTE)
             at += 1
         elif byte == b"[":
-            found = _set(pattern, at + 1)
+            found = _set(pattern, at + 1, folds=folds)
             if found is None:
                 return None
             items.append(found[0] - {_SLASH})
             at = found[1]
         else:
-            at += byte == b"\\"
+            escaped = byte == b"\\"
+            at += escaped
             if at == len(pattern):
                 return None
-            items.append(frozenset(pattern[at : at + 1]))
+            literal = pattern[at : at + 1]
+            items.append(frozenset(literal.lower() if folds and not escaped else literal))
             at += 1
     return items
 
@@ -209,7 +216,7 @@ def _gap(pattern: bytes, at: int) -> tuple[_Gap, int]:
     return (_Gap.FOLDERS if after.startswith(b"/") else _Gap.ANY), end
 
 
-def _set(pattern: bytes, at: int) -> tuple[frozenset[int], int] | None:
+def _set(pattern: bytes, at: int, *, folds: bool) -> tuple[frozenset[int], int] | None:
     """The bytes of the set that begins at ``at``, behind its bracket, and where it ends; None where it is broken. The
     first byte is no end, and the one before a range counts by itself, also where the range is empty."""
     negated = pattern[at : at + 1] in (b"!", b"^")
@@ -226,7 +233,7 @@ def _set(pattern: bytes, at: int) -> tuple[frozenset[int], int] | None:
             named = _CLASSES.get(pattern[at + 2 : close - 1])
             if named is None:
                 return None
-            found |= named
+            found |= _LOWER if folds and named == _UPPER else named
             before, at = -1, close + 1
             continue
         is_range = before >= 0 and pattern[at : at + 1] == b"-" and pattern[at + 1 : at + 2] not in (b"", b"]")
@@ -235,7 +242,10 @@ def _set(pattern: bytes, at: int) -> tuple[frozenset[int], int] | None:
         if at >= len(pattern):
             return None
         byte = pattern[at]
-        found |= set(range(before, byte + 1)) if is_range else {byte}
+        taken = range(before, byte + 1) if is_range else (byte,)
+        found.update(taken)
+        if folds and is_range:
+            found.update(bytes(taken).lower())
         before, at = (-1 if is_range else byte), at + 1
     return (_ALL - found if negated else frozenset(found)), at + 1
 

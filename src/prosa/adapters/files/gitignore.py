@@ -1,5 +1,7 @@
 """What git ignores: `.gitignore` files, `.git/info/exclude` and `core.excludesFile` (gitignore(5)), without asking git.
 
+`core.ignoreCase`, which git sets by itself on Windows and macOS, holds as well.
+
 In: the folders of a walk, from the top of the work tree down. Out: whether a file or folder in them is ignored. Tracked
 files are not told apart: what a pattern names is ignored, whether or not it was committed.
 """
@@ -26,6 +28,8 @@ MAX_CONFIG_BYTES = 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 _SECTION = re.compile(r"\[\s*([\w.-]+)\s*\]")
 _EXCLUDES = re.compile(r"\s*excludesfile\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^#;]*))", re.IGNORECASE)
+_FOLDS = re.compile(r"\s*ignorecase\s*(?:=\s*\"?([\w+-]*)\"?\s*)?(?:[#;].*)?$", re.IGNORECASE)
+_NO = frozenset({"", "false", "no", "off", "0"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,13 @@ class Ignored:
     """The patterns that hold in a folder, those of the folders above it included: the last that matches decides.
 
     ``folder`` is the folder of the patterns, without a slash at its end, and the last of them stands first; ``above``
-    are the patterns of the folders around it.
+    are the patterns of the folders around it; ``folds`` says that upper and lower case are the same.
     """
 
     folder: str
     patterns: tuple[Pattern, ...]
     above: Ignored | None = None
+    folds: bool = False
 
     def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Whether the file or folder at ``path`` is ignored by itself; a folder that is takes everything along."""
@@ -63,20 +68,21 @@ class Ignored:
 
     def inside(self, folder: str) -> Ignored:
         """What holds in a folder below this one."""
-        patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False)
-        return Ignored(folder.rstrip(os.sep), patterns, self) if patterns else self
+        patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False, folds=self.folds)
+        return Ignored(folder.rstrip(os.sep), patterns, self, self.folds) if patterns else self
 
 
 def ignored_in(folder: str) -> Ignored:
     """What holds in ``folder``, a real path: the patterns of its work tree down to it."""
     top = _work_tree(folder)
     start = top or folder
-    found, below = Ignored("", ()), start.rstrip(os.sep)
+    found, below, folds = Ignored("", ()), start.rstrip(os.sep), False
     if top is not None:
         store = _git_folder(top)
-        found = Ignored(below, _read(_excludes_file(top, store)), found)
-        found = Ignored(below, _read(os.path.join(store, "info", "exclude")), found)
-    found = Ignored(below, _read(os.path.join(start, IGNORE_FILE), follow=False), found)
+        excludes, folds = _settings(top, store)
+        found = Ignored(below, _read(excludes, folds=folds), found)
+        found = Ignored(below, _read(os.path.join(store, "info", "exclude"), folds=folds), found)
+    found = Ignored(below, _read(os.path.join(start, IGNORE_FILE), follow=False, folds=folds), found, folds)
     inner = folder[len(start) :].strip(os.sep)
     for part in inner.split(os.sep) if inner else ():
         start = os.path.join(start, part)
@@ -105,25 +111,30 @@ def _git_folder(top: str) -> str:
     return os.path.join(place, common) if common else place
 
 
-def _excludes_file(top: str, store: str) -> str:
-    """The file with the user's patterns: what the last `core.excludesFile` names, else where git looks without one."""
+def _settings(top: str, store: str) -> tuple[str, bool]:
+    """The file with the user's patterns: what the last `core.excludesFile` names, else where git looks without one;
+    and whether case is ignored."""
     home = os.path.expanduser("~")
     config = os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git")
-    named = os.path.join(config, "ignore")
+    named, folds = os.path.join(config, "ignore"), False
     for place in (os.path.join(config, "config"), os.path.join(home, ".gitconfig"), os.path.join(store, "config")):
-        for value in _excludes_in(_text(place)):
-            named = os.path.join(top, os.path.expanduser(value))
-    return named
+        for line in _core_in(_text(place)):
+            if found := _EXCLUDES.match(line):
+                value = re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+                named = os.path.join(top, os.path.expanduser(value))
+            elif found := _FOLDS.match(line):
+                folds = found[1] is None or found[1].lower() not in _NO
+    return named, folds
 
 
-def _excludes_in(text: str) -> Iterator[str]:
-    """The values of `core.excludesFile` in a configuration file."""
+def _core_in(text: str) -> Iterator[str]:
+    """The lines of the section `core` in a configuration file."""
     section = ""
     for line in text.splitlines():
         if heading := _SECTION.match(line.strip()):
             section = heading[1].lower()
-        elif section == "core" and (found := _EXCLUDES.match(line)):
-            yield re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2].strip()
+        elif section == "core":
+            yield line
 
 
 def _text(path: str) -> str:
@@ -140,12 +151,12 @@ def _bytes(path: str, most: int, *, follow: bool) -> bytes:
         return b""
 
 
-def _read(path: str, *, follow: bool = True) -> tuple[Pattern, ...]:
+def _read(path: str, *, follow: bool = True, folds: bool = False) -> tuple[Pattern, ...]:
     """The patterns of a file, the last one first. As git does, a `.gitignore` that is a link is not followed."""
-    return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM)))[::-1]
+    return tuple(_patterns(_bytes(path, MAX_IGNORE_BYTES, follow=follow).removeprefix(_BOM), folds=folds))[::-1]
 
 
-def _patterns(data: bytes) -> Iterator[Pattern]:
+def _patterns(data: bytes, *, folds: bool) -> Iterator[Pattern]:
     for line in data.split(b"\n"):
         if line.startswith(b"#"):
             continue
@@ -153,7 +164,7 @@ def _patterns(data: bytes) -> Iterator[Pattern]:
         negated = pattern.startswith(b"!")
         pattern = pattern[negated:]
         if pattern.strip(b"/"):
-            yield Pattern(path_glob(pattern), negated)
+            yield Pattern(path_glob(pattern, folds=folds), negated)
 
 
 def without_blanks(line: bytes) -> bytes:
