@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from prosa.cli.demo_server import served
+from prosa.cli.demo.server import served
 from tests.browser.vectors import hostile_folder
 from tests.examples.ferries import FOLDER
 from tests.house.examples import surroundings

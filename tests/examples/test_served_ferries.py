@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from prosa.cli.demo_server import served
-from prosa.cli.demo_site import SERVE, tour_site
+from prosa.cli.demo.server import served
+from prosa.cli.demo.site import SERVE, tour_site
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
 from tests.cli.programs import SOURCE, user
@@ -127,7 +127,7 @@ def test_the_tour_serves_walks_calls_books_probes_and_stops(tmp_path: Path):
 
 
 def test_a_site_that_cannot_be_served_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("prosa.cli.demo_site.SERVE", ("serve", "ferries/no-such-folder", "--port", "0"))
+    monkeypatch.setattr("prosa.cli.demo.site.SERVE", ("serve", "ferries/no-such-folder", "--port", "0"))
     at = desk(environ=around(tmp_path))
     assert tour_site(at.console) == 1
     assert "error: the example site could not be served" in at.err

@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 
 from prosa.cli.parser import Parser, WrongUse
-from prosa.cli.serve_running import add_running_options, runner_of, token_of
+from prosa.cli.serve.running import add_running_options, runner_of, token_of
 from tests.cli.desk import Desk, desk
 from tests.cli.programs import prosa, script, user
 from tests.scripts.documents import block

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.options import add_limits, add_model, add_sites, count
 from prosa.cli.parser import WrongUse
-from prosa.cli.run_arguments import add_limits, add_model, count
-from prosa.cli.site_arguments import add_sites
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import ChatOptions

@@ -11,7 +11,7 @@ from prosa.cli.chat_arguments import chat_choices
 from prosa.cli.chat_live import shown
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
-from prosa.cli.run_arguments import choices_from
+from prosa.cli.options import choices_from
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:

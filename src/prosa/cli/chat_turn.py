@@ -20,7 +20,7 @@ from prosa.cli.chat_show import print_turns
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.delivery import as_json, words
 from prosa.cli.errors import OK
-from prosa.cli.run_arguments import choices_from
+from prosa.cli.options import choices_from
 from prosa.cli.stopping import run_stoppable
 from prosa.cli.surroundings import surroundings
 from prosa.cli.watch import Watch, watch

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
-from prosa.cli.check_options import (
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.options import (
     add_folder_options,
     add_hidden_options,
     add_reading_options,
@@ -19,8 +21,6 @@ from prosa.cli.check_options import (
     chosen_dialect,
     size_in_bytes,
 )
-from prosa.cli.console import Console
-from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 from prosa.cli.skipped import say_skipped

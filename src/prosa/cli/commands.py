@@ -46,15 +46,15 @@ COMMANDS: tuple[Command, ...] = (
     Command("stats", "prosa.cli.stats", "count what a corpus holds", "know"),
     Command("query", "prosa.cli.query", "ask the index in SQL, reading only", "know"),
     Command("enrich", "prosa.cli.enrich", "write vectors and hashes into YMJ records", "know"),
-    Command("serve", "prosa.cli.serve", "serve a folder as a site for agents and people", "serve"),
+    Command("serve", "prosa.cli.serve.command", "serve a folder as a site for agents and people", "serve"),
     Command("build", "prosa.cli.build", "write the site of a folder as static files", "serve"),
     Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site", "serve"),
-    Command("call", "prosa.cli.call", "call an action that a page of a site declares", "serve"),
+    Command("call", "prosa.cli.call.command", "call an action that a page of a site declares", "serve"),
     Command("probe", "prosa.cli.probe", "test a site or a folder for conformance to MDH", "serve"),
     Command("new", "prosa.cli.new", "write a new document after a template", "set up"),
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
-    Command("demo", "prosa.cli.demo", "take the tour on shipped examples; no key, no network", "set up"),
+    Command("demo", "prosa.cli.demo.command", "take the tour on shipped examples; no key, no network", "set up"),
 )
 
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.app.check.gather import Group, gather
-from prosa.cli.check_options import add_folder_options, size_in_bytes
 from prosa.cli.console import Console
-from prosa.cli.embedding_options import add_embedding, embedding_choice
+from prosa.cli.options import add_embedding, add_folder_options, embedding_choice, size_in_bytes
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:

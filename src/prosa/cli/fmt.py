@@ -10,9 +10,9 @@ from pathlib import Path
 
 from prosa.app.check.fix import Change, write_changes
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
-from prosa.cli.check_options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.errors import say
+from prosa.cli.options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import FormatOptions

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, document, opened
+from prosa.cli.corpus import add_corpus_options, add_watch_option, answered, document
 from prosa.cli.parser import WrongUse, nearest
-from prosa.cli.watch_corpus import add_watch_option, watched
 from prosa.dialects.table import DIALECTS
 from prosa.document.references import Origin
 from prosa.source import FileProblem
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.report and args.format not in ("text", "json"):
         raise WrongUse(f"--report prints text or json, not {args.format}")
     place, around = _place(args)
-    return watched(args, console, place, lambda: _once(place, around, args, console))
+    return answered(args, console, place, lambda corpus: _answer(corpus, around, args, console))
 
 
 def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
@@ -72,13 +71,12 @@ def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
     return place, args.around or (None if place.is_dir() else args.place)
 
 
-def _once(place: Path | None, around: str | None, args: argparse.Namespace, console: Console) -> int:
-    with opened(place, args, console) as corpus:
-        graph = corpus.index.graph()
-        wish = _wish(args, graph)
-        middle = document(corpus, around) if around else None
-        selection = _selection(graph, wish, middle, args)
-        text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
+def _answer(corpus: OpenCorpus, around: str | None, args: argparse.Namespace, console: Console) -> int:
+    graph = corpus.index.graph()
+    wish = _wish(args, graph)
+    middle = document(corpus, around) if around else None
+    selection = _selection(graph, wish, middle, args)
+    text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
     _put(text, args, console, len(selection.drawn))
     return 0
 

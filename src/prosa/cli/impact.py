@@ -7,11 +7,11 @@ import argparse
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
+from prosa.cli.corpus import add_answer_options, answered, document, place_of, put, shown_from_here
 from prosa.cli.parser import WrongUse, nearest
-from prosa.cli.watch_corpus import add_watch_option, watched
 
 if TYPE_CHECKING:
+    from prosa.app.corpus.open import OpenCorpus
     from prosa.graph.graph import Graph
 
 MAX_DEPTH = 1_000_000
@@ -23,28 +23,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="FILE|ID", help="a document: its file, its id or the name of its file")
     parser.add_argument("--depth", type=_depth, metavar="N", help="at most N references away (default: all)")
     parser.add_argument("--rel", action="append", default=[], metavar="REL", help="only over references of this type")
-    add_corpus_options(parser)
-    add_watch_option(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    add_answer_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0, whatever is found. Raises `WrongUse` for what is no document, and for a type that no reference has."""
-    return watched(args, console, place_of(args.what), lambda: _once(args, console))
+    return answered(args, console, place_of(args.what), lambda corpus: _answer(corpus, args, console))
 
 
-def _once(args: argparse.Namespace, console: Console) -> int:
+def _answer(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
     from prosa.graph.reach import impact
-    from prosa.render.json import dump
     from prosa.render.links import impact_object, render_impact
 
-    with opened(place_of(args.what), args, console) as corpus:
-        node, graph = document(corpus, args.what), corpus.index.graph()
-        reached = impact(graph, node.id, _rels(args.rel, graph), args.depth)
-        if args.format == "json":
-            console.out(dump(impact_object(node, reached, graph.by_id), indent=2))
-        else:
-            console.out(render_impact(node, reached, graph.by_id, shown_from_here(corpus.root)))
+    node, graph = document(corpus, args.what), corpus.index.graph()
+    reached = impact(graph, node.id, _rels(args.rel, graph), args.depth)
+    put(
+        args,
+        console,
+        lambda: impact_object(node, reached, graph.by_id),
+        lambda: render_impact(node, reached, graph.by_id, shown_from_here(corpus.root)),
+    )
     return 0
 
 

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prosa.cli.check_options import add_work_options
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, opened
+from prosa.cli.corpus import add_corpus_options, add_watch_option, corpus_place, opened, watched
+from prosa.cli.options import add_work_options
 from prosa.cli.skipped import say_skipped
-from prosa.cli.watch_corpus import add_watch_option, watched
-from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
@@ -37,15 +35,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0; documents that cannot be read are named and not in the index. Raises `WrongUse` for a folder that is none."""
     place = corpus_place(args.place)
     return watched(args, console, place, lambda: _once(args, console, place))
-
-
-def corpus_place(name: str | None) -> Path | None:
-    """The folder or document that a command line names. Raises `FileProblem` for one that does not exist."""
-    if name is None:
-        return None
-    if not Path(name).exists():
-        raise FileProblem(Path(name), "missing", "no such file or folder")
-    return Path(name)
 
 
 def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int:

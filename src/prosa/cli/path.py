@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, document, opened, place_of, shown_from_here
-from prosa.cli.watch_corpus import add_watch_option, watched
+from prosa.cli.corpus import add_answer_options, answered, document, place_of, put, shown_from_here
+
+if TYPE_CHECKING:
+    from prosa.app.corpus.open import OpenCorpus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,30 +17,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("start", metavar="A", help="a document: its file, its id or the name of its file")
     parser.add_argument("end", metavar="B", help="another one")
     parser.add_argument("--directed", action="store_true", help="follow references only from source to target")
-    add_corpus_options(parser)
-    add_watch_option(parser)
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    add_answer_options(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when there is a way, 1 when there is none. Raises `WrongUse` for what is no document."""
     place = place_of(args.start) or place_of(args.end)
-    return watched(args, console, place, lambda: _once(args, console))
+    return answered(args, console, place, lambda corpus: _answer(corpus, args, console))
 
 
-def _once(args: argparse.Namespace, console: Console) -> int:
+def _answer(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
     from prosa.graph.reach import shortest_path
-    from prosa.render.json import dump
     from prosa.render.links import path_object, render_path
 
-    with opened(place_of(args.start) or place_of(args.end), args, console) as corpus:
-        start, end, graph = document(corpus, args.start), document(corpus, args.end), corpus.index.graph()
-        steps = shortest_path(graph, start.id, end.id, directed=args.directed)
-        if args.format == "json":
-            console.out(dump(path_object(start, end, steps), indent=2))
-        elif steps is None:
-            how = "follows references from" if args.directed else "leads from"
-            console.err(f"no way {how} {start.path} to {end.path}")
-        else:
-            console.out(render_path(start, steps, graph.by_id, shown_from_here(corpus.root)))
+    start, end, graph = document(corpus, args.start), document(corpus, args.end), corpus.index.graph()
+    steps = shortest_path(graph, start.id, end.id, directed=args.directed)
+    if steps is None and args.format == "text":
+        how = "follows references from" if args.directed else "leads from"
+        console.err(f"no way {how} {start.path} to {end.path}")
+    else:
+        put(
+            args,
+            console,
+            lambda: path_object(start, end, steps),
+            lambda: render_path(start, steps or (), graph.by_id, shown_from_here(corpus.root)),
+        )
     return int(steps is None)

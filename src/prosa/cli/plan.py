@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.options import add_input, add_limits, add_model, choices_from
 from prosa.cli.script_arguments import add_scripts, runs_scripts
 from prosa.cli.surroundings import surroundings
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
-from prosa.cli.network_options import add_bounds
+from prosa.cli.options import add_bounds, count
 from prosa.cli.parser import WrongUse
-from prosa.cli.run_arguments import count
 
 if TYPE_CHECKING:
     from prosa.site.probe.report import Report
@@ -52,7 +51,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _site(args: argparse.Namespace, console: Console) -> Report:
     from prosa.app.client.probe import probe_url
-    from prosa.cli.network_options import bounds
+    from prosa.cli.options import bounds
     from prosa.cli.progress import progress
     from prosa.site.origin import origin_of
     from prosa.site.probe.crawl import MAX_PAGES
@@ -77,7 +76,7 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
 def _folder(args: argparse.Namespace) -> Report:
     from prosa.app.check.gather import gather
     from prosa.app.client.probe import probe_folder
-    from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
+    from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
     from prosa.rules.policy import Profile
 
     path = Path(args.target)

@@ -6,8 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, opened
-from prosa.cli.index import corpus_place
+from prosa.cli.corpus import add_corpus_options, corpus_place, opened
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import QueryRefused
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.corpus_options import add_corpus_options, opened, place_of
+from prosa.cli.corpus import add_corpus_options, opened, place_of
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse, nearest
 from prosa.render.plain import safe

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.options import add_input, add_reading, choices_from
 from prosa.cli.parser import WrongUse
-from prosa.cli.run_arguments import add_input, add_reading, choices_from
 from prosa.cli.script_arguments import add_scripts, runs_scripts
 from prosa.cli.surroundings import surroundings
 

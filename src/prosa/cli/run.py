@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.delivery import as_json, deliver, require_writable, words
-from prosa.cli.run_arguments import add_input, add_limits, add_model, choices_from
+from prosa.cli.options import add_input, add_limits, add_model, add_sites, choices_from, require_no_sites
 from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
-from prosa.cli.site_arguments import add_sites, require_no_sites
 from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.delivery import as_json, words
 from prosa.cli.errors import FAILED, OK, WRONG_USE, say
-from prosa.cli.run_arguments import choices_from
+from prosa.cli.options import choices_from
 from prosa.cli.script_loading import loaded
 from prosa.cli.script_refusals import require_named, require_sense, require_trust
 from prosa.cli.script_results import Delivery, Live, failure_of

@@ -41,7 +41,7 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 def add_writing(group: argparse._ArgumentGroup) -> None:
     """What is done with results, and how many scripts run at once."""
-    from prosa.cli.run_arguments import count
+    from prosa.cli.options import count
 
     group.add_argument("--write", action="store_true", help="write results into the document, below each block")
     group.add_argument("--force", action="store_true", help="replace results that were edited by hand, too")
@@ -54,7 +54,7 @@ def runs_scripts(args: argparse.Namespace) -> bool:
     Raises `WrongUse` for flags about scripts with a file that has none.
     """
     from prosa.app.check.project import dialect_here
-    from prosa.cli.check_options import chosen_dialect
+    from prosa.cli.options import chosen_dialect
 
     dialect = chosen_dialect(args.dialect)
     if dialect not in (None, "magi", "markdownlang"):

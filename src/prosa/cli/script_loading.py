@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.options import choices_from
 from prosa.cli.parser import WrongUse
-from prosa.cli.run_arguments import choices_from
 from prosa.cli.script_arguments import choice_from, tools_from
 from prosa.cli.surroundings import surroundings
 

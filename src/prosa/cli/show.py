@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
-from prosa.cli.check_options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, say
+from prosa.cli.options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
 from prosa.rules.engine import Checked, CheckedDocument

@@ -24,6 +24,18 @@ from prosa.site.page import NODE_FORMS, NoNode, read_page
 from prosa.site.problems import RequestError, RequestProblem, refuse
 from prosa.site.request import Request
 
+__all__ = [
+    "BEARER",
+    "SCHEMA_FORMS",
+    "UNAUTHORIZED",
+    "Bounds",
+    "SiteClient",
+    "json_of",
+    "on_this_machine",
+    "schema_in",
+    "schema_url",
+]
+
 if TYPE_CHECKING:
     from prosa.schema import Schema
 

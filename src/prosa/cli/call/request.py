@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, WRONG_USE, say
-from prosa.cli.network_options import given_token
+from prosa.cli.options import given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:

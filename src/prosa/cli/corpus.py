@@ -1,7 +1,7 @@
-"""The corpus that a command line means: its flags, how it is opened, and a document of it by what people call it.
+"""The corpus that a command line means, and the one way of all commands that ask it: open, answer, print, and with
+`--watch` again after each change.
 
-In: arguments. Out: an open corpus with an index that is up to date, or `WrongUse` with what may have been meant.
-"""
+In: arguments. Out: an open corpus with an index that is up to date, or `WrongUse` with what may have been meant."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.cli.check_options import DEFAULT_MAX_SIZE, add_hidden_options, size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.options import DEFAULT_MAX_SIZE, add_hidden_options, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import FileProblem
@@ -120,3 +120,58 @@ def shown_from_here(root: Path) -> Callable[[str], str]:
     base = os.path.relpath(root)
     below = "" if base == "." else f"{root}/" if base.startswith("..") else f"{base}/"
     return lambda path: f"{below}{path}"
+
+
+def add_answer_options(parser: argparse.ArgumentParser) -> None:
+    """What every command takes that asks a corpus: which one, `--format`, and `--watch`."""
+    add_corpus_options(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    add_watch_option(parser)
+
+
+def add_watch_option(parser: argparse.ArgumentParser) -> None:
+    """`--watch`."""
+    parser.add_argument("-w", "--watch", action="store_true", help="answer again whenever a document changes")
+
+
+def corpus_place(name: str | None) -> Path | None:
+    """The folder or document that a command line names. Raises `FileProblem` for one that does not exist."""
+    if name is None:
+        return None
+    if not Path(name).exists():
+        raise FileProblem(Path(name), "missing", "no such file or folder")
+    return Path(name)
+
+
+def answered(
+    args: argparse.Namespace, console: Console, place: Path | None, answer: Callable[[OpenCorpus], int]
+) -> int:
+    """Opens the corpus that ``place`` belongs to and answers; with `--watch` again after every change of a document
+    below its root, until Ctrl-C. Gives the last exit status. Nothing is kept between two answers but the index."""
+
+    def once() -> int:
+        with opened(place, args, console) as corpus:
+            return answer(corpus)
+
+    return watched(args, console, place, once)
+
+
+def watched(args: argparse.Namespace, console: Console, place: Path | None, once: Callable[[], int]) -> int:
+    """Runs ``once``; with `--watch` again after every change. Raises `WrongUse` where the library for that is not
+    installed."""
+    if not args.watch:
+        return once()
+    from prosa.app.corpus.open import corpus_root
+    from prosa.cli.watch_documents import watch_folders
+
+    return watch_folders({corpus_root(place, Path(args.root) if args.root else None)}, console, once)
+
+
+def put(args: argparse.Namespace, console: Console, data: Callable[[], object], text: Callable[[], str]) -> None:
+    """Prints the answer in the form asked for: ``data`` as JSON, or ``text``."""
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump(data(), indent=2))
+    else:
+        console.out(text())

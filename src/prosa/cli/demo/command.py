@@ -9,8 +9,8 @@ import argparse
 from dataclasses import replace
 
 from prosa.cli.console import Console
-from prosa.cli.demo_corpus import FOLDER, tour_corpus
-from prosa.cli.demo_site import tour_site
+from prosa.cli.demo.corpus import FOLDER, tour_corpus
+from prosa.cli.demo.site import tour_site
 
 PROGRAM = FOLDER / "release-notes.md"
 REPLIES = FOLDER / "replies.jsonl"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from prosa.cli.check_options import DEFAULT_MAX_SIZE, size_in_bytes
 from prosa.cli.console import Console
+from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.site.layout import LAYOUTS
 from prosa.source import FileProblem

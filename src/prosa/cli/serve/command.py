@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-from prosa.cli.serve_running import add_running_options, runner_of, token_of
-from prosa.cli.site_options import add_site_options, base_of, live_site
+from prosa.cli.serve.running import add_running_options, runner_of, token_of
+from prosa.cli.serve.site import add_site_options, base_of, live_site
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.network_options import seconds
+from prosa.cli.options import count, seconds
 from prosa.cli.parser import WrongUse
-from prosa.cli.run_arguments import count
 from prosa.cli.surroundings import surroundings
 from prosa.source import FileProblem
 
@@ -118,7 +117,7 @@ def _require_none(args: argparse.Namespace) -> None:
 
 def _choices(args: argparse.Namespace) -> Options:
     from prosa.app.options import Options
-    from prosa.cli.check_options import size_in_bytes
+    from prosa.cli.options import size_in_bytes
 
     return Options(
         model=args.model,
@@ -132,7 +131,7 @@ def _choices(args: argparse.Namespace) -> Options:
 
 def _prefix(args: argparse.Namespace) -> str:
     """The path that the site lives under."""
-    from prosa.cli.site_options import base_of
+    from prosa.cli.serve.site import base_of
 
     return base_of(args)[1]
 

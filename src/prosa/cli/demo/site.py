@@ -40,7 +40,7 @@ BOOK = ("bookings.create", "sailing=HAR-KEL-20260701-0630", "name=Ada", "passeng
 
 def tour_site(console: Console) -> int:
     """Walks through the site. The exit status of the first command that fails, else 0."""
-    from prosa.cli.demo_server import NoServer, served
+    from prosa.cli.demo.server import NoServer, served
     from prosa.demo.ferries_place import ferries
 
     told = replace(console, stdout=console.stderr, environ={**console.environ, **TOKEN})

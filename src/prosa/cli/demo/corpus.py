@@ -14,7 +14,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 
-FOLDER = Path(__file__).parent.parent / "demo"
+FOLDER = Path(__file__).parents[2] / "demo"
 CORPUS = FOLDER / "corpus"
 ACTING = FOLDER / "acting.jsonl"
 

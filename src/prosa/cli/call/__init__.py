@@ -1,0 +1,1 @@
+"""`prosa call`, one module for each part of it."""

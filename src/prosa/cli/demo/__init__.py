@@ -1,0 +1,1 @@
+"""`prosa demo`, one module for each part of it."""

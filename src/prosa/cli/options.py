@@ -1,0 +1,347 @@
+"""The options that several commands share, each defined once: reading, work, model, limits, vectors, network, sites.
+
+In: a parser, and later the arguments. Out: the values that the arguments mean, or `WrongUse`. It opens nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.parser import Parser, WrongUse
+from prosa.cli.program_help import input_names
+from prosa.diagnostics.nearest import UnknownName
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.table import DIALECTS, known_dialect
+
+if TYPE_CHECKING:
+    from prosa.app.client.requests import Bounds
+    from prosa.app.corpus.embedding import EmbeddingChoice
+    from prosa.app.options import Options, SiteRights
+
+_SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
+_FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
+DEFAULT_MAX_SIZE = "10MB"
+
+MAX_JOBS = 256
+"""Processes that `--jobs` may ask for."""
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """`--as`, `--strict`, `--permissive`, `--root`, `--max-size`."""
+    names = ", ".join(row.name for row in DIALECTS)
+    parser.add_argument("--as", dest="dialect", metavar="DIALECT", help=f"read the documents as: {names}")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--strict", action="store_true", default=None, help="tolerated forms are errors")
+    mode.add_argument(
+        "--permissive", dest="strict", action="store_false", help="tolerated forms are warnings (default)"
+    )
+    parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
+    parser.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
+
+
+def add_folder_options(parser: argparse.ArgumentParser) -> None:
+    """`--no-gitignore`."""
+    parser.add_argument(
+        "--no-gitignore", dest="gitignore", action="store_false", help="take files too that git ignores"
+    )
+
+
+def add_hidden_options(parser: argparse.ArgumentParser, *, shown: bool = True) -> None:
+    """`--skip-hidden`, and `--show-skipped` where it is told what was passed over."""
+    parser.add_argument(
+        "--skip-hidden", action="store_true", help="leave out the hidden folders of agents too (.claude, .github …)"
+    )
+    if shown:
+        parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
+
+
+def add_work_options(parser: argparse.ArgumentParser, *, cache: bool = True) -> None:
+    """`--jobs`, `--no-cache`."""
+    parser.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one for each processor)")
+    if not cache:
+        return
+    parser.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="look at everything anew, and keep nothing"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:6]) <= MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number from 1 to {MAX_JOBS}")
+    return int(text)
+
+
+def chosen_dialect(name: str | None) -> DialectName | None:
+    """`--as` as a dialect. Raises `WrongUse`."""
+    try:
+        return None if name is None else known_dialect(name)
+    except UnknownName as error:
+        raise WrongUse(f"--as {name}: no such dialect", hint=error.hint) from None
+
+
+def size_in_bytes(text: str) -> int:
+    """`--max-size` in bytes. Raises `WrongUse`."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise WrongUse(f"--max-size {text}: not a size", hint="write bytes or a unit: 500KB, 20MB")
+    return int(match[1]) * _FACTORS[match[2][:1].lower()]
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """How an input is given."""
+    if isinstance(parser, Parser):
+        parser.input_names = partial(input_names, parser.console)
+    # The default keeps it out of what argparse calls required when FILE is missing.
+    typed = "one input, typed by the program's input schema"
+    parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=typed)
+    parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Which model answers, and where."""
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "-m", "--model", metavar="NAME", help="model for the program and its imports; local[:NAME]; scripted:FILE"
+    )
+    group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """Limits; a flag may go beyond what a document may ask for (X9)."""
+    group = parser.add_argument_group("limits")
+    group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
+    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
+    group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
+    group.add_argument(
+        "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
+    )
+    group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
+    group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
+    group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
+    group.add_argument(
+        "--allow-cut", action="store_true", help="take a text that ends at the model's length limit, marked as cut"
+    )
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """What may be read."""
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--root", type=_folder, metavar="DIR", help="open imports only inside this folder (default: the project)"
+    )
+    group.add_argument("--max-size", type=_bytes, metavar="SIZE", help="largest document, and input (10MB)")
+
+
+def choices_from(args: argparse.Namespace) -> Options:
+    """The user's choices. Raises `WrongUse` for scripted replies without a file."""
+    from dataclasses import fields
+
+    from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
+    from prosa.cli.parser import WrongUse
+
+    known = {field.name for field in fields(Options)}
+    chosen = {name: value for name, value in vars(args).items() if name in known}
+    choices = Options(**chosen, site_rights=rights_from(args))
+    if choices.lacks_script:
+        raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
+    return choices
+
+
+def count(text: str) -> int:
+    """A whole number from 1, as the type of an argument."""
+    return _whole(text, at_least=1)
+
+
+def _count0(text: str) -> int:
+    return _whole(text, at_least=0)
+
+
+def _whole(text: str, *, at_least: int) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < at_least:
+        raise argparse.ArgumentTypeError(f"expected a whole number, at least {at_least}, found {text!r}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    from prosa.dialects.quantity import seconds
+
+    found = seconds(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text!r}")
+    return float(found)
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"no such folder: {text}")
+    return Path(text)
+
+
+def _bytes(text: str) -> int:
+    """A size of text, where a plain number means bytes, as in the settings."""
+    return _whole(text, at_least=1) if text.strip().isdigit() else _size(text)
+
+
+def _size(text: str) -> int:
+    """A size of memory, where a plain number means megabytes, as in front matter."""
+    from prosa.dialects.quantity import size
+
+    found = size(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"expected a size such as 128MB or 256KiB, found {text!r}")
+    return int(found)
+
+
+def add_embedding(parser: argparse.ArgumentParser) -> None:
+    """Which model makes vectors, and where."""
+    group = parser.add_argument_group("vectors")
+    group.add_argument("--embedding-model", metavar="NAME", help="the model at the service, or: local")
+    group.add_argument("--base-url", metavar="URL", help="the service that makes vectors")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+
+
+def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
+    """What the flags of `add_embedding` say."""
+    from prosa.app.corpus.embedding import EmbeddingChoice
+
+    return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env)
+
+
+MOST_SECONDS = 3_600
+"""Nobody waits longer for one answer."""
+
+
+def add_bounds(group: argparse._ArgumentGroup) -> None:
+    """Which addresses may be asked, how long an answer may take and how large it may be."""
+    group.add_argument("--allow-private", action="store_true", help="ask private and loopback addresses too")
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="for each answer (30)")
+    group.add_argument("--max-size", metavar="SIZE", help="largest answer (10MiB)")
+
+
+def seconds(text: str) -> float:
+    """A time such as 30, 30s or 5m, as the type of an argument."""
+    from prosa.dialects.quantity import seconds as read
+
+    found = read(text)
+    if found is None or not 0 < found <= MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text[:20]!r}")
+    return float(found)
+
+
+def bounds(args: argparse.Namespace, url: str) -> Bounds:
+    """The bounds that the arguments ask for; ``url`` is the one that the user typed. Raises `WrongUse`."""
+    from prosa.app.client.requests import Bounds, on_this_machine
+
+    default = Bounds()
+    return Bounds(
+        seconds=args.timeout or default.seconds,
+        size=size_in_bytes(args.max_size) if args.max_size else default.size,
+        allow_private=args.allow_private,
+        named=on_this_machine(url),
+    )
+
+
+def given_token(args: argparse.Namespace, console: Console) -> str | None:
+    """The token of `--token-env`; None without the flag. Raises `WrongUse` for a variable that is not set."""
+    if args.token_env is None:
+        return None
+    token = console.environ.get(args.token_env)
+    if not token:
+        raise WrongUse(f"--token-env {args.token_env}: there is no such variable, or it is empty")
+    return token
+
+
+CHAT_SITE = "mdh:"
+SITE_FLAGS = {
+    "sites": "--site",
+    "allow_private": "--allow-private",
+    "allow_actions": "--allow-actions",
+    "allowed": "--allow-action",
+    "site_tokens": "--site-token",
+}
+
+
+def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
+    """What a run may do at sites; with ``named`` also which it has beside those that the program declares."""
+    group = parser.add_argument_group("sites")
+    if named:
+        group.add_argument(
+            "--site", dest="sites", action="append", metavar="URL", help="a page whose actions become tools, too"
+        )
+    group.add_argument("--allow-actions", action="store_true", help="let every action change something at its site")
+    group.add_argument(
+        "--allow-action",
+        dest="allowed",
+        action="append",
+        type=_permission,
+        metavar="ACTION",
+        help="let this action change something: an id, or 'METHOD /path'",
+    )
+    group.add_argument("--allow-private", action="store_true", help="ask sites at private and loopback addresses, too")
+    group.add_argument(
+        "--site-token",
+        dest="site_tokens",
+        action="append",
+        type=_token,
+        metavar="ORIGIN=NAME",
+        help="the variable with the token for a site",
+    )
+
+
+def rights_from(args: argparse.Namespace) -> SiteRights:
+    """The rights; none where a command has no such arguments. A site that a flag grants was typed by the user."""
+    from prosa.app.options import SiteRights
+
+    granted = (each for each in getattr(args, "tools", None) or () if isinstance(each, str))
+    typed = (each.removeprefix(CHAT_SITE) for each in granted if each.startswith(CHAT_SITE))
+    return SiteRights(
+        named=(*(getattr(args, "sites", None) or ()), *typed),
+        allow_private=getattr(args, "allow_private", False),
+        allow_actions=getattr(args, "allow_actions", False),
+        actions=tuple(getattr(args, "allowed", None) or ()),
+        variables=dict(getattr(args, "site_tokens", None) or ()),
+    )
+
+
+def require_no_sites(args: argparse.Namespace) -> None:
+    """Refuses the flags for a document that is run by its scripts. Raises `WrongUse`."""
+    given = next((flag for name, flag in SITE_FLAGS.items() if getattr(args, name)), None)
+    if given is not None:
+        raise WrongUse(f"{given} is about the sites of a program, and ai-scripts have none")
+
+
+def _permission(text: str) -> str:
+    """A text that names actions, as it is."""
+    from prosa.app.client.rights import permission
+
+    try:
+        permission(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _token(text: str) -> tuple[str, str]:
+    """An origin and the name of a variable."""
+    from prosa.site.origin import origin_of
+
+    where, _, name = text.rpartition("=")
+    try:
+        origin = origin_of(where)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"the origin in {text[:60]!r} {error}") from None
+    if where.rstrip("/").count("/") > 2:
+        raise argparse.ArgumentTypeError(f"expected an origin without a path, found {where[:60]!r}")
+    if not (name.isascii() and name.isidentifier()):
+        raise argparse.ArgumentTypeError("expected ORIGIN=NAME, where NAME is a variable and not the token")
+    if not origin.keeps_secrets:
+        raise argparse.ArgumentTypeError(f"a token is not sent over plain http to {origin.host}; use https")
+    return str(origin), name

@@ -1,0 +1,1 @@
+"""`prosa serve`, one module for each part of it."""
