@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prosa import mdh, schema, template, testing
-    from prosa.api import Document, achat, arun, arun_scripts, chat, check, load, run, run_scripts
+    from prosa.api.chat import achat, chat
+    from prosa.api.corpus import Corpus
+    from prosa.api.documents import Document, check, load
+    from prosa.api.run import arun, run
+    from prosa.api.scripts import arun_scripts, run_scripts
     from prosa.app.chat.turn import ChatResult
     from prosa.app.options import SiteRights
     from prosa.app.scripts.run import ScriptResult
-    from prosa.corpus_api import Corpus
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.errors import (
         AgreementRequired,
@@ -41,9 +44,9 @@ _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
     "AnswerCut": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat.turn",
-    "Corpus": "prosa.corpus_api",
+    "Corpus": "prosa.api.corpus",
     "Diagnostic": "prosa.diagnostics",
-    "Document": "prosa.api",
+    "Document": "prosa.api.documents",
     "FileProblem": "prosa.source",
     "InputRefused": "prosa.runtime.errors",
     "LimitExceeded": "prosa.runtime.errors",
@@ -60,14 +63,14 @@ _NAMES = {
     "SiteRights": "prosa.app.options",
     "TemplateRefused": "prosa.runtime.errors",
     "ToolServerError": "prosa.runtime.errors",
-    "achat": "prosa.api",
-    "arun": "prosa.api",
-    "arun_scripts": "prosa.api",
-    "chat": "prosa.api",
-    "check": "prosa.api",
-    "load": "prosa.api",
-    "run": "prosa.api",
-    "run_scripts": "prosa.api",
+    "achat": "prosa.api.chat",
+    "arun": "prosa.api.run",
+    "arun_scripts": "prosa.api.scripts",
+    "chat": "prosa.api.chat",
+    "check": "prosa.api.documents",
+    "load": "prosa.api.documents",
+    "run": "prosa.api.run",
+    "run_scripts": "prosa.api.scripts",
 }
 
 __all__ = [

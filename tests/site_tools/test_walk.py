@@ -144,7 +144,7 @@ def test_an_imported_program_is_on_pages_of_its_own(site: Site, tmp_path: Path):
 def test_an_import_named_visit_collides(site: Site, tmp_path: Path):
     (tmp_path / "visit.md").write_text(text_of(name="visit"), encoding="utf-8")
     (tmp_path / "ask.md").write_text(text_of(site.url, more="imports: [./visit.md]\n"), encoding="utf-8")
-    from prosa.api import check
+    from prosa import check
 
     found = [each for each in check(tmp_path / "ask.md") if each.rule == "tool-name-collision"]
     assert [each.message for each in found] == [

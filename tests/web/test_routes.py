@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.api import check
+from prosa import check
 from prosa.dialects.mdh.url import decoded, is_reserved, route_url
 from tests.web.conftest import Serve
 

@@ -16,10 +16,17 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from prosa.app.corpus.open import open_corpus
+from prosa.adapters.processes import Pool
+from prosa.adapters.sqlite.asking import ask
+from prosa.adapters.sqlite.counting import statistics
+from prosa.adapters.sqlite.search import search
+from prosa.app.corpus.open import corpus_root, open_corpus
+from prosa.app.settings import settings_for
 from prosa.corpus.errors import UnknownDocument
+from prosa.corpus.facets import iso_moment
 from prosa.corpus.search import DEFAULT_LIMIT, Hit, Search
 from prosa.graph.answers import Links
+from prosa.graph.reach import impact, shortest_path
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus"]
 
-Told = TypeVar("Told")
+T = TypeVar("T")
 
 
 class Corpus:
@@ -61,10 +68,6 @@ class Corpus:
         jobs: int = 1,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        from prosa.adapters.processes import Pool
-        from prosa.app.corpus.open import corpus_root
-        from prosa.app.settings import settings_for
-
         environ = os.environ if environ is None else environ
         place, folder = (None if each is None else Path(each) for each in (path, root))
         for each in (place, folder):
@@ -94,7 +97,7 @@ class Corpus:
             self._stack.close()
             self._corpus.index.close()
 
-    def _ask(self, question: Callable[[Index], Told]) -> Told:
+    def _ask(self, question: Callable[[Index], T]) -> T:
         with self._lock:
             return self._corpus.ask(question)
 
@@ -159,8 +162,6 @@ class Corpus:
         the best of each document. Raises `prosa.corpus.where.WhereError` for a condition that cannot be read, and
         ``ValueError`` for a date that is none.
         """
-        from prosa.adapters.sqlite.search import search
-
         asked = Search(
             text=text,
             limit=limit,
@@ -195,8 +196,6 @@ class Corpus:
         """The steps of a shortest way between two documents, over references in either direction, or with ``directed``
         only from source to target; empty from a document to itself, None where there is none. Raises
         `UnknownDocument`."""
-        from prosa.graph.reach import shortest_path
-
         return shortest_path(self.graph(), self.document(start).id, self.document(end).id, directed=directed)
 
     def impact(
@@ -204,20 +203,15 @@ class Corpus:
     ) -> tuple[Reached, ...]:
         """What reaches a document, the nearest first: what a change of it concerns. ``rels`` counts only references of
         these types, ``depth`` only documents so many references away. Raises `UnknownDocument`."""
-        from prosa.graph.reach import impact
-
         return impact(self.graph(), self.document(name).id, None if rels is None else _several(rels), depth)
 
     def stats(self) -> Statistics:
         """The corpus in numbers."""
-        from prosa.adapters.sqlite.counting import statistics
-
         return self._ask(lambda index: statistics(index.connection(), index.path))
 
     def query(self, sql: str) -> Answer:
         """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
         them. Raises `prosa.corpus.errors.QueryRefused` (X10)."""
-        from prosa.adapters.sqlite.asking import ask
 
         def answer(index: Index) -> Answer:
             index.connection()  # makes the file where there is none
@@ -232,8 +226,6 @@ def _several(names: Collection[str]) -> tuple[str, ...]:
 
 
 def _date(name: str, text: str) -> str:
-    from prosa.corpus.facets import iso_moment
-
     if text and iso_moment(text) is None:
         raise ValueError(f"{name}: {text!r} is no date; write 2026, 2026-03 or 2026-03-01")
     return text

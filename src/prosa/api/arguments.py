@@ -1,0 +1,124 @@
+"""What the calls of the Python interface take: each function makes a value of `app/options.py` out of arguments."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from prosa.app.options import NO_RIGHTS, Environment, Options, SiteRights
+from prosa.app.settings import settings_for
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.runtime.ports import Provider
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ApiName: TypeAlias = Literal["chat", "responses"]
+"""Which API of a service is asked: Chat Completions or Responses."""
+
+A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
+
+MAX_PATH = 4096
+"""Characters of a path on every system; a longer line is a text."""
+
+
+def synchronous(work: Callable[P, Coroutine[Any, Any, T]], name: str) -> Callable[P, T]:
+    """The same for code that is not asynchronous, with the same signature."""
+    options = list(inspect.signature(work).parameters)
+
+    @wraps(work)
+    def now(*args: P.args, **kwargs: P.kwargs) -> T:
+        import asyncio  # it takes its time to load, and reading a document needs none of it
+
+        for unknown in set(kwargs) - set(options):
+            near = nearest(unknown, options)
+            raise TypeError(f"prosa.{name}() has no option {unknown!r}" + (f"; did you mean {near}?" if near else ""))
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work(*args, **kwargs))
+        raise RuntimeError(f"prosa.{name} cannot be called while an event loop is running; await prosa.a{name} instead")
+
+    now.__name__ = now.__qualname__ = name
+    head, _, rest = (work.__doc__ or "").partition("\n")
+    now.__doc__ = f"{head}\n\n    This is `a{name}` for code that is not asynchronous; inside a running event loop it\n"
+    now.__doc__ += f"    raises RuntimeError.\n{rest}"
+    return now
+
+
+def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Environment:
+    """The environment of a call: variables, the settings of the user and of the project of ``path``, the log."""
+    variables = os.environ if environ is None else environ
+    return Environment(variables, settings_for(path, variables, log), log)
+
+
+def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
+    """The name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
+    if isinstance(given, str):
+        return given, None
+    require_provider(given)
+    return None, given
+
+
+def require_provider(given: object) -> None:
+    """Raises TypeError for what is neither a provider nor None."""
+    if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
+        raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")
+
+
+def options_of(
+    model: str | None,
+    provider: str | None,
+    base_url: str | None,
+    api_key: str | None,
+    api: ApiName | None,
+    iterations: int | None,
+    retries: int | None,
+    wall_clock: float | None,
+    root: str | Path | None,
+    allow_cut: bool,
+    site_rights: SiteRights = NO_RIGHTS,
+) -> Options:
+    """The options that all calls share, in the order of their signatures."""
+    return Options(
+        model=model,
+        provider=provider,
+        base_url=base_url,
+        api_key=api_key,
+        api=api,
+        iterations=iterations,
+        retries=retries,
+        wall_clock=wall_clock,
+        root=Path(root) if root is not None else None,
+        allow_cut=allow_cut,
+        site_rights=site_rights,
+    )
+
+
+def words(given: str | Iterable[str]) -> tuple[str, ...]:
+    """The words of an argument; a text is one of them, not its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def path_of(given: str | Path) -> Path | None:
+    """The path that an argument gives, None where it is the text of a document: see `prosa.load`."""
+    if isinstance(given, Path):
+        return given
+    if "\n" in given or len(given) > MAX_PATH or not given:
+        return None
+    path = Path(given)
+    try:
+        return path if path.exists() or path.suffix in DOCUMENT_SUFFIXES else None
+    except (OSError, ValueError):
+        return None
+
+
+def log(text: str) -> None:
+    """Logs what a person should know, with the logger ``prosa``."""
+    logging.getLogger("prosa").warning("%s", text)

@@ -1,0 +1,73 @@
+"""`prosa.chat` and `prosa.achat`: the replies to a message, and a file that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from prosa.api.arguments import ApiName, environment_of, log, options_of, path_of, provider_of, synchronous, words
+from prosa.app.chat.prepare import ChatOptions
+from prosa.app.chat.turn import ChatResult, TurnRequest, take_turn
+from prosa.app.options import NO_RIGHTS, SiteRights
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+from prosa.source import SourceText
+
+
+async def achat(
+    path_or_text: str | Path,
+    message: str | None = None,
+    *,
+    speaker: str | None = None,
+    n: int | None = None,
+    write: bool = False,
+    force: bool = False,
+    tools: Iterable[str] = (),
+    plugins: Iterable[str] = (),
+    config_files: Iterable[str | Path] = (),
+    default_config: bool = True,
+    trusted: bool = False,
+    legacy: bool = False,
+    sites: SiteRights = NO_RIGHTS,
+    model: str | None = None,
+    provider: Provider | str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    allow_cut: bool = False,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> ChatResult:
+    """Answers the last message of a chat, or ``message``, which is added first as one of ``speaker`` (P2, P7).
+
+    ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
+    the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
+    ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of `prosa chat`.
+    ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``sites``, ``allow_cut``, ``listener``, ``environ`` are as
+    in `arun`, for each reply.
+
+    Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
+    `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
+    """
+    path = path_of(path_or_text)
+    name, own = provider_of(provider)
+    tools = words(tools)
+    typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
+    rights = replace(sites, named=(*sites.named, *typed))
+    options = options_of(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, rights)
+    files = (config_files,) if isinstance(config_files, str | Path) else config_files
+    asked = ChatOptions(tuple(map(Path, files)), default_config, tools, words(plugins), trusted, legacy, force, n)
+    request = TurnRequest(options, environment_of(path, environ), asked, speaker, write, own, listener)
+    result = await take_turn(path or SourceText(str(path_or_text)), message, request)
+    if result.error is not None:
+        log(f"note: {result.error.message}")
+    return result
+
+
+chat = synchronous(achat, "chat")

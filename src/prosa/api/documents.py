@@ -1,0 +1,95 @@
+"""`prosa.load` and `prosa.check`: one document as it is read, and what is wrong with many.
+
+Nothing is run and nothing is sent.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from prosa.api.arguments import path_of, words
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import gather
+from prosa.diagnostics import Diagnostic
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.table import known_dialect
+from prosa.rules.engine import check_text
+from prosa.source import SourceText
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.model import MagiModel
+    from prosa.dialects.markdownlang import ProgramModel
+    from prosa.dialects.mdh.model import NodeModel
+    from prosa.dialects.plain import PlainModel
+    from prosa.dialects.prapti.model import ChatModel
+    from prosa.dialects.skill_md.model import SkillModel
+    from prosa.dialects.ymj.model import YmjModel
+
+Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramModel | SkillModel | YmjModel"
+"""The typed reading of a document: one class for each dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as `load` reads it.
+
+    ``front_matter`` is plain data or None; ``model`` the typed reading of its dialect, None where the text cannot be
+    read as one; ``diagnostics`` what `prosa check` says of this document.
+    """
+
+    source: SourceText
+    dialect: DialectName
+    front_matter: dict[str, Any] | None
+    model: Model | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Document:
+    """Reads a document: a `Path`, one line that names a file or ends like one (`.md`), or else the text itself.
+
+    A file is read as `prosa check` reads it: under the settings of its project, beside the documents there. For a text
+    nothing else is opened. Never fails for what the text says; a path that cannot be read raises
+    `prosa.source.FileProblem`, a dialect that does not exist ValueError.
+    """
+    path = path_of(path_or_text)
+    if path is None:
+        checked = check_text(SourceText(str(path_or_text)), dialect=dialect and known_dialect(dialect))
+    else:
+        (group,) = gather([path])
+        group.files.read(path)
+        checked = Checker.of(CheckOptions(dialect), os.environ).check(group, keep=True)
+    found = checked.documents[0]
+    front = found.front
+    return Document(front.source, found.dialect, found.reading.front_matter, found.model, checked.of(front.source))
+
+
+def check(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    dialect: DialectName | None = None,
+    strict: bool | None = None,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    root: str | Path | None = None,
+    gitignore: bool = True,
+    max_size: int | None = None,
+    jobs: int | None = 1,
+    cache: bool = False,
+) -> list[Diagnostic]:
+    """What `prosa check` reports of documents and of what they import, under the settings of their projects: those of
+    `prosa.toml` first, then in reading order. Folders without a document give nothing.
+
+    The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
+    processes, None one for each processor; ``cache`` keeps what was found for the next check.
+
+    Raises `prosa.source.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache)
+    checker = Checker.of(options, os.environ)
+    groups = gather(given, root=root, max_size=max_size, gitignore=gitignore, agents=True)
+    return list(checker.diagnostics(groups))

@@ -1,0 +1,47 @@
+"""MDH from Python: the request of an action, without sending it. `prosa call` sends the same.
+
+action = prosa.load("offices.md").front_matter["actions"][0]
+prosa.mdh.request(action, {"query": {"city": "Oslo"}}, site_root="https://example.org")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prosa.dialects.mdh import ActionModel
+from prosa.dialects.mdh.facts import action_value
+from prosa.site.problems import RequestError, RequestProblem
+from prosa.site.request import build_request
+
+__all__ = ["RequestError", "RequestProblem", "request"]
+
+
+def request(
+    action: Mapping[str, Any] | ActionModel,
+    input: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the interface
+    *,
+    site_root: str,
+    token: str | None = None,
+    allow_undeclared: bool = False,
+    idempotency_key: str | None = None,
+) -> dict[str, Any]:
+    """The request as it would be sent: ``{"method", "url", "query": [[name, value]…], "headers", "body"}`` (HA8–HA19).
+
+    ``action`` is an entry of `actions` as plain data. ``input`` is ``{"query": {…}, "path": {…}, "body": …}``, each
+    part optional. ``url`` has no query. ``body`` is a value for JSON, a text for other types, None without one. The
+    ``token`` stands in the result as it is sent; an action that declares no authentication gets none (HA14).
+
+    A state-changing request has an `Idempotency-Key` where ``idempotency_key`` gives one (H19). A `body_schema` that is
+    a URL is not fetched, so its body is not checked. Raises `RequestError` with all ``problems``.
+    """
+    value = action_value(action) if isinstance(action, ActionModel) else action
+    built = build_request(
+        value,
+        input,
+        site_root=site_root,
+        token=token,
+        allow_undeclared=allow_undeclared,
+        idempotency_key=idempotency_key,
+    )
+    return built.as_dict(show=True)

@@ -1,0 +1,61 @@
+"""`prosa.run` and `prosa.arun`: a program with its input, to its validated output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from prosa.api.arguments import A_PROVIDER, ApiName, environment_of, options_of, require_provider, synchronous
+from prosa.app.options import NO_RIGHTS, SiteRights
+from prosa.app.run.load import ready_program
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+from prosa.runtime.program import Program
+from prosa.runtime.summary import RunResult
+
+
+async def arun(
+    path_or_program: str | Path | Program,
+    input: Any = None,  # noqa: A002 - the name of the interface
+    *,
+    model: str | None = None,
+    provider: Provider | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    sites: SiteRights = NO_RIGHTS,
+    allow_cut: bool = False,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> RunResult:
+    """Runs a program and gives its validated output and the summary.
+
+    ``input`` is plain JSON data, ``{}`` when left out. ``model`` wins over every program's; it may be ``local`` or
+    ``scripted:FILE``. ``provider`` replaces the model service, as with `prosa.testing.ScriptedProvider`; else
+    ``base_url``, ``api_key`` and ``api`` say who is asked and how. ``max_iterations`` bounds model calls, ``retries``
+    further attempts, ``timeout`` the wall clock in seconds; ``root`` keeps imports inside a folder. ``sites`` are those
+    beside the program's own, and what the run may do there; by default it changes nothing. ``allow_cut`` takes a text
+    that was cut off at the length limit of the model; else that is `AnswerCut`. ``listener`` hears the events, the
+    logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
+
+    Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
+    """
+    from prosa.app.run.jobs import run_program  # it takes its time to load, and importing the name needs none of it
+
+    if isinstance(provider, str):
+        raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
+    require_provider(provider)
+    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    options = options_of(model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, sites)
+    environment = environment_of(given if isinstance(given, Path) else None, environ)
+    program = ready_program(given, options, environment)
+    value = {} if input is None else input
+    return await run_program(program, value, options, environment, listener=listener, provider=provider)
+
+
+run = synchronous(arun, "run")

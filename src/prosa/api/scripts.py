@@ -1,0 +1,74 @@
+"""`prosa.run_scripts` and `prosa.arun_scripts`: the ai-scripts of a document, a result for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from prosa.api.arguments import ApiName, environment_of, options_of, path_of, provider_of, synchronous
+from prosa.app.scripts.choose import Instructions, choice_of, requested, require_tools, selection
+from prosa.app.scripts.run import ScriptResult
+from prosa.app.scripts.run import run_scripts as run_all
+from prosa.dialects.magi.context import ContextMode
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+from prosa.source import SourceText
+
+
+async def arun_scripts(
+    path_or_text: str | Path,
+    scripts: Instructions | None = None,
+    *,
+    ids: str | Iterable[str] = (),
+    auto: bool = False,
+    stale: bool = False,
+    text: str | Mapping[str, str] | None = None,
+    context: ContextMode | None = None,
+    env: str = "server",
+    tools: Iterable[str] = (),
+    write: bool = False,
+    force: bool = False,
+    jobs: int = 4,
+    model: str | None = None,
+    provider: Provider | str | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    allow_cut: bool = False,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[ScriptResult, ...]:
+    """Runs the ai-scripts of a MAGI document, or scripts that come beside any document: a result for each (M41).
+
+    ``path_or_text`` is read as by `load`. ``scripts`` take the place of the blocks: a JSON file, or its data. Run are
+    all for ``env``, or ``ids``, or with ``auto`` those that ask for it in a document that the user trusts; of these
+    with ``stale`` those whose result is stale. ``text`` is for scripts with an input field, or texts by id. ``context``
+    is sent beside the prompt: the document, unless a stale result was made otherwise. ``tools`` are granted: `python`.
+    ``write`` puts results into the document, with ``force`` over edited ones. ``jobs`` run at the same time.
+    ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``allow_cut``, ``listener``, ``environ`` are as in `arun`.
+
+    A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
+    keeps all from running, such as a named script that cannot run; `FileProblem`; ValueError for options that
+    contradict each other; TypeError for a provider that is none.
+    """
+    path = path_of(path_or_text)
+    name, own = provider_of(provider)
+    options = options_of(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut)
+    environment = environment_of(path, environ)
+    choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
+    file = requested(path or SourceText(str(path_or_text)), scripts, choice, options, environment)
+    granted, replaced = require_tools(tools), own is not None
+    found = selection(file, choice, options, environment, context=context, tools=granted, replaced=replaced)
+    found.require_named()
+    for note in found.passed_over():
+        environment.notice(note)
+    ready = found.made_ready()
+    return await run_all(ready, options, environment, listener=listener, at_once=jobs, provider=own)
+
+
+run_scripts = synchronous(arun_scripts, "run_scripts")
