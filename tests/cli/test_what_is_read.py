@@ -59,7 +59,7 @@ def test_x5_one_line_says_what_was_passed_over(tree: Path):
     """X5."""
     _, out, err = ran("check", ".")
     assert "in 5 documents" in out
-    assert err == "skipped: 2 .rst, .secret, node_modules, .notes, vendor, env\n"
+    assert err == "skipped: 2 .rst, .secret, env, node_modules, .notes, vendor\n"
     assert ran("check", "a.md")[2] == ""
 
 

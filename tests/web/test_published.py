@@ -193,6 +193,32 @@ def test_x23_what_git_ignores_is_seen_nowhere(serve: Serve, rule: str, building:
     assert site.get("/vault/s.png").status == 404
 
 
+@pytest.mark.parametrize("building", [False, True], ids=["ready", "building"])
+@pytest.mark.parametrize("folder", ["node_modules", "docs/vendor", "third_party/deep", "env/lib"])
+def test_x23_what_others_wrote_is_seen_nowhere(serve: Serve, folder: str, building: bool) -> None:
+    """X23, X3, X5. What no walk enters is in no form of the site, neither pictures nor files that documents name."""
+    written = {
+        "open.md": f"{OPEN[0]}\n[data](/{folder}/d.json) ![[s.png]]\n",
+        "also.md": OPEN[1],
+        f"{folder}/s.md": plain(""),
+        f"{folder}/s.png": b"x",
+        f"{folder}/d.json": b"{}",
+        "env/pyvenv.cfg": b"",
+    }
+    site = serve(written, building=building)
+    assert_unseen(site, f"{folder}/s.md")
+    for url in (f"/{folder}/s.png", f"/{folder}/d.json", f"/{folder}/", f"/{folder}"):
+        assert site.get(url).status == 404, url
+    (site.root / "lane.md").symlink_to(f"{folder}/s.md")
+    assert site.get("/lane").status == 404
+
+
+def test_x23_a_folder_of_others_that_is_the_root_is_shown(serve: Serve) -> None:
+    """X23, X5. A folder that is named counts as any other."""
+    site = serve({"pyvenv.cfg": b"", "open.md": OPEN[0]})
+    assert site.get("/open").status == 200
+
+
 def test_x23_a_new_ignore_rule_hides_what_was_kept(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """X23. Within the time that a look at a path is trusted."""
     monkeypatch.setattr(files, "CHECK_SECONDS", 0.0)

@@ -7,7 +7,7 @@ root and the walk does not meet the file itself: links come last, so that a docu
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
-# ruff: noqa: PTH113, PTH114, PTH118
+# ruff: noqa: PTH113, PTH114, PTH118, PTH119
 from __future__ import annotations
 
 import os
@@ -79,13 +79,16 @@ class Walk:
                 reason = f"the folder cannot be listed ({error.strerror})"
                 yield FileProblem(Path(current.path), "unreadable", reason)
                 continue
-            if current.depth and any(entry.name == ENVIRONMENT_FILE for entry in entries):
-                walking.pass_over(current)
-                continue
             inside = [each for entry in entries if (each := walking.folder(entry, current)) is not None]
             waiting += reversed(inside)
             yield from (path for entry in entries if (path := walking.document(entry, current)) is not None)
         yield from (path for link in walking.links if (path := walking.linked(link)) is not None)
+
+
+def is_foreign(folder: str) -> bool:
+    """Whether a folder holds what others wrote, by its name or as a Python environment: no walk enters it, and no site
+    shows what is in it."""
+    return os.path.basename(folder) in FOREIGN_FOLDERS or os.path.lexists(os.path.join(folder, ENVIRONMENT_FILE))
 
 
 def documents_in(
@@ -130,7 +133,7 @@ class _Walking:
         """The entry as a folder to be listed, or None."""
         if not _is_folder(entry) or parent.depth >= MAX_FOLDER_DEPTH:
             return None
-        is_wanted = self._is_wanted(entry.name)
+        is_wanted = self._is_wanted(entry)
         if not is_wanted and (self.walk.skipped is None or entry.name in UNWRITTEN_FOLDERS):
             return None
         real = os.path.join(parent.real, entry.name)
@@ -143,10 +146,10 @@ class _Walking:
             return None
         return found
 
-    def _is_wanted(self, name: str) -> bool:
-        if name.startswith("."):
-            return self.walk.agents and name in AGENT_FOLDERS
-        return name not in FOREIGN_FOLDERS
+    def _is_wanted(self, entry: os.DirEntry[str]) -> bool:
+        if entry.name.startswith("."):
+            return self.walk.agents and entry.name in AGENT_FOLDERS
+        return not is_foreign(entry.path)
 
     def pass_over(self, folder: _Folder) -> None:
         """Takes down a folder that is passed over."""

@@ -1,8 +1,9 @@
 """The files of a site that may be seen, by path (X5, X23). In: a path below the root, as a request names it. Out: where
 it lies and what the system says of it, or None.
 
-Seen are regular files whose real path lies inside the root, that are not hidden and not git-ignored, neither under the
-name that was asked for nor where a link leads. What a document says of itself is looked at by others.
+Seen are regular files whose real path lies inside the root, that are not hidden, not git-ignored and in no folder of
+what others wrote, neither under the name that was asked for nor where a link leads. What a document says of itself is
+looked at by others.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import read_bytes, read_piece, real_path
+from prosa.adapters.files.walk import is_foreign
 from prosa.corpus.found import Stamp
 from prosa.source import FileProblem
 
@@ -111,7 +113,7 @@ class SiteFiles:
         return place if self._rules_in(name) is not None else None
 
     def is_open(self, path: str) -> bool:
-        """Whether no part of a path is hidden and git ignores none of it."""
+        """Whether no part of a path is hidden or holds what others wrote, and git ignores none of it."""
         *folders, name = path.split("/")
         if any(part.startswith(".") for part in (*folders, name)):
             return False
@@ -119,7 +121,8 @@ class SiteFiles:
         return rules is not None and not rules.ignores(os.fspath(self.root / path), is_folder=False)
 
     def _rules_in(self, folder: str) -> Ignored | None:
-        """What git ignores in a folder; None where it ignores the folder itself. Looked at again after a second."""
+        """What git ignores in a folder; None where it ignores the folder itself, or others wrote what is in it. Looked
+        at again after a second."""
         now = time.monotonic()
         known = self._rules.get(folder)
         if known is not None and now - known[0] < CHECK_SECONDS:
@@ -135,7 +138,7 @@ class SiteFiles:
             return ignored_in(os.fspath(self.root))
         above = self._rules_in(folder.rpartition("/")[0])
         place = os.fspath(self.root / folder)
-        if above is None or above.ignores(place, is_folder=True):
+        if above is None or above.ignores(place, is_folder=True) or is_foreign(place):
             return None
         return above.inside(place)
 
