@@ -44,7 +44,7 @@ def in_python(paths: list[str], **options: object) -> object:
 
 
 def written(example: Example, folder: Path) -> list[str]:
-    """The documents of an example as files; those that are checked."""
+    """The documents of an example as files; those that are checked, for settings alone an empty one beside them."""
     names = []
     for name, text in example.documents.items():
         path = folder / name
@@ -52,11 +52,14 @@ def written(example: Example, folder: Path) -> list[str]:
         path.write_bytes(b"\xff\xfe" if text is None else text.encode("utf-8", "surrogatepass"))
         if not name.endswith(".toml"):
             names.append(name)
+    if not names:
+        (folder / "main.md").write_text("")
+        names.append("main.md")
     return names
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
-def test_x30_every_fixture_gets_the_same_answer_at_both_doors(
+def test_x30_every_example_of_a_rule_gets_the_same_answer_at_both_doors(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """X30. Each document alone, beside the others; and the folder as a whole."""

@@ -1,11 +1,11 @@
-"""Literate fixtures: Markdown pages with documents in long fences and the diagnostics they give.
+"""The pages of the rules as tests: documents in fences, and the diagnostics they give.
 
-A page holds examples. Each is one or more fences with a file name (`markdown main.md`), the first of which is checked,
-and one fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, and `corpus`: then all are checked
-together. A document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked under them.
-A fence `generate` holds Python that sets `documents`, for what cannot be written down; None there is a file that is not
-UTF-8. A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes into
-characters.
+An example of a page is one or more fences with a file name (`markdown main.md`), the first of which is checked, and one
+fence `diagnostics`, whose info string may add `strict`, `as=DIALECT`, and `corpus`: then all are checked together. A
+document `prosa.toml` or `pyproject.toml` holds the settings of the project, and all are checked under them. A fence
+`generate` holds Python that sets `documents`, for what cannot be written down; None there is a file that is not UTF-8.
+A name that begins with `outside/` lies outside the root; the flag `escaped` turns backslash escapes into characters.
+A fence without a name illustrates and is not checked.
 
 A line of diagnostics is `FILE LINE:COLUMN CODE SEVERITY «TEXT OF THE SPAN» MESSAGE`. `PROSA_UPDATE=1` rewrites them.
 """
@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from prosa.diagnostics import Diagnostic
@@ -27,11 +28,11 @@ from prosa.rules.project import project_diagnostics
 from prosa.rules.schema_files import schema_diagnostics
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
-FOLDER = Path(__file__).parent / "fixtures"
+FOLDER = Path(str(resources.files("prosa.rules"))) / "docs"
 ROOT = PurePosixPath("/project")
 SHOWN = 40
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
-"""When every fixture is checked."""
+"""When every example is checked."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def examples(text: str) -> Iterator[Example]:
     documents: dict[str, str | None] = {}
     for fence in parse(SourceText(text)).fences:
         content = "".join(piece.of(text) for piece in fence.content)
-        words = fence.info.split()
+        words = fence.info.split() or [""]
         if words[0] == "diagnostics":
             yield Example(documents, frozenset(words[1:]), content, fence)
             documents = {}
@@ -131,7 +132,7 @@ def examples(text: str) -> Iterator[Example]:
             space: dict[str, dict[str, str | None]] = {}
             exec(content, space)
             documents |= space["documents"]
-        else:
+        elif len(words) > 1:
             documents[words[1]] = content.encode().decode("unicode_escape") if "escaped" in words else content
 
 

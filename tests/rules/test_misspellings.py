@@ -15,7 +15,7 @@ from tests.rules.literate import ROOT, Example, examples, pages
 
 
 def asking() -> Iterator[tuple[str, Example, Diagnostic]]:
-    """The diagnostics of all fixtures that ask; those about settings and schema files are about no document."""
+    """The diagnostics of all examples that ask; those about settings and schema files are about no document."""
     for page in pages():
         text = page.read_text(encoding="utf-8")
         for example in examples(text) if "diagnostics" in text else ():
@@ -27,7 +27,7 @@ def asking() -> Iterator[tuple[str, Example, Diagnostic]]:
 
 
 def test_x4_every_did_you_mean_is_an_unsafe_fix_of_a_name():
-    """X4. Held over all fixtures of the rules: the fix changes less than the span, and then nobody asks any more."""
+    """X4. Held over all examples of the rules: the fix changes less than the span, and then nobody asks any more."""
     found = list(asking())
     assert len({rule for rule, _, _ in found}) >= 15
     for page, example, each in found:

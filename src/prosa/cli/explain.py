@@ -11,6 +11,9 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
 from prosa.rules.registry import all_rules, find_rule, names_and_codes
 
+_FURTHER = "\n## Further examples\n"
+"""What follows on the page of a rule is for those who change it."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `explain`."""
@@ -27,7 +30,7 @@ def page(name: str) -> str:
     """The page of a rule or a dialect as Markdown."""
     rule = find_rule(name)
     if rule is not None:
-        return _text("prosa.rules", rule.name)
+        return _text("prosa.rules", rule.name).partition(_FURTHER)[0].rstrip("\n")
     explained = [row.name for row in DIALECTS]
     if name in explained:
         return _text("prosa.dialects", name)

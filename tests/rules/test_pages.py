@@ -1,9 +1,10 @@
-"""Every rule has its fixture, page, row and file, and every fixture says what is found (style 8, 14)."""
+"""Every rule has its page, every page is a test, and every declaration is one that runs (style 8, 15)."""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -12,22 +13,21 @@ from pathlib import Path
 
 import pytest
 
+from prosa.cli.explain import page as explained
 from prosa.diagnostics import Severity
 from prosa.document import parse
-from prosa.rules.engine import check_documents, check_text
-from prosa.rules.project import project_diagnostics
+from prosa.rules.engine import check_text
 from prosa.rules.registry import FOLDERS, all_rules, find_rule, is_selector, rule_named, selected, selects
 from prosa.rules.rule import Rule, RuleSet
 from prosa.source import SourceText
-from tests.rules.literate import NOW, MemoryFiles, examples, pages, rewritten
+from tests.rules.literate import examples, pages, rewritten
 
 RULES = all_rules()
 PAGES = {page.stem: page for page in pages()}
-DOCS = Path(str(files("prosa.rules"))) / "docs"
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=lambda page: page.stem)
-def test_x4_fixtures_say_what_is_found(page: Path):
+def test_x4_pages_say_what_is_found(page: Path):
     """X4. The expected diagnostics stand beside each example."""
     text = page.read_text(encoding="utf-8")
     if os.environ.get("PROSA_UPDATE") == "1":
@@ -38,7 +38,7 @@ def test_x4_fixtures_say_what_is_found(page: Path):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_rule_is_shown_by_its_fixture(rule: Rule):
+def test_every_rule_is_shown_by_its_page(rule: Rule):
     found = [
         each.rule for example in examples(PAGES[rule.name].read_text("utf-8")) for each in example.checked().diagnostics
     ]
@@ -46,7 +46,7 @@ def test_every_rule_is_shown_by_its_fixture(rule: Rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_fixture_has_an_example_that_the_rule_lets_pass(rule: Rule):
+def test_every_page_has_an_example_that_the_rule_lets_pass(rule: Rule):
     passes = [
         rule.name not in {each.rule for each in example.checked().diagnostics}
         for example in examples(PAGES[rule.name].read_text("utf-8"))
@@ -55,68 +55,34 @@ def test_every_fixture_has_an_example_that_the_rule_lets_pass(rule: Rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_every_rule_has_a_page_of_one_form(rule: Rule):
-    text = (DOCS / f"{rule.name}.md").read_text(encoding="utf-8")
-    document = parse(SourceText(text))
-    assert [(heading.level, heading.text) for heading in document.headings] == [
-        (1, rule.name),
-        (2, "Why"),
-        (2, "Example"),
-        (2, "What to do"),
-    ]
-    assert document.fences
+def test_every_page_has_one_form_and_shows_its_rule_first(rule: Rule):
+    text = PAGES[rule.name].read_text(encoding="utf-8")
+    headings = [(heading.level, heading.text) for heading in parse(SourceText(text)).headings]
+    assert headings[:4] == [(1, rule.name), (2, "Why"), (2, "Example"), (2, "What to do")]
+    assert headings[4:] in ([], [(2, "Further examples")])
+    first = next(examples(text))
+    assert text.index("## Example") < first.fence.span.start < text.index("## What to do")
+    assert rule.name in {each.rule for each in first.checked().diagnostics}
 
 
-# Examples that need further files, or a file larger than a page.
-UNSHOWN = {
-    *("front-matter-too-large", "unreadable-file", "unreadable-import", "import-cycle", "import-too-deep"),
-    *("too-many-imports", "tool-name-collision"),
-    *("long-skill", "bad-schema-file"),
-    *("byte-order-mark", "byte-order-mark-in-record", "costly-selector", "crlf-in-record", "mixed-line-ends"),
-}
-REST = {"name": "main", "description": "x", "input": "{type: object}", "output": "{type: object}"}
+def test_every_named_document_of_a_page_belongs_to_an_example():
+    """A document without expected diagnostics would join the next example unseen."""
+    for page in PAGES.values():
+        fences = [fence.info.split() for fence in parse(SourceText(page.read_text("utf-8"))).fences]
+        named = [words[0] for words in fences if len(words) > 1 or words[0] in ("diagnostics", "generate")]
+        assert named[-1] == "diagnostics", page.stem
 
 
-SHOWN = [rule for rule in RULES if rule.name not in UNSHOWN and rule.scope != "corpus"]
+def test_pages_belong_to_rules():
+    assert set(PAGES) == {rule.name for rule in RULES}
 
 
-@pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.name)
-def test_the_example_of_a_page_breaks_the_rule(rule: Rule):
-    """The first fence: a document, named where its name decides its dialect (`markdown page.mda`), or in `yaml` the
-    fields of a program."""
-    text = (DOCS / f"{rule.name}.md").read_text(encoding="utf-8")
-    example = parse(SourceText(text)).fences[0]
-    code = "".join(piece.of(text) for piece in example.content)
-    if example.language == "toml":
-        assert rule.name in {each.rule for each in project_diagnostics(SourceText(code, "prosa.toml"))[1]}
-        return
-    name = f"/project/{[*example.info.split(), 'main.md'][1]}"
-    files = MemoryFiles({name: completed(code, rule) if example.language == "yaml" else code})
-    found = {
-        each.rule
-        for dialect in (None, rule.dialect or "markdownlang")
-        for each in check_documents([Path(name)], files, dialect=dialect, now=NOW).diagnostics
-    }
-    assert rule.name in found
-
-
-def completed(fields: str, rule: Rule) -> str:
-    """A program with these fields and, where the rule is about none of them, the other required ones."""
-    if fields.startswith("-"):
-        return f"---\n{fields}---\n"
-    present = {line.split(":")[0] for line in fields.splitlines()}
-    absent = "" if rule.name.startswith("missing") else rest(present)
-    return f"---\n{absent}{fields}---\n"
-
-
-def rest(present: set[str]) -> str:
-    return "".join(f"{name}: {value}\n" for name, value in REST.items() if name not in present)
-
-
-def test_pages_and_fixtures_belong_to_rules():
-    names = {rule.name for rule in RULES}
-    assert {page.stem for page in DOCS.glob("*.md")} == names
-    assert set(PAGES) == names
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_explain_prints_the_tested_example_and_stops_before_the_further_ones(rule: Rule):
+    text, shown = PAGES[rule.name].read_text(encoding="utf-8"), explained(rule.name)
+    assert text.startswith(shown)
+    assert [example.expected for example in examples(shown)] == [next(examples(text)).expected]
+    assert "## What to do" in shown and "## Further examples" not in shown
 
 
 def test_x4_codes_and_names_are_stable_and_unique():
@@ -191,6 +157,19 @@ def test_every_rule_that_readers_report_is_named_by_one():
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     assert {rule.name for rule in RULES if rule.scope == "reader"} <= named
+
+
+def test_a_rule_stands_in_the_module_of_its_topic_alone():
+    """Adding one touches that module and its page: nothing lists rules again."""
+    written = [
+        (node.value, path)
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if re.fullmatch("(MD|MG|MH|ML|PR|SK|YM)[0-9]{3}", node.value)
+    ]
+    assert sorted(code for code, _ in written) == [rule.code for rule in RULES]
+    assert {path for _, path in written} <= set(TOPICS)
 
 
 def test_what_a_rule_yields_has_no_name():
