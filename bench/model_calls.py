@@ -98,7 +98,7 @@ async def _raw(base_url: str) -> AsyncIterator[Ask]:
     request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
     idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
-    async def ask() -> Any:
+    async def ask() -> object:
         reader, writer = idle.pop() if idle else await asyncio.open_connection(host, int(port))
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
@@ -118,7 +118,7 @@ async def _openai(base_url: str) -> AsyncIterator[Ask]:
 
     client = AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
 
-    async def ask() -> Any:
+    async def ask() -> object:
         return await client.chat.completions.create(**BODY)  # type: ignore[call-overload]
 
     yield ask
@@ -141,7 +141,7 @@ async def _loop(base_url: str) -> AsyncIterator[Ask]:
     provider = OpenAIProvider(api_key=None, base_url=base_url)
     world = World(provider=provider, clock=system_clock(), servers=servers(program, {}))
 
-    async def ask() -> Any:
+    async def ask() -> object:
         return await execute(program, {"text": "two words"}, world)
 
     yield ask

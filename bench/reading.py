@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bench.checking import Corpus, book
 from bench.measure import Row, calls
@@ -103,7 +103,7 @@ def _whole(path: str, text: str) -> None:
     reading.definitions()
 
 
-def _touched(document: Any) -> None:
+def _touched(document: object) -> None:
     for name in _elements(type(document)):
         getattr(document, name)
 

@@ -265,7 +265,7 @@ def authorized(request: Request) -> None:
         raise Problem("no-token", detail, headers={"WWW-Authenticate": 'Bearer realm="Skerry Ferries"'})
 
 
-async def body_of(request: Request) -> Any:
+async def body_of(request: Request) -> object:
     """The JSON that was sent. Raises `Problem`."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem("not-json", "send `Content-Type: application/json`")
@@ -280,7 +280,7 @@ async def body_of(request: Request) -> Any:
         raise Problem("bad-body", "the body is no JSON") from None
 
 
-def wish_in(value: Any) -> dict[str, Any]:
+def wish_in(value: object) -> dict[str, Any]:
     """The four fields of a booking, each of its kind. Raises `Problem` for the first that is wrong."""
     wish = value | {"vehicle": value.get("vehicle", "none")} if isinstance(value, dict) else {}
     texts = {name: text for name, text in wish.items() if isinstance(text, str)}
@@ -327,7 +327,7 @@ def quoted(text: str) -> str:
     return ascii(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-def answer(request: Request, content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def answer(request: Request, content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """JSON. Bookings concern one person and are never stored; all else has an ETag, so asking again is cheap."""
     body = json.dumps(content, separators=(",", ":")).encode()
     every = {"Content-Type": "application/json", "Cache-Control": freshness(request), **(headers or {})}

@@ -9,11 +9,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from prosa.api.arguments import path_of, words
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import known_dialect
@@ -43,7 +44,7 @@ class Document:
 
     source: SourceText
     dialect: DialectName
-    front_matter: dict[str, Any] | None
+    front_matter: dict[str, Value] | None
     model: Model | None
     diagnostics: tuple[Diagnostic, ...]
 
@@ -64,7 +65,8 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
         checked = Checker.of(CheckOptions(dialect), os.environ).check(group, keep=True)
     found = checked.documents[0]
     front = found.front
-    return Document(front.source, found.dialect, found.reading.front_matter, found.model, checked.of(front.source))
+    model = cast("Model", found.model)  # whatever dialect it is, its model is one of these
+    return Document(front.source, found.dialect, found.reading.front_matter, model, checked.of(front.source))
 
 
 def check(

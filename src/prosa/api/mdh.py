@@ -7,8 +7,8 @@ prosa.mdh.request(action, {"query": {"city": "Oslo"}}, site_root="https://exampl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.mdh import ActionModel
 from prosa.dialects.mdh.facts import action_value
 from prosa.site.problems import RequestError, RequestProblem
@@ -18,14 +18,14 @@ __all__ = ["RequestError", "RequestProblem", "request"]
 
 
 def request(
-    action: Mapping[str, Any] | ActionModel,
-    input: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the interface
+    action: Mapping[str, Value] | ActionModel,
+    input: Mapping[str, Value] | None = None,  # noqa: A002 - the name of the interface
     *,
     site_root: str,
     token: str | None = None,
     allow_undeclared: bool = False,
     idempotency_key: str | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Value]:
     """The request as it would be sent: ``{"method", "url", "query": [[name, value]…], "headers", "body"}`` (HA8–HA19).
 
     ``action`` is an entry of `actions` as plain data. ``input`` is ``{"query": {…}, "path": {…}, "body": …}``, each

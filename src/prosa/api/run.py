@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from prosa.api.arguments import A_PROVIDER, ApiName, environment_of, options_of, require_provider, synchronous
 from prosa.app.options import NO_RIGHTS, SiteRights
 from prosa.app.run.load import ready_program
+from prosa.data import Value
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
@@ -17,7 +17,7 @@ from prosa.runtime.summary import RunResult
 
 async def arun(
     path_or_program: str | Path | Program,
-    input: Any = None,  # noqa: A002 - the name of the interface
+    input: Value = None,  # noqa: A002 - the name of the interface
     *,
     model: str | None = None,
     provider: Provider | None = None,

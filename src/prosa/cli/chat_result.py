@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.cli.chat_live import shown
 from prosa.cli.console import Console
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.chat.answer import Reply
@@ -46,7 +47,7 @@ def _ended(text: str) -> str:
     return text if text.endswith("\n") or not text else f"{text}\n"
 
 
-def _data(reply: Reply) -> dict[str, Any]:
+def _data(reply: Reply) -> dict[str, Value]:
     data = {"name": reply.name, "number": reply.number, "text": reply.text}
     told = {"model": reply.summary.model_name, "answered_by": reply.summary.answered_by}
     return {**data, **told, **({"cut": True} if reply.summary.cut else {})}

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from prosa.cli.console import Console
 from prosa.cli.errors import Stopped
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 
 
 def require_writable(output: Path | None) -> None:
@@ -28,7 +28,7 @@ def require_writable(output: Path | None) -> None:
         raise WrongUse(f"--output {output}: may not be written (permission denied)")
 
 
-def deliver(console: Console, value: Any, output: Path | None) -> None:
+def deliver(console: Console, value: Value, output: Path | None) -> None:
     """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost."""
     if output is None:
         console.out(as_json(value))
@@ -44,7 +44,7 @@ def deliver(console: Console, value: Any, output: Path | None) -> None:
         raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Value) -> str:
     """JSON as this command prints it: indented, keys in the order given, nothing escaped that need not be."""
     return json.dumps(value, ensure_ascii=False, indent=2)
 

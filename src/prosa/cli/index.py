@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, add_watch_option, corpus_place, opened, watched
 from prosa.cli.options import add_work_options
 from prosa.cli.skipped import say_skipped
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
@@ -49,7 +50,7 @@ def _once(args: argparse.Namespace, console: Console, place: Path | None) -> int
     return 0
 
 
-def _object(corpus: OpenCorpus, report: Refreshed) -> dict[str, Any]:
+def _object(corpus: OpenCorpus, report: Refreshed) -> dict[str, Value]:
     return {
         "root": str(corpus.root),
         "index": str(corpus.index.path),

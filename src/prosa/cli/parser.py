@@ -10,7 +10,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
         self.console = console
         self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
-    def print_help(self, file: Any = None) -> None:  # noqa: ARG002 - the console decides where
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
         """Prints the help on the console's stdout."""
         self.console.out(self.format_help(), end="")
 

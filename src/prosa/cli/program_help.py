@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment
@@ -71,7 +72,7 @@ def _about(field: InputField) -> str:
     return ", ".join(part for part in parts if part) + (f"; {field.description}" if field.description else "")
 
 
-def _outputs(schema: Any) -> list[tuple[str, str]]:
+def _outputs(schema: Value) -> list[tuple[str, str]]:
     from prosa.schema import describe_inputs
 
     fields = describe_inputs(schema)

@@ -9,13 +9,14 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.delivery import as_json, deliver, require_writable, words
 from prosa.cli.options import add_input, add_limits, add_model, add_sites, choices_from, require_no_sites
 from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
 from prosa.cli.surroundings import surroundings
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
@@ -130,7 +131,7 @@ def execute(console: Console, job: Job) -> int:
     return 0
 
 
-def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> Any:
+def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> Value:
     """The validated output of the program. Whatever can be refused is refused before a model is asked."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program

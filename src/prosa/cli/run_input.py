@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from prosa.cli.console import MAX_STDIN_BYTES, Console
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 
 
 def read_input(
-    schema: Mapping[str, Any] | bool,
+    schema: Mapping[str, Value] | bool,
     text: str | None,
     pairs: Sequence[str],
     console: Console,
     max_size: int | None = None,
-) -> Any:
+) -> Value:
     """The input value; ``{}`` where nothing was given. Pairs win over ``--input``, inside objects key by key.
 
     ``max_size`` bounds a file and standard input, in bytes. Raises `WrongUse`.
@@ -35,7 +35,7 @@ def read_input(
     return _merged(base, typed)
 
 
-def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) -> Any:
+def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) -> Value:
     """JSON, ``@FILE`` or ``-``. Raises `WrongUse` with the place of the mistake, `FileProblem` for a bad file."""
     from prosa.data import JsonError, parse_json
 
@@ -47,7 +47,7 @@ def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) ->
         raise WrongUse(message, hint="""as in: --input '{"name": "Ada"}'""") from None
 
 
-def _merged(base: dict[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: dict[str, Value], typed: Mapping[str, Value]) -> dict[str, Value]:
     """Both; where both hold an object its keys are merged, so that ``a.b=1`` changes ``b`` alone. Never deep: a path
     has at most as many steps as a schema has levels."""
     both = dict(base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
@@ -15,6 +15,7 @@ from prosa.cli.errors import OK, say
 from prosa.cli.options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
+from prosa.data import Value
 from prosa.rules.engine import Checked, CheckedDocument
 from prosa.source import FileProblem
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from prosa.render.outline import Structure
     from prosa.rules.subject import Corpus, Facts
 
-    _Shown: TypeAlias = tuple[dict[str, Any], Structure]
+    _Shown: TypeAlias = tuple[dict[str, Value], Structure]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -157,7 +158,7 @@ def _checked(group: Group, args: argparse.Namespace, console: Console) -> Checke
     return Checker.of(options, console.environ).check(group, keep=True)
 
 
-def _lent(document: CheckedDocument, checked: Checked) -> dict[str, Lent[Any]]:
+def _lent(document: CheckedDocument, checked: Checked) -> dict[str, Lent[Value]]:
     """What meta files of its project lend to a document (X33)."""
     if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
         return {}
@@ -171,7 +172,7 @@ def _known(corpus: Corpus) -> Iterator[Facts]:
     yield from corpus.metas.values()
 
 
-def _url(real: Path, facts: dict[str, Any], checked: Checked) -> dict[str, Any]:
+def _url(real: Path, facts: dict[str, Value], checked: Checked) -> dict[str, Value]:
     """The URL of an MDH node, where it belongs to a site (HA2)."""
     if facts["dialect"] != "mdh" or checked.corpus is None:
         return {}

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
+
+from prosa.data import Value
 
 MAX_TEXT = 8_000
 """Characters of one text that are embedded: some 2,000 tokens, which every model of today takes."""
@@ -65,7 +67,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def may_be_sent(front_matter: Mapping[str, Any] | None) -> bool:
+def may_be_sent(front_matter: Mapping[str, Value] | None) -> bool:
     """Whether a document may be sent to a service (X6): not with a classification of `confidential` or `secret`.
 
     A classification that is no text is taken for the worst.

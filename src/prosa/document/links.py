@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pyromark
 
+from prosa.data import Value
 from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
 from prosa.document.parsed import Parsed
 from prosa.document.walk import OPTIONS, FoundLink
@@ -69,7 +69,7 @@ def _link(parsed: Parsed, found: FoundLink) -> Link:
     return _inline(parsed, found.tag, span, text)
 
 
-def _inline(parsed: Parsed, tag: dict[str, Any], span: Span, text: Span) -> Link:
+def _inline(parsed: Parsed, tag: dict[str, Value], span: Span, text: Span) -> Link:
     """An inline link. The parser's own view of the text is searched: what is hidden from it holds no brackets there."""
     base, end = parsed.base, span.end - parsed.base
     destination: str = tag["dest_url"]

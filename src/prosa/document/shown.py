@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pyromark
 
+from prosa.data import Value
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
 
@@ -58,7 +59,7 @@ def _runs(raw: bytes, whole: str) -> list[Run]:
             begin = at
         end, blank = until if instead is None else -1, -1
 
-    events: Iterator[tuple[Any, Any]] = pyromark.events_with_range(whole, options=OPTIONS)
+    events: Iterator[tuple[Value, Value]] = pyromark.events_with_range(whole, options=OPTIONS)
     size = len(raw)
     for event, where in events:
         start = where["start"]

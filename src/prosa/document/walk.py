@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyromark
+
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from pyromark.event import Range
@@ -55,7 +57,7 @@ class FoundCode:
 class FoundLink:
     """A link, image or wikilink. ``text_end`` is where its text ends."""
 
-    tag: dict[str, Any]
+    tag: dict[str, Value]
     where: Range
     text_end: int
     image: bool
@@ -103,7 +105,7 @@ def walk(text: str) -> Found:
     brackets = found.brackets if "[^" in text else None
     pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
-    events: Iterator[tuple[Any, Range]] = pyromark.events_with_range(text, options=OPTIONS)
+    events: Iterator[tuple[Value, Range]] = pyromark.events_with_range(text, options=OPTIONS)
     for event, where in events:
         if type(event) is str:  # a line break, or a rule between blocks
             if pieces is not None:
@@ -133,15 +135,15 @@ def walk(text: str) -> Found:
     return found
 
 
-def _paragraph(state: _Walk, _: str, __: Any, where: Range) -> None:
+def _paragraph(state: _Walk, _: str, __: Value, where: Range) -> None:
     state.found.paragraphs.append((where, state.outer is not None))
 
 
-def _item(state: _Walk, _: str, __: Any, where: Range) -> None:
+def _item(state: _Walk, _: str, __: Value, where: Range) -> None:
     state.found.items.append(where)
 
 
-def _link(state: _Walk, name: str, value: Any, where: Range) -> None:
+def _link(state: _Walk, name: str, value: Value, where: Range) -> None:
     link = FoundLink(value, where, where["start"], name == "Image")
     state.found.links.append(link)
     state.opened.append(link)
@@ -159,7 +161,7 @@ def _end_link(state: _Walk, where: Range, last: Range) -> Range:
     return where
 
 
-def _container(state: _Walk, name: str, value: Any, where: Range) -> None:
+def _container(state: _Walk, name: str, value: Value, where: Range) -> None:
     if not state.containers:
         state.outer = where
     state.containers.append(_CONTAINERS[name])
@@ -178,7 +180,7 @@ def _end_container(state: _Walk, where: Range, _: Range) -> Range:
     return where
 
 
-def _heading(state: _Walk, _: str, value: Any, where: Range) -> None:
+def _heading(state: _Walk, _: str, value: Value, where: Range) -> None:
     state.pieces = []
     level = int(value["level"][1:])
     state.found.headings.append(FoundHeading(level, where, state.pieces, where["start"], state.outer))
@@ -190,13 +192,13 @@ def _end_heading(state: _Walk, where: Range, last: Range) -> Range:
     return _end_block(state, where, last)
 
 
-def _code_block(state: _Walk, _: str, value: Any, where: Range) -> None:
+def _code_block(state: _Walk, _: str, value: Value, where: Range) -> None:
     state.pieces = []
     info = value["Fenced"] if isinstance(value, dict) else None
     state.found.code_blocks.append(FoundCode(info, where, state.pieces, tuple(state.containers)))
 
 
-def _html_block(state: _Walk, _: str, __: Any, where: Range) -> None:
+def _html_block(state: _Walk, _: str, __: Value, where: Range) -> None:
     state.pieces = []
     state.found.html_blocks.append((where, state.pieces))
 
@@ -206,7 +208,7 @@ def _end_block(state: _Walk, where: Range, _: Range) -> Range:
     return where
 
 
-_STARTS: dict[str, Callable[[_Walk, str, Any, Range], None]] = {
+_STARTS: dict[str, Callable[[_Walk, str, Value, Range], None]] = {
     "Paragraph": _paragraph,
     "Item": _item,
     **dict.fromkeys(("Link", "Image"), _link),

@@ -9,8 +9,9 @@ import json
 import re
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
-from typing import Any, assert_never
+from typing import assert_never
 
+from prosa.data import Value
 from prosa.runtime import events
 from prosa.runtime.events import Event
 
@@ -82,9 +83,9 @@ def _shown(text: str, most: int) -> str:
     return one_line if len(one_line) <= most else f"{one_line[: most - 1]}…"
 
 
-def _plain(event: Event) -> dict[str, Any]:
+def _plain(event: Event) -> dict[str, Value]:
     scope = event.scope
-    data: dict[str, Any] = {"program": scope.program, "depth": scope.depth, "scope": scope.number}
+    data: dict[str, Value] = {"program": scope.program, "depth": scope.depth, "scope": scope.number}
     if scope.parent is not None:
         data["parent"] = scope.parent
     for field in fields(event):
@@ -93,7 +94,7 @@ def _plain(event: Event) -> dict[str, Any]:
     return data
 
 
-def _value(value: Any) -> Any:
+def _value(value: Value) -> Value:
     if is_dataclass(value):
         return {field.name: _value(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):

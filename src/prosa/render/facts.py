@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.render.json import diagnostic_object
 from prosa.rules.engine import CheckedDocument
@@ -18,8 +19,8 @@ def document_facts(
     diagnostics: Sequence[Diagnostic],
     *,
     strict: bool | None = None,
-    lent: Mapping[str, Lent[Any]] | None = None,
-) -> dict[str, Any]:
+    lent: Mapping[str, Lent[Value]] | None = None,
+) -> dict[str, Value]:
     """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11),
     ``lent`` what meta files lend to it, which stands apart from its own (X33). Front matter that is not a mapping is
     null."""

@@ -7,9 +7,9 @@ objects with keys in a fixed order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from prosa.corpus.search import Hit
+from prosa.data import Value
 from prosa.render.plain import safe
 
 _RESET = "\x1b[0m"
@@ -20,7 +20,7 @@ _DIM = "\x1b[2m"
 BETWEEN = " › "
 
 
-def hit_object(hit: Hit, file: str) -> dict[str, Any]:
+def hit_object(hit: Hit, file: str) -> dict[str, Value]:
     """One hit. ``path`` is relative to the root of the corpus, ``file`` as seen from where the command runs; ``marks``
     are pairs of offsets in the snippet."""
     return {

@@ -6,13 +6,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.render.plain import unsafe_in
 
 
-def diagnostic_object(each: Diagnostic) -> dict[str, Any]:
+def diagnostic_object(each: Diagnostic) -> dict[str, Value]:
     """One diagnostic; lines and columns are 1-based, columns count characters."""
     start, end = each.start, each.end
     return {
@@ -28,7 +28,7 @@ def diagnostic_object(each: Diagnostic) -> dict[str, Any]:
     }
 
 
-def located_object(each: Diagnostic) -> dict[str, Any]:
+def located_object(each: Diagnostic) -> dict[str, Value]:
     """One diagnostic with its path first."""
     return {"path": each.path, **diagnostic_object(each)}
 
@@ -43,7 +43,7 @@ def render_jsonl(diagnostics: Sequence[Diagnostic]) -> str:
     return "\n".join(dump(located_object(each)) for each in diagnostics)
 
 
-def dump(value: Any, *, indent: int | None = None) -> str:
+def dump(value: Value, *, indent: int | None = None) -> str:
     """JSON that every reader takes: no NaN and no infinity, non-ASCII literal. Characters that nobody sees and that a
     terminal or an editor obeys are escaped."""
     text = json.dumps(finite(value), ensure_ascii=False, indent=indent, allow_nan=False)
@@ -51,7 +51,7 @@ def dump(value: Any, *, indent: int | None = None) -> str:
     return text.translate({ord(char): json.dumps(char)[1:-1] for char in unsafe}) if unsafe else text
 
 
-def finite(value: Any) -> Any:
+def finite(value: Value) -> Value:
     """The value with numbers that JSON does not have as the text YAML gives them."""
     if isinstance(value, float) and not math.isfinite(value):
         return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
@@ -62,7 +62,7 @@ def finite(value: Any) -> Any:
     return value
 
 
-def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+def statistics_objects(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Value]]:
     """How often each rule was broken, most frequent first."""
     counts = Counter((each.code, each.rule) for each in diagnostics)
     rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))

@@ -6,8 +6,8 @@ Every text of a document is made safe first (`render.plain`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
+from prosa.data import Value
 from prosa.graph.answers import Links, inverse_of
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import Reached
@@ -47,7 +47,7 @@ def render_links(links: Links, nodes: Nodes, shown: Shown) -> str:
     return "\n".join(lines)
 
 
-def links_object(links: Links) -> dict[str, Any]:
+def links_object(links: Links) -> dict[str, Value]:
     """`{"out", "back", "unresolved"}` (interface.md). An edge of ``back`` also says what it is called from here."""
     return {
         "out": [edge_object(edge) for edge in links.out],
@@ -70,7 +70,7 @@ def render_path(start: Node, steps: Sequence[Reached], nodes: Nodes, shown: Show
     return "\n".join((_heading(start, shown), *_columns(rows)))
 
 
-def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict[str, Any]:
+def path_object(start: Node, end: Node, steps: Sequence[Reached] | None) -> dict[str, Value]:
     """`{"from", "to", "length", "steps"}`; the length is null where there is no way."""
     return {
         "from": start.id,
@@ -94,7 +94,7 @@ def render_impact(node: Node, reached: Sequence[Reached], nodes: Nodes, shown: S
     return "\n".join((_heading(node, shown), *tree, f"{count if reached else 'nothing reaches it'}{over}"))
 
 
-def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[str, Any]:
+def impact_object(node: Node, reached: Sequence[Reached], nodes: Nodes) -> dict[str, Value]:
     """`{"node", "reached": [{node, path, distance, via, edge}…]}`, the nearest first."""
     rows = [
         {
@@ -125,7 +125,7 @@ def _marked(steps: Sequence[Reached]) -> list[tuple[Reached, bool]]:
     return [(step, at == len(steps) - 1) for at, step in enumerate(steps)][::-1]
 
 
-def _back_object(edge: Edge) -> dict[str, Any]:
+def _back_object(edge: Edge) -> dict[str, Value]:
     inverse = inverse_of(edge)
     return edge_object(edge) | ({"inverse": inverse} if inverse else {})
 

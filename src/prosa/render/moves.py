@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from prosa.corpus.moves import Change, Note, Plan
+from prosa.data import Value
 from prosa.render.diff import render_diff
 from prosa.render.plain import safe
 
@@ -42,7 +42,7 @@ def note_line(note: Note) -> str:
     return f"{safe(note.path)}:{note.line}: {safe(note.message)}"
 
 
-def move_object(plan: Plan, *, written: bool, unreadable: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def move_object(plan: Plan, *, written: bool, unreadable: Sequence[tuple[str, str]]) -> dict[str, Value]:
     """The plan as a program reads it; lines and columns are 1-based and count in the old text."""
     move = plan.move
     return {
@@ -58,7 +58,7 @@ def move_object(plan: Plan, *, written: bool, unreadable: Sequence[tuple[str, st
     }
 
 
-def _change_object(change: Change) -> dict[str, Any]:
+def _change_object(change: Change) -> dict[str, Value]:
     source = change.before
     edits = [(source.position(each.span.start), source.slice(each.span), each.replacement) for each in change.edits]
     return {

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.table import dialect
 from prosa.render.json import dump
 from prosa.render.plain import safe
@@ -24,7 +24,7 @@ _WIDTH = 12
 _MAX_WIDTH = 24
 """Cells of the column of names: as many as the longest name needs, within these."""
 
-Facts = Mapping[str, Any]
+Facts = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _program(facts: Facts) -> Iterator[_Row]:
     yield from _list("uses", [f".{name}" for name in facts["variables"]])
 
 
-def _schema(name: str, schema: Any) -> Iterator[_Row]:
+def _schema(name: str, schema: Value) -> Iterator[_Row]:
     """One line per property; a schema without properties on one line."""
     if schema is None:
         yield _Row(name, "(missing)")
@@ -111,7 +111,7 @@ def _schema(name: str, schema: Any) -> Iterator[_Row]:
     )
 
 
-def _type(schema: Any) -> str:
+def _type(schema: Value) -> str:
     """A word or two for the type of a property."""
     if not isinstance(schema, dict):
         return "anything"
@@ -121,7 +121,7 @@ def _type(schema: Any) -> str:
     return " or ".join(str(each) for each in found) if isinstance(found, list) else str(found)
 
 
-def _server(server: Mapping[str, Any]) -> str:
+def _server(server: Mapping[str, Value]) -> str:
     how = server.get("url") or " ".join((server.get("command") or "(built in)", *server.get("args", ())))
     return f"{server['name']}: {how}{' (disabled)' if server.get('disabled') else ''}"
 
@@ -134,7 +134,7 @@ def _magi(facts: Facts) -> Iterator[_Row]:
     yield from _list("results", [_region(region) for region in facts["regions"]])
 
 
-def _script(script: Mapping[str, Any], states: Mapping[str, str]) -> str:
+def _script(script: Mapping[str, Value], states: Mapping[str, str]) -> str:
     """A script by its address: what it gives, how it begins, and whether it has its result."""
     data = script["data"]
     if not isinstance(data, dict):
@@ -146,7 +146,7 @@ def _script(script: Mapping[str, Any], states: Mapping[str, str]) -> str:
     return f"{script['address']}, line {script['line']} ({', '.join(said)}): {data.get('prompt', '')}"
 
 
-def _relationship(each: Mapping[str, Any]) -> str:
+def _relationship(each: Mapping[str, Value]) -> str:
     data = each["data"]
     if not isinstance(data, dict):
         return f"[^{each['ref']}], line {each['line']}: cannot be read"
@@ -158,7 +158,7 @@ def _relationship(each: Mapping[str, Any]) -> str:
     return f"[^{each['ref']}], line {each['line']}: {data.get('rel-type')} {target}{said}: {data.get('rel-desc', '')}"
 
 
-def _region(region: Mapping[str, Any]) -> str:
+def _region(region: Mapping[str, Value]) -> str:
     by = region["answered_by"] or region["model"]
     made = [region["state"], *([f"by {by}"] if by else []), *(["cut off"] if region["cut"] else [])]
     return f"{region['script-id']}, lines {region['line']}–{region['end_line']}: {', '.join(made)}"
@@ -174,7 +174,7 @@ def _record(facts: Facts) -> Iterator[_Row]:
     yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
 
 
-def _footer(footer: Mapping[str, Any]) -> Iterator[_Row]:
+def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:
     """What the footer says of handling; edges and names of other records one by one."""
     if not footer:
         yield _Row("footer", "none that can be read")
@@ -193,21 +193,21 @@ def _footer(footer: Mapping[str, Any]) -> Iterator[_Row]:
     yield from _list("edges", [f"{each.get('type')} {each.get('to')}" for each in found])
 
 
-def _value(value: Any) -> str:
+def _value(value: Value) -> str:
     """A text as it is, texts in a row, anything else as JSON."""
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) else dump(value)
 
 
-def _attachment(each: Mapping[str, Any]) -> str:
+def _attachment(each: Mapping[str, Value]) -> str:
     said = [str(each["note"])] if each["note"] else []
     said += ["with its hash" if each["sha256"] else "without a hash"]
     said += [f"{name} {_value(each[name])}" for name in ("select", "transform", "cache", "auth_ref") if each[name]]
     return f"{each['uri'] or '(no uri)'}: {', '.join(said)}"
 
 
-def _payload(payload: Mapping[str, Any] | None) -> Iterator[_Row]:
+def _payload(payload: Mapping[str, Value] | None) -> Iterator[_Row]:
     if payload is None:
         return
     selector = payload["selector"] or "the whole body"
@@ -237,7 +237,7 @@ def _chat(facts: Facts) -> Iterator[_Row]:
     yield _Row("sent", f"{len(sent)} of {len(spoken)}")
 
 
-def _message(message: Mapping[str, Any], *, sent: bool) -> str:
+def _message(message: Mapping[str, Value], *, sent: bool) -> str:
     name = f"/{message['name']}" if message["name"] else ""
     content = " ".join(message["content"].split())
     why = "disabled" if message["disabled"] else "hidden" if message["hidden"] else "not sent"
@@ -254,11 +254,11 @@ def _node(facts: Facts) -> Iterator[_Row]:
     yield from _list("actions", [line for each in facts["actions"] for line in _action(each)])
 
 
-def _link(each: Mapping[str, Any]) -> str:
+def _link(each: Mapping[str, Value]) -> str:
     return f"{each['rel'] or 'link'} {each.get('href') or each['target'] or 'nothing'}, line {each['line']}"
 
 
-def _action(action: Mapping[str, Any]) -> Iterator[str]:
+def _action(action: Mapping[str, Value]) -> Iterator[str]:
     """An action as it is called, and its parameters; optional ones say so."""
     title = action.get("description") or action.get("title") or action.get("summary")
     yield f"{action.get('id')}: {action.get('method') or 'GET'} {action.get('url')}{f' ({title})' if title else ''}"
@@ -286,7 +286,7 @@ def _skill(facts: Facts) -> Iterator[_Row]:
     yield from _list("parameters", [_parameter(each) for each in facts["parameters"]])
 
 
-def _parameter(each: Mapping[str, Any]) -> str:
+def _parameter(each: Mapping[str, Value]) -> str:
     optional = "" if each["required"] else ", optional"
     return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
 
@@ -305,7 +305,7 @@ _WITH_STRUCTURE = frozenset(("magi", "skill_md", "plain", "ymj"))
 """Dialects whose Markdown is there to be read; of the others more is known than headings."""
 
 
-def _findings(diagnostics: Sequence[Mapping[str, Any]]) -> str:
+def _findings(diagnostics: Sequence[Mapping[str, Value]]) -> str:
     return f"{len(diagnostics)}; see: prosa check" if diagnostics else "none"
 
 

@@ -7,8 +7,8 @@ written as it came.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.plain import safe
 from prosa.site.probe.evidence import Mark
@@ -74,7 +74,7 @@ def render_probe_json(report: Report) -> str:
     return dump(whole, indent=2)
 
 
-def _check(finding: Finding) -> dict[str, Any]:
+def _check(finding: Finding) -> dict[str, Value]:
     check = finding.check
     return {
         "id": check.id,
@@ -89,5 +89,5 @@ def _check(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _evidence(mark: Mark) -> dict[str, Any]:
+def _evidence(mark: Mark) -> dict[str, Value]:
     return {"at": mark.at, "line": mark.line, "message": mark.message}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.sarif import SCHEMA
 from prosa.site.probe.evidence import Mark
@@ -31,7 +31,7 @@ def render_probe_sarif(report: Report, version: str) -> str:
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(check: Check) -> dict[str, Any]:
+def _rule(check: Check) -> dict[str, Value]:
     return {
         "id": check.id,
         "shortDescription": {"text": check.headline},
@@ -41,7 +41,7 @@ def _rule(check: Check) -> dict[str, Any]:
     }
 
 
-def _results(finding: Finding, at: int) -> Iterator[dict[str, Any]]:
+def _results(finding: Finding, at: int) -> Iterator[dict[str, Value]]:
     if finding.status != "failed":
         return
     check = finding.check
@@ -57,8 +57,8 @@ def _results(finding: Finding, at: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def _location(mark: Mark) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(mark.at)}}
+def _location(mark: Mark) -> dict[str, Value]:
+    place: dict[str, Value] = {"artifactLocation": {"uri": _uri(mark.at)}}
     if mark.line is not None:
         place["region"] = {"startLine": mark.line}
     return {"physicalLocation": place}

@@ -9,8 +9,8 @@ import csv
 import io
 from collections.abc import Sequence
 from itertools import count
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.plain import safe, width
 
@@ -21,7 +21,7 @@ MAX_CELL = 80
 """Terminal cells of a value in a table."""
 
 
-def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def render_table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """A table with its column names above a line; nothing where there are no rows."""
     if not rows:
         return ""
@@ -33,7 +33,7 @@ def render_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join([_line(names, widths, right), "  ".join("─" * each for each in widths), *lines])
 
 
-def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> list[dict[str, Value]]:
     """Each row as an object. The second column of a name is called `NAME_2`, and so on."""
     names: list[str] = []
     for name in columns:
@@ -42,12 +42,12 @@ def rows_objects(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[
     return [dict(zip(names, map(_plain, row), strict=True)) for row in rows]
 
 
-def render_jsonl_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def render_jsonl_rows(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """One object per line."""
     return "\n".join(map(dump, rows_objects(columns, rows)))
 
 
-def render_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, guarded: bool = False) -> str:
+def render_csv(columns: Sequence[str], rows: Sequence[Sequence[Value]], *, guarded: bool = False) -> str:
     """RFC 4180 with plain line ends, the column names first. Null is an empty field. With ``guarded``, a text that a
     spreadsheet would take for a formula has an apostrophe in front."""
     text = io.StringIO()
@@ -58,17 +58,17 @@ def render_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, guarded
     return text.getvalue().removesuffix("\n")
 
 
-def _guarded(value: Any) -> Any:
+def _guarded(value: Value) -> Value:
     plain = _plain(value)
     return f"'{plain}" if isinstance(plain, str) and plain.startswith(_FORMULA) else plain
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     """Bytes as the text of their hexadecimal digits."""
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Value) -> str:
     return "" if value is None else _cut(safe(str(_plain(value))))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.render.json import dump
 from prosa.rules.registry import rule_named
@@ -27,15 +27,15 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _rule(name: str) -> dict[str, Value]:
     rule = rule_named(name)
     level = {"level": _LEVELS[rule.severity]}
     return {"id": rule.code, "name": rule.name, "shortDescription": {"text": name}, "defaultConfiguration": level}
 
 
-def _result(each: Diagnostic, place: int) -> dict[str, Any]:
+def _result(each: Diagnostic, place: int) -> dict[str, Value]:
     text = "\n".join((each.message, *each.notes))
-    result: dict[str, Any] = {
+    result: dict[str, Value] = {
         "ruleId": each.code,
         "ruleIndex": place,
         "level": _LEVELS[each.severity],
@@ -52,7 +52,7 @@ def _result(each: Diagnostic, place: int) -> dict[str, Any]:
     return result
 
 
-def _fix(each: Diagnostic) -> dict[str, Any]:
+def _fix(each: Diagnostic) -> dict[str, Value]:
     assert each.fix is not None
     replacements = [
         {"deletedRegion": _region(each.source, edit.span), "insertedContent": {"text": edit.replacement}}
@@ -62,11 +62,11 @@ def _fix(each: Diagnostic) -> dict[str, Any]:
     return {"description": {"text": each.fix.message}, "artifactChanges": [change]}
 
 
-def _location(source: SourceText, span: Span) -> dict[str, Any]:
+def _location(source: SourceText, span: Span) -> dict[str, Value]:
     return {"physicalLocation": {"artifactLocation": _artifact(source), "region": _region(source, span)}}
 
 
-def _artifact(source: SourceText) -> dict[str, Any]:
+def _artifact(source: SourceText) -> dict[str, Value]:
     path = PurePath(source.path)
     return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")}
 

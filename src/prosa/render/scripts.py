@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.plain import safe, safe_source
 
 INDENT = "   "
@@ -18,7 +18,7 @@ _RESULTS = {"absent": "no result yet", "fresh": "its result is fresh", "stale": 
 _RESULTS |= {"edited": "its result was edited by hand"}
 
 
-def plan_text(plan: Mapping[str, Any]) -> str:
+def plan_text(plan: Mapping[str, Value]) -> str:
     """The scripts in their order: what runs and why, what does not and why; then what is sent, where that is known."""
     scripts = plan["scripts"]
     beside = f", instructed by {plan['scripts_from']}" if "scripts_from" in plan else ""
@@ -31,7 +31,7 @@ def plan_text(plan: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _lines(script: Mapping[str, Any]) -> list[str]:
+def _lines(script: Mapping[str, Value]) -> list[str]:
     name = f"{script['order']}. {script['script']} (line {script['line']})"
     verdict = "runs" if script["runs"] else "does not run"
     lines = [f"{name}: {verdict}: {script['why']}"]
@@ -46,7 +46,7 @@ def _lines(script: Mapping[str, Any]) -> list[str]:
     return [safe(line) for line in lines]
 
 
-def _parameters(parameters: Mapping[str, Any]) -> list[str]:
+def _parameters(parameters: Mapping[str, Value]) -> list[str]:
     """The parameters as sent, each with the name that the author wrote where that is another one (MA10)."""
     written = {sent: name for name, sent in parameters["renamed"].items()}
     shown = [
@@ -56,7 +56,7 @@ def _parameters(parameters: Mapping[str, Any]) -> list[str]:
     return [f"parameters: {', '.join(shown)}"] if shown else []
 
 
-def _sent(script: Mapping[str, Any]) -> list[str]:
+def _sent(script: Mapping[str, Value]) -> list[str]:
     limits = script["limits"]
     lines = [f"=== {safe(str(script['script']))} ===", ""]
     times = f"at most {script['retry_times']} corrections" if script["form"] in ("json", "image-url") else "one answer"
@@ -68,7 +68,7 @@ def _sent(script: Mapping[str, Any]) -> list[str]:
 
 
 def result_line(
-    script: str, output: Any, error: str | None, *, form: str | None, model: str | None, written: bool | None
+    script: str, output: Value, error: str | None, *, form: str | None, model: str | None, written: bool | None
 ) -> str:
     """One JSON line: `{"script", "ok", "result" or "error", "form", "model"}`, and ``written`` where it was asked."""
     head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
@@ -76,7 +76,7 @@ def result_line(
     return json.dumps(head | about, ensure_ascii=False)
 
 
-def result_text(output: Any) -> str:
+def result_text(output: Value) -> str:
     """A result as text, with one line end."""
     text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
     return text if text.endswith("\n") else f"{text}\n"

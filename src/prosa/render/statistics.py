@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from prosa.corpus.statistics import Statistics
+from prosa.data import Value
 from prosa.render.plain import safe
 
 MAX_NAMES = 12
@@ -34,7 +34,7 @@ def render_statistics(found: Statistics, root: str, now_ns: int, shown: Callable
     return "\n".join([*head, *(line for block in blocks for line in ("", *block))])
 
 
-def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> dict[str, Any]:
+def statistics_object(found: Statistics, root: str, index: str, now_ns: int) -> dict[str, Value]:
     """The same as plain data. ``age`` is the seconds since the index changed, null where it never did."""
     return {
         "root": root,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime.lower.prapti import Turn
 from prosa.runtime.messages import Message
 
 
-def turns_data(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+def turns_data(turns: Sequence[Turn]) -> list[dict[str, Value]]:
     """One object for each turn: ``responder``, ``model`` and ``provider`` (null: as the user chose), ``n``,
     ``parameters``, and ``messages`` or ``prompt``."""
     return [_turn(turn) for turn in turns]
@@ -27,16 +27,16 @@ def turns_text(turns: Sequence[Turn]) -> str:
     return "\n\n".join(parts)
 
 
-def _turn(turn: Turn) -> dict[str, Any]:
-    sent: dict[str, Any] = {"responder": turn.responder, "model": turn.model_name, "provider": turn.provider}
+def _turn(turn: Turn) -> dict[str, Value]:
+    sent: dict[str, Value] = {"responder": turn.responder, "model": turn.model_name, "provider": turn.provider}
     sent |= {"n": turn.n, "parameters": dict(turn.parameters)}
     if turn.mode == "completion":
         return {**sent, "prompt": turn.prompt}
     return {**sent, "messages": [_message(message) for message in turn.messages]}
 
 
-def _message(message: Message) -> dict[str, Any]:
-    data: dict[str, Any] = {"role": message.role, "content": message.content}
+def _message(message: Message) -> dict[str, Value]:
+    data: dict[str, Value] = {"role": message.role, "content": message.content}
     return {**data, "name": message.name} if message.name else data
 
 

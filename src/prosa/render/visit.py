@@ -6,8 +6,8 @@ Everything comes from a site, so nothing of it moves a cursor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.mdh.fields import template_names
 from prosa.render.plain import safe, safe_source
 from prosa.site.follow import leads
@@ -28,7 +28,7 @@ def visit_text(node: SiteNode) -> str:
     return "\n\n".join(parts)
 
 
-def visit_object(node: SiteNode) -> dict[str, Any]:
+def visit_object(node: SiteNode) -> dict[str, Value]:
     """Every fact of a node. ``number`` is what `--follow` takes; ``url`` of a link is null where only an index of the
     site could say it, or where it is not fetched over HTTP."""
     every = leads(node)
@@ -92,7 +92,7 @@ def _actions(node: SiteNode) -> Iterator[str]:
             yield safe(f"    {needs}")
 
 
-def _needs(action: Mapping[str, Any]) -> Iterator[str]:
+def _needs(action: Mapping[str, Value]) -> Iterator[str]:
     """What a caller must have: names of the path and the query, of the body, and a credential."""
     query, schema = _mapping(action.get("query")), _mapping(action.get("body_schema"))
     names = [*template_names(str(action.get("url", ""))), *_names(query.get("required"))]
@@ -105,9 +105,9 @@ def _needs(action: Mapping[str, Any]) -> Iterator[str]:
         yield f"token: {kind}"
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Value) -> Mapping[str, Value]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _names(value: Any) -> list[str]:
+def _names(value: Value) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list) else []

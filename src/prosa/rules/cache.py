@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from prosa.data import Value
 from prosa.diagnostics import Annotation, Applicability, Fix, Misspelling, Problem, Severity
 from prosa.rules.analysis import Analysis, Suppression
 from prosa.rules.rule import Rule
@@ -69,7 +70,7 @@ def from_row(text: str, path: str) -> Analysis | None:
         return None
 
 
-def _analysis(row: Any, path: str) -> Analysis:
+def _analysis(row: Value, path: str) -> Analysis:
     digest, dialect, problems, rules, suppressions, strict, depends, imports, *rest = row
     refs, defs, anchors, links, wikilinks, extra = rest
     facts = Facts(
@@ -94,29 +95,29 @@ def _analysis(row: Any, path: str) -> Analysis:
     )
 
 
-def problem_rows(problems: Iterable[Problem]) -> list[Any]:
+def problem_rows(problems: Iterable[Problem]) -> list[Value]:
     """Problems as plain data. Raises `NotPlain`."""
     return [_problem(each) for each in problems]
 
 
-def from_problem_rows(rows: Iterable[Any]) -> tuple[Problem, ...]:
+def from_problem_rows(rows: Iterable[Value]) -> tuple[Problem, ...]:
     """The problems that `problem_rows` wrote down. Raises ValueError or TypeError for anything else."""
     return tuple(map(_to_problem, rows))
 
 
-def rule_rows(rules: Iterable[Rule]) -> list[Any]:
+def rule_rows(rules: Iterable[Rule]) -> list[Value]:
     """Rules as plain data, so that what was kept can be weighed without loading them."""
     return [[each.code, each.name, each.severity, each.strict, each.dialect, each.stops, each.scope] for each in rules]
 
 
-def to_rules(rows: Iterable[Any]) -> tuple[Rule, ...]:
+def to_rules(rows: Iterable[Value]) -> tuple[Rule, ...]:
     """The rules that `rule_rows` wrote down."""
     return tuple(
         Rule(code, name, Severity(severity), Severity(strict), *rest) for code, name, severity, strict, *rest in rows
     )
 
 
-def suppression_rows(suppressions: Iterable[Suppression]) -> list[Any]:
+def suppression_rows(suppressions: Iterable[Suppression]) -> list[Value]:
     """Suppressions as plain data."""
     return [
         [[[name, *_pair(span)] for name, span in each.names], _pair(each.comment), _pair(each.covers)]
@@ -124,7 +125,7 @@ def suppression_rows(suppressions: Iterable[Suppression]) -> list[Any]:
     ]
 
 
-def to_suppressions(rows: Iterable[Any]) -> tuple[Suppression, ...]:
+def to_suppressions(rows: Iterable[Value]) -> tuple[Suppression, ...]:
     """The suppressions that `suppression_rows` wrote down."""
     return tuple(
         Suppression(tuple((name, Span(start, end)) for name, start, end in names), Span(*comment), Span(*covers))
@@ -132,12 +133,12 @@ def to_suppressions(rows: Iterable[Any]) -> tuple[Suppression, ...]:
     )
 
 
-def _ref(each: Ref) -> list[Any]:
+def _ref(each: Ref) -> list[Value]:
     rest = (each.rel, each.strength, each.bidirectional, each.fragment)
     return [*_pair(each.span), each.origin, each.target, each.kind, *rest]
 
 
-def _to_refs(rows: Sequence[Any]) -> tuple[Ref, ...]:
+def _to_refs(rows: Sequence[Value]) -> tuple[Ref, ...]:
     if not rows:
         return ()  # the parser stays unloaded
     from prosa.document.references import Ref
@@ -145,7 +146,7 @@ def _to_refs(rows: Sequence[Any]) -> tuple[Ref, ...]:
     return tuple(Ref(origin, target, kind, Span(start, end), *rest) for start, end, origin, target, kind, *rest in rows)
 
 
-def _to_defs(rows: Sequence[Any]) -> tuple[Def, ...]:
+def _to_defs(rows: Sequence[Value]) -> tuple[Def, ...]:
     if not rows:
         return ()
     from prosa.document.references import Def
@@ -157,14 +158,14 @@ def _pair(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: Value) -> Value:
     """Lists as the tuples they were."""
     if isinstance(value, list):
         return tuple(map(_frozen, value))
     return {key: _frozen(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
-def _problem(each: Problem) -> list[Any]:
+def _problem(each: Problem) -> list[Value]:
     if any(annotation.source is not None for annotation in each.annotations):
         raise NotPlain("an annotation in another document")
     fix = each.fix
@@ -180,7 +181,7 @@ def _problem(each: Problem) -> list[Any]:
     ]
 
 
-def _to_problem(row: Any) -> Problem:
+def _to_problem(row: Value) -> Problem:
     rule, message, start, end, notes, annotations, fix, severity, misspelling = row
     return Problem(
         rule,
@@ -194,6 +195,6 @@ def _to_problem(row: Any) -> Problem:
     )
 
 
-def _to_fix(message: str, edits: Iterable[Sequence[Any]], applicability: str) -> Fix:
+def _to_fix(message: str, edits: Iterable[Sequence[Value]], applicability: str) -> Fix:
     made = tuple(Edit(Span(start, end), replacement) for start, end, replacement in edits)
     return Fix(message, made, Applicability(applicability))

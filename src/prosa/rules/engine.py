@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
@@ -50,8 +50,8 @@ class CheckedDocument:
         return self.reading.name
 
     @property
-    def model(self) -> Any:
-        """The model of its dialect, or None."""
+    def model(self) -> object:
+        """The model of its dialect."""
         return self.reading.model
 
     @property

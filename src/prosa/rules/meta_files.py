@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.magi.meta import Lent, MetaFile, lent_to
 from prosa.dialects.reading import DialectReading
 from prosa.rules.subject import Corpus
 
 
 @lru_cache(maxsize=1)
-def meta_files(corpus: Corpus) -> tuple[MetaFile[Any], ...]:
+def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
     """The meta files below the root."""
     known = {**corpus.entries, **corpus.metas}
     return tuple(
@@ -26,7 +26,7 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Any], ...]:
     )
 
 
-def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Lent[Any]]:
+def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Lent[Value]]:
     """What is lent to the document at a real path, by field."""
     metas = meta_files(corpus)
     return lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import ENOUGH, Analyzer
 from prosa.rules.cache import (
@@ -148,7 +149,7 @@ def _row(findings: Sequence[ProgramFindings], record: Mapping[str, str]) -> str:
     return json.dumps([record, rows])
 
 
-def _finding(row: Any) -> ProgramFindings:
+def _finding(row: Value) -> ProgramFindings:
     real, path, digest, problems, rules, suppressions = row
     return ProgramFindings(
         Path(real), path, digest, from_problem_rows(problems), to_rules(rules), to_suppressions(suppressions)

@@ -6,15 +6,15 @@ In: a program and a value. Out: the data as the program sees it, the text of the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime.errors import InputRefused, TemplateRefused
 from prosa.runtime.program import Program
 from prosa.schema import Schema, fill_defaults
 from prosa.template import TemplateError
 
 
-def accept_input(program: Program, given: Any) -> Any:
+def accept_input(program: Program, given: Value) -> Value:
     """The input with the schema's defaults filled in (X13). Raises `InputRefused` (L12)."""
     data = fill_defaults(program.input_schema, given)
     problems = Schema(program.input_schema).problems(data)
@@ -29,7 +29,7 @@ def accept_input(program: Program, given: Any) -> Any:
     )
 
 
-def render_body(program: Program, data: Any) -> str:
+def render_body(program: Program, data: Value) -> str:
     """The text of the user message. Raises `TemplateRefused` with the place in the file."""
     schema = program.input_schema if isinstance(program.input_schema, Mapping) else None
     try:

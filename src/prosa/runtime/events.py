@@ -5,8 +5,9 @@ the summary) is a listener; the loop knows none of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
+from prosa.data import Value
 from prosa.runtime.messages import Finish
 from prosa.runtime.usage import Usage
 
@@ -135,7 +136,7 @@ class RunFinished:
     """A program ended with a validated output; ``cut`` says that its last answer was cut off and allowed to be."""
 
     scope: Scope
-    output: Any
+    output: Value
     seconds: float
     cut: bool = False
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import LimitExceeded, RunError
@@ -28,7 +28,7 @@ from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
 
 
-async def execute(program: Program, given: Any, world: World, *, numbers: Iterator[int] | None = None) -> Any:
+async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
     """Runs a program and returns its output. Raises `RunError`; nothing that was started is left running.
 
     ``numbers`` number the programs of the run; runs that are told together share them.
@@ -46,7 +46,7 @@ class Run:
     pool: ServerPool
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def program(self, program: Program, given: Any, caller: Scope | None) -> Any:
+    async def program(self, program: Program, given: Value, caller: Scope | None) -> Value:
         """Runs one program of the run and tells its beginning and its one end."""
         scope = self._scope(program, caller)
         clock, listener = self.world.clock, self.world.listener
@@ -67,7 +67,7 @@ class Run:
             return Scope(program.name, 0, number)
         return Scope(program.name, caller.depth + 1, number, caller.number)
 
-    async def _output(self, program: Program, given: Any, scope: Scope) -> Done:
+    async def _output(self, program: Program, given: Value, scope: Scope) -> Done:
         require_allowed(program.parameters)
         data = accept_input(program, given)
         body = "" if program.conversation else render_body(program, data)
@@ -76,7 +76,7 @@ class Run:
             return await run_loop(task, self.world)
 
     async def _task(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack) -> Task:
-        async def call(imported: Program, arguments: Any) -> Any:
+        async def call(imported: Program, arguments: Value) -> Value:
             return await self.program(imported, arguments, scope)
 
         tools = await gather_tools(program, self.world, self.pool, call)

@@ -7,8 +7,9 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
+from prosa.data import Value
 from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, server_tool_name, tool_name
 from prosa.runtime.errors import InputRefused, LimitExceeded, OutputRefused, RunError, SiteError, TemplateRefused
 from prosa.runtime.messages import ToolSpec
@@ -65,14 +66,14 @@ class McpTool:
     spec: ToolSpec
     kind: ClassVar[Literal["mcp"]] = "mcp"
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Calls the server; a crash or timeout is an error result (X18)."""
         return await self.session.call(self.tool.server, self.tool.name, arguments)
 
 
 # An imported program as a tool (L31): its name, its input schema, its own loop, its validated output.
 
-RunProgram: TypeAlias = Callable[[Program, Any], Awaitable[Any]]
+RunProgram: TypeAlias = Callable[[Program, Value], Awaitable[Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class ProgramTool:
     run: RunProgram
     kind: ClassVar[Literal["program"]] = "program"
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """The program's output as JSON. What its model or caller did wrong is a result, what broke is an exception."""
         given = arguments.get("value") if self.wrapped else dict(arguments)
         try:
@@ -104,7 +105,7 @@ def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
     return ProgramTool(program, ToolSpec(name, program.description, lowered.schema), lowered.wrapped, run)
 
 
-def _as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _as_object(schema: Mapping[str, Value]) -> Mapping[str, Value]:
     return {"type": "object", **schema} if "properties" in schema else {"type": "object", "properties": {}, **schema}
 
 
@@ -137,7 +138,7 @@ class VisitTool:
         schema = {"type": "object", "properties": {"to": where}, "required": ["to"], "additionalProperties": False}
         return ToolSpec(VISIT_TOOL, f"{VISIT} {self.session.where}", schema)
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Goes to ``arguments["to"]``."""
         return await self.session.visit(arguments["to"])
 
@@ -150,7 +151,7 @@ class ActionTool:
     spec: ToolSpec
     kind: ClassVar[Literal["action"]] = "action"
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Calls the action."""
         return await self.action.call(arguments)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime import prompt
 from prosa.runtime.contract import Contract
 from prosa.runtime.errors import AnswerCut, OutputRefused, ProviderError
@@ -52,7 +52,7 @@ class State:
 class Done:
     """The loop has its output; ``cut`` says that the answer was cut off and the user allows that."""
 
-    value: Any
+    value: Value
     cut: bool = False
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from prosa.data import Value
 from prosa.runtime.usage import Usage
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -41,7 +42,7 @@ class ToolSpec:
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class OutputFormat:
     """
 
     name: str
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Value]
     strict: bool
 
 
@@ -65,7 +66,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
     output: OutputFormat | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     program: str = ""
 
 

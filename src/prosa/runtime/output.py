@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.messages import Finish, ModelReply, OutputFormat
 from prosa.schema import Lowered, Schema, lower, unwrap
 
@@ -34,7 +34,7 @@ CUT = "the answer was cut off at the length limit before the JSON ended; answer 
 class Accepted:
     """An answer that satisfies the contract; ``cut`` says that it ends where the model's length limit was."""
 
-    value: Any
+    value: Value
     cut: bool = False
 
 
@@ -53,12 +53,12 @@ Verdict: TypeAlias = Accepted | Rejected
 class OutputContract:
     """A compiled output schema. ``raw`` is the schema as written, ``wire`` as sent."""
 
-    raw: Mapping[str, Any] | bool
+    raw: Mapping[str, Value] | bool
     schema: Schema
     wire: Lowered
 
     @classmethod
-    def of(cls, raw: Mapping[str, Any] | bool) -> OutputContract:
+    def of(cls, raw: Mapping[str, Value] | bool) -> OutputContract:
         """Compiles a schema. Raises `prosa.schema.SchemaError`."""
         return cls(raw, Schema(raw), lower(raw))
 
@@ -98,7 +98,7 @@ class OutputContract:
         return Rejected(_reasons(self.schema, inner), content)
 
 
-def _read(content: str) -> Any:
+def _read(content: str) -> Value:
     try:
         return parse_json(content)
     except JsonError:
@@ -118,7 +118,7 @@ def _only_json_fence(content: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _has_an_end(value: Any) -> bool:
+def _has_an_end(value: Value) -> bool:
     """Whether the JSON of a value shows that it is whole: of a number, what was cut off may have been its end."""
     return isinstance(value, dict | list | str)
 
@@ -129,7 +129,7 @@ def _not_json(error: JsonError, finish: Finish) -> str:
     return f"the answer is not valid JSON: line {error.line}, column {error.column}: {error.message}"
 
 
-def _reasons(schema: Schema, value: Any) -> tuple[str, ...]:
+def _reasons(schema: Schema, value: Value) -> tuple[str, ...]:
     problems = schema.problems(value)
     shown = tuple(f"{problem.pointer or '(root)'}: {problem.message}" for problem in problems[:MAX_PROBLEMS])
     return shown if len(problems) <= MAX_PROBLEMS else (*shown, f"… and {len(problems) - MAX_PROBLEMS} more")

@@ -7,8 +7,8 @@ shape an answer; it may not change what a request is: its model, messages, tools
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime.errors import RunError
 
 MAX_PARAMETERS = 64
@@ -43,7 +43,7 @@ def squashed(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def refused_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
+def refused_parameters(parameters: Mapping[str, Value]) -> dict[str, str]:
     """The parameters that are refused, each with the way that allows what it wants (X7)."""
     found = {name: why for name, value in parameters.items() if (why := _why(name, value))}
     if len(parameters) > MAX_PARAMETERS:
@@ -51,13 +51,13 @@ def refused_parameters(parameters: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def require_allowed(parameters: Mapping[str, Any]) -> None:
+def require_allowed(parameters: Mapping[str, Value]) -> None:
     """Raises `RunError` that names the first refused parameter."""
     for name, why in refused_parameters(parameters).items():
         raise RunError(f"the parameter `{name[:64]}` is refused", hint=why)
 
 
-def _why(name: str, value: Any) -> str:
+def _why(name: str, value: Value) -> str:
     plain = squashed(name)
     if plain == "n" and value != 1:
         return "one answer is asked for at a time"

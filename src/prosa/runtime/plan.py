@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
@@ -50,7 +50,7 @@ class Plan:
     service: str
     messages: tuple[Message, ...]
     tools: tuple[PlannedTool, ...]
-    output_schema: Mapping[str, Any]
+    output_schema: Mapping[str, Value]
     strict: bool
     wrapped: bool
     lowered: tuple[str, ...]
@@ -58,7 +58,7 @@ class Plan:
     effects: tuple[str, ...]
     imports: tuple[Plan, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Value]:
         """Plain data for ``--format json``."""
         return {
             "program": self.program,
@@ -79,14 +79,14 @@ class Plan:
         }
 
 
-def plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan:
+def plan(program: Program, given: Value, *, has_input: bool, service: str) -> Plan:
     """The plan of a program and of everything it imports. Raises what a run with this input would raise first."""
     own = _plan(program, given, has_input=has_input, service=service)
     imports = (_plan(each, None, has_input=False, service=service) for each in reachable(program)[1:])
     return replace(own, imports=tuple(imports))
 
 
-def _plan(program: Program, given: Any, *, has_input: bool, service: str) -> Plan:
+def _plan(program: Program, given: Value, *, has_input: bool, service: str) -> Plan:
     contract = contract_of(program)
     wire = contract.wire if isinstance(contract, OutputContract) else AS_IT_IS
     return Plan(
@@ -105,7 +105,7 @@ def _plan(program: Program, given: Any, *, has_input: bool, service: str) -> Pla
     )
 
 
-def first_messages(program: Program, given: Any, contract: Contract | None = None) -> tuple[Message, ...]:
+def first_messages(program: Program, given: Value, contract: Contract | None = None) -> tuple[Message, ...]:
     """The messages of the first iteration, as a run would send them."""
     contract = contract or contract_of(program)
     body = "" if program.conversation else render_body(program, accept_input(program, given))

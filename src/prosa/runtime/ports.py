@@ -7,8 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
+from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
 from prosa.runtime.usage import Usage
 
@@ -51,7 +52,7 @@ class Tool(Protocol):
         """What answers it."""
         ...
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Runs the tool. A failure the model can react to is a result with ``is_error``, not an exception."""
         ...
 
@@ -103,7 +104,7 @@ class ServerTool:
     server: str
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Value]
 
 
 class ServerSession(Protocol):
@@ -114,7 +115,7 @@ class ServerSession(Protocol):
         """All tools of all servers: servers in declaration order, tools in the server's order."""
         ...
 
-    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """Calls a tool; a crash or a timeout is an error result after one reconnect (X18)."""
         ...
 
@@ -149,11 +150,11 @@ class SiteAction(Protocol):
         ...
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Value]:
         """The JSON Schema of its arguments."""
         ...
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Sends the request. What changes something needs the permission of the run; without it nothing is sent."""
         ...
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from prosa.data import Value
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import ServerConfig
@@ -36,8 +37,8 @@ class Program:
     name: str
     description: str
     template: Template
-    input_schema: Mapping[str, Any] | bool
-    output_schema: Mapping[str, Any] | bool
+    input_schema: Mapping[str, Value] | bool
+    output_schema: Mapping[str, Value] | bool
     model_name: str
     limits: Limits = field(default_factory=Limits)
     imports: tuple[Program, ...] = ()
@@ -50,7 +51,7 @@ class Program:
     body_line: int = 1
     form: OutputForm = "json"
     conversation: tuple[Message, ...] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     instructions: str = ""
     rejections: int | None = None
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from prosa.data import Value
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import Sandbox, ToolResult
@@ -38,7 +39,7 @@ class PythonTool:
     spec: ClassVar[ToolSpec] = PYTHON_SPEC
     kind: ClassVar[Literal["python"]] = "python"
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Runs ``arguments["code"]``."""
         limits = self.limits
         ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)

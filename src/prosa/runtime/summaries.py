@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime.summary import Summary, duration
 
 
@@ -26,9 +26,9 @@ class Together:
     start_time: datetime
     end_time: datetime
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Value]:
         """The keys of a single summary, then ``scripts``. ``model`` and ``answered_by`` are null where several are."""
-        head: dict[str, Any] = {"program": self.file, "success": self.error is None}
+        head: dict[str, Value] = {"program": self.file, "success": self.error is None}
         if self.error is not None:
             head["error"] = self.error
         own = [{"script": each.program, **_without_program(each.as_dict())} for each in self.scripts]
@@ -47,13 +47,13 @@ class Together:
             "scripts": own,
         }
 
-    def _tokens(self) -> dict[str, Any]:
+    def _tokens(self) -> dict[str, Value]:
         made = sum(each.usage.output_tokens for each in self.scripts)
         taken = sum(each.usage.input_tokens for each in self.scripts)
         cost = _sum(each.cost for each in self.scripts)
         return {"input": taken, "output": made, "total": taken + made, "cost": cost}
 
-    def _total(self) -> dict[str, Any]:
+    def _total(self) -> dict[str, Value]:
         """The whole of every script, the programs that it called included."""
         tokens = sum(each.total_usage.total_tokens for each in self.scripts)
         return {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
@@ -73,7 +73,7 @@ def _sum(costs: Iterable[Decimal | None]) -> float | None:
     return float(known)
 
 
-def _without_program(summary: dict[str, Any]) -> dict[str, Any]:
+def _without_program(summary: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in summary.items() if name != "program"}
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
+from prosa.data import Value
 from prosa.runtime import events
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
@@ -89,12 +89,12 @@ class Summary:
         """US dollars of the whole run, called programs included; None when a price is not known."""
         return _cost((*self.answered, *self.below), self.prices)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Value]:
         """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``.
 
         ``answered_by`` stands beside ``model``, ``total`` has the whole run; ``cut`` is there when it is true.
         """
-        head: dict[str, Any] = {"program": self.program, "success": self.success}
+        head: dict[str, Value] = {"program": self.program, "success": self.success}
         if self.error is not None:
             head["error"] = self.error
         tokens = {
@@ -118,7 +118,7 @@ class Summary:
 class RunResult:
     """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last."""
 
-    output: Any
+    output: Value
     summary: Summary
     messages: tuple[Message, ...] = field(default=(), repr=False)
 
@@ -246,7 +246,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3f}".rstrip("0").rstrip(".") + "s"
 
 
-def _agent_calls(agents: AgentCalls) -> dict[str, Any]:
+def _agent_calls(agents: AgentCalls) -> dict[str, Value]:
     return {
         "total_calls": agents.total,
         "calls_by_agent": agents.by_agent,

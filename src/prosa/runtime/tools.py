@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.errors import first_error
 from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled, ToolsOffered
 from prosa.runtime.limits import Limits
@@ -113,7 +113,7 @@ class Toolbox:
         return await tool.call(arguments)
 
 
-def argument_problems(parameters: Mapping[str, Any], arguments: Any) -> list[str]:
+def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:
     """What is wrong with the arguments of a call, one sentence each.
 
     A tool whose own schema is not valid JSON Schema is called unchecked: its server judges.

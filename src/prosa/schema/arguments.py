@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import ArgumentProblem
@@ -29,7 +28,7 @@ MAX_SHOWN_PARTS = 3
 """Items that a message writes out."""
 
 
-def typed_arguments(schema: Any, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def typed_arguments(schema: Value, pairs: Iterable[tuple[str, str]]) -> dict[str, Value]:
     """The object that pairs describe.
 
     A string keeps its text; integers, numbers, booleans and null are read as in JSON; lists and objects are JSON, a
@@ -40,19 +39,19 @@ def typed_arguments(schema: Any, pairs: Iterable[tuple[str, str]]) -> dict[str, 
     """
     references = References(schema)
     grouped: dict[tuple[str, ...], list[str]] = {}
-    schemas: dict[tuple[str, ...], Any] = {}
+    schemas: dict[tuple[str, ...], Value] = {}
     for key, text in pairs:
         path, schemas_at = _resolve(key, schema, references)
         grouped.setdefault(path, []).append(text)
         schemas[path] = schemas_at
-    result: dict[str, Any] = {}
+    result: dict[str, Value] = {}
     for path, texts in grouped.items():
         name = ".".join(path)
         _put(result, path, _typed(name, texts, schemas[path], references), name)
     return result
 
 
-def _resolve(key: str, schema: Any, references: References) -> tuple[tuple[str, ...], Any]:
+def _resolve(key: str, schema: Value, references: References) -> tuple[tuple[str, ...], Value]:
     """The way to a key and the schema of its value."""
     path: list[str] = []
     rest = key
@@ -69,7 +68,7 @@ def _resolve(key: str, schema: Any, references: References) -> tuple[tuple[str, 
     raise ArgumentProblem(key[:80], f"expected at most {MAX_SCHEMA_DEPTH} levels of names")
 
 
-def _step(rest: str, declared: Declared, key: str, inside: str) -> tuple[str, Any]:
+def _step(rest: str, declared: Declared, key: str, inside: str) -> tuple[str, Value]:
     if rest in declared.properties:
         return rest, declared.properties[rest]
     name = rest.split(".", 1)[0]
@@ -95,7 +94,7 @@ def _unknown(name: str, declared: Declared, inside: str) -> str:
     return f"unknown input `{name}`{where}; expected {'one of ' + known if known else 'none'}"
 
 
-def _put(result: dict[str, Any], path: Sequence[str], value: Any, name: str) -> None:
+def _put(result: dict[str, Value], path: Sequence[str], value: Value, name: str) -> None:
     for step in path[:-1]:
         result = result.setdefault(step, {})
         if not isinstance(result, dict):
@@ -109,7 +108,7 @@ def _put(result: dict[str, Any], path: Sequence[str], value: Any, name: str) -> 
         result[last] = value
 
 
-def _typed(name: str, texts: list[str], schema: Any, references: References) -> Any:
+def _typed(name: str, texts: list[str], schema: Value, references: References) -> Value:
     types = accepted_types(schema, references)
     if len(texts) == 1:
         return _one(name, texts[0], schema, types, references)
@@ -118,12 +117,12 @@ def _typed(name: str, texts: list[str], schema: Any, references: References) -> 
     return [_item(name, text, schema, references) for text in texts]
 
 
-def _item(name: str, text: str, schema: Any, references: References) -> Any:
+def _item(name: str, text: str, schema: Value, references: References) -> Value:
     items = first(list(merged(schema, references)), "items")
     return _one(name, text, items, accepted_types(items, references), references)
 
 
-def _one(name: str, text: str, schema: Any, types: tuple[str, ...], references: References) -> Any:
+def _one(name: str, text: str, schema: Value, types: tuple[str, ...], references: References) -> Value:
     if (choice := _chosen(name, text, schema, references)) is not _FAILED:
         return choice
     if not types:
@@ -147,7 +146,7 @@ def _as_list(name: str, text: str) -> str:
     return f"takes a list: write {name}='{written[0]}' or {repeated}; for one item with a comma {name}='{written[1]}'"
 
 
-def _chosen(name: str, text: str, schema: Any, references: References) -> Any:
+def _chosen(name: str, text: str, schema: Value, references: References) -> Value:
     """The member of an ``enum`` (or the ``const``) that a text names; `_FAILED` where there is neither."""
     parts = list(merged(schema, references))
     choices = first(parts, "enum") if any("enum" in part for part in parts) else None
@@ -163,12 +162,12 @@ def _chosen(name: str, text: str, schema: Any, references: References) -> Any:
     raise ArgumentProblem(name, f"expected one of {listed(map(shown_value, choices))}, found {shown_value(text)}{hint}")
 
 
-def _same(value: Any, choice: Any) -> bool:
+def _same(value: Value, choice: Value) -> bool:
     """Equality as JSON sees it: true is not 1."""
     return bool(value == choice) and isinstance(value, bool) == isinstance(choice, bool)
 
 
-def _read(kind: str, text: str) -> Any:
+def _read(kind: str, text: str) -> Value:
     """A text as a value of one type, or `_FAILED`."""
     if kind == "string":
         return text
@@ -183,18 +182,18 @@ def _read(kind: str, text: str) -> Any:
     return value if named == kind or (kind == "number" and named == "integer") else _FAILED
 
 
-def _integer(text: str) -> Any:
+def _integer(text: str) -> Value:
     return int(text) if len(text) <= MAX_INTEGER_DIGITS else _FAILED
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> Value:
     try:
         return parse_json(text)
     except JsonError:
         return _FAILED
 
 
-def _json_or_text(text: str) -> Any:
+def _json_or_text(text: str) -> Value:
     value = _json(text)
     return text if value is _FAILED else value
 

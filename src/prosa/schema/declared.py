@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
+
+from prosa.data import Value
 
 Step: TypeAlias = str | None
 """A name, or None for any element of a list or map."""
@@ -44,11 +46,11 @@ class Missing:
 class _Place:
     """What several schemas say about one value: its named members, what may stand under any name, its elements."""
 
-    schemas: tuple[Any, ...]
-    named: dict[str, list[Any]] = field(default_factory=dict)
-    patterns: dict[str, list[Any]] = field(default_factory=dict)
-    others: list[Any] = field(default_factory=list)
-    elements: list[Any] = field(default_factory=list)
+    schemas: tuple[Value, ...]
+    named: dict[str, list[Value]] = field(default_factory=dict)
+    patterns: dict[str, list[Value]] = field(default_factory=dict)
+    others: list[Value] = field(default_factory=list)
+    elements: list[Value] = field(default_factory=list)
     has_names: bool = False
     may_be_object: bool = True
     may_hold: bool = False
@@ -59,9 +61,9 @@ class _Place:
 class Declarations:
     """The names of one schema. ``schema`` is plain data that compiled as JSON Schema."""
 
-    schema: Mapping[str, Any] | bool
+    schema: Mapping[str, Value] | bool
     _places: dict[tuple[int, ...], _Place | None] = field(default_factory=dict)
-    _anchors: dict[str, Any] | None = None
+    _anchors: dict[str, Value] | None = None
 
     def missing(self, path: tuple[Step, ...]) -> Missing | None:
         """The first step of ``path`` that the schema does not declare."""
@@ -86,7 +88,7 @@ class Declarations:
             return None
         return Missing(depth, step or "[]", tuple(place.named), self._closed(place.schemas, 0, {}))
 
-    def _member(self, place: _Place, name: str) -> list[Any]:
+    def _member(self, place: _Place, name: str) -> list[Value]:
         """What describes a member, or nothing. A property also has the schemas of the patterns that cover its name."""
         if len(place.patterns) > MAX_PATTERNS:
             return [True]
@@ -96,7 +98,7 @@ class Declarations:
                 found += schemas
         return found or place.others
 
-    def _place(self, schemas: tuple[Any, ...]) -> _Place | None:
+    def _place(self, schemas: tuple[Value, ...]) -> _Place | None:
         """What the schemas and everything they are made of say; None when one of them declares everything."""
         key = tuple(map(id, schemas[:MAX_PARTS]))
         if key not in self._places:
@@ -104,8 +106,8 @@ class Declarations:
             self._places[key] = None if parts is None else _gathered(schemas, parts)
         return self._places[key]
 
-    def _parts(self, schemas: Iterable[Any]) -> list[Mapping[str, Any]] | None:
-        parts: list[Mapping[str, Any]] = []
+    def _parts(self, schemas: Iterable[Value]) -> list[Mapping[str, Value]] | None:
+        parts: list[Mapping[str, Value]] = []
         waiting, seen = list(schemas), set()
         while waiting:
             schema = waiting.pop()
@@ -117,19 +119,19 @@ class Declarations:
                 waiting += self._made_of(schema)
         return parts
 
-    def _made_of(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+    def _made_of(self, schema: Mapping[str, Value]) -> Iterator[Value]:
         yield from (part for part in _list(schema.get("allOf")) if part is not True and part != {})
         for key in ("anyOf", "oneOf"):
             yield from _list(schema.get(key))
         yield from (schema[key] for key in ("then", "else") if isinstance(schema.get(key), Mapping) and schema[key])
         yield from (self._resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema)
 
-    def _closed(self, alternatives: Iterable[Any], depth: int, known: dict[int, bool]) -> bool:
+    def _closed(self, alternatives: Iterable[Value], depth: int, known: dict[int, bool]) -> bool:
         """Whether every one of these alternatives refuses undeclared names."""
         answers = [self._refuses(schema, depth, known) for schema in alternatives]
         return bool(answers) and all(answers)
 
-    def _refuses(self, schema: Any, depth: int, known: dict[int, bool]) -> bool:
+    def _refuses(self, schema: Value, depth: int, known: dict[int, bool]) -> bool:
         if not isinstance(schema, Mapping) or depth > _MAX_CLOSING:
             return False
         if id(schema) not in known:
@@ -137,7 +139,7 @@ class Declarations:
             known[id(schema)] = self._seals(schema, depth + 1, known)
         return known[id(schema)]
 
-    def _seals(self, schema: Mapping[str, Any], depth: int, known: dict[int, bool]) -> bool:
+    def _seals(self, schema: Mapping[str, Value], depth: int, known: dict[int, bool]) -> bool:
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             return True
         together = _list(schema.get("allOf"))
@@ -147,7 +149,7 @@ class Declarations:
             return True
         return any(self._closed(_list(schema.get(key)), depth, known) for key in ("anyOf", "oneOf"))
 
-    def _resolve(self, reference: Any) -> Any:
+    def _resolve(self, reference: Value) -> Value:
         """A local reference; anything else counts as a schema that declares everything."""
         if not isinstance(reference, str) or not reference.startswith("#"):
             return True
@@ -160,7 +162,7 @@ class Declarations:
         return self._anchors.get(reference[1:], True)
 
 
-def _gathered(schemas: tuple[Any, ...], parts: list[Mapping[str, Any]]) -> _Place:
+def _gathered(schemas: tuple[Value, ...], parts: list[Mapping[str, Value]]) -> _Place:
     place = _Place(schemas)
     for part in parts:
         properties, patterns = _mapping(part.get("properties")), _mapping(part.get("patternProperties"))
@@ -182,15 +184,15 @@ def _gathered(schemas: tuple[Any, ...], parts: list[Mapping[str, Any]]) -> _Plac
     return place
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: Value) -> list[Value]:
     return list(value) if isinstance(value, list) else []
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Value) -> Mapping[str, Value]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _types(part: Mapping[str, Any]) -> tuple[str, ...]:
+def _types(part: Mapping[str, Value]) -> tuple[str, ...]:
     types = part.get("type")
     return (types,) if isinstance(types, str) else tuple(_list(types))
 
@@ -206,7 +208,7 @@ def _matches(pattern: str, name: str) -> bool:
         return True
 
 
-def _pointed(schema: Any, pointer: str) -> Any:
+def _pointed(schema: Value, pointer: str) -> Value:
     from urllib.parse import unquote
 
     for part in pointer.split("/"):
@@ -224,9 +226,9 @@ def _is_index(key: str) -> bool:
     return key.isascii() and key.isdecimal() and len(key) <= _MAX_INDEX_DIGITS
 
 
-def _anchors(schema: Any) -> dict[str, Any]:
+def _anchors(schema: Value) -> dict[str, Value]:
     """Every schema that has a name of its own, by it."""
-    found: dict[str, Any] = {}
+    found: dict[str, Value] = {}
     waiting = [schema]
     while waiting:
         part = waiting.pop()

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any
 
+from prosa.data import Value
 from prosa.schema.limits import MAX_DEFAULTS, MAX_INSTANCE_DEPTH
 from prosa.schema.values import type_name
 from prosa.schema.walk import References
 
-Schemas = list[Mapping[str, Any]]
+Schemas = list[Mapping[str, Value]]
 
 
-def fill_defaults(schema: Any, instance: Any) -> Any:
+def fill_defaults(schema: Value, instance: Value) -> Value:
     """The instance with defaults. It need not be valid; a schema that is not a mapping has no defaults."""
     if not isinstance(schema, Mapping):
         return instance
@@ -34,7 +34,7 @@ class _Filling:
         self.used = 0
         self.inside: set[int] = set()
 
-    def filled(self, schemas: Schemas, value: Any, depth: int) -> Any:
+    def filled(self, schemas: Schemas, value: Value, depth: int) -> Value:
         if depth >= MAX_INSTANCE_DEPTH or not isinstance(value, dict | list):
             return value
         applied = list(_applied(schemas, value, self.references))
@@ -48,9 +48,9 @@ class _Filling:
             self.inside.discard(id(source))
         return result
 
-    def _missing(self, applied: Schemas, result: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
+    def _missing(self, applied: Schemas, result: dict[str, Value]) -> dict[str, Mapping[str, Value]]:
         """Put in the default of every property that is absent; returns the schemas they came from."""
-        sources: dict[str, Mapping[str, Any]] = {}
+        sources: dict[str, Mapping[str, Value]] = {}
         for schema in applied if self.used < MAX_DEFAULTS else ():
             for name, declared in _mapping(schema.get("properties")).items():
                 source = None if name in result else self._with_default(declared)
@@ -60,7 +60,7 @@ class _Filling:
                     result[name] = deepcopy(source["default"])
         return sources
 
-    def _with_default(self, declared: Any) -> Mapping[str, Any] | None:
+    def _with_default(self, declared: Value) -> Mapping[str, Value] | None:
         """The schema that gives a property its default, unless that default is being filled already."""
         if not isinstance(declared, Mapping):
             return None
@@ -68,7 +68,7 @@ class _Filling:
         return None if source is None or id(source) in self.inside else source
 
 
-def _applied(schemas: Schemas, value: Any, references: References) -> Iterator[Mapping[str, Any]]:
+def _applied(schemas: Schemas, value: Value, references: References) -> Iterator[Mapping[str, Value]]:
     """The schemas that hold for one value, references and ``allOf`` followed; each once."""
     waiting = list(reversed(schemas))
     seen: set[int] = set()
@@ -83,7 +83,7 @@ def _applied(schemas: Schemas, value: Any, references: References) -> Iterator[M
         waiting += [each for each in reversed(inner) if isinstance(each, Mapping)]
 
 
-def _only_alternative(alternatives: list[Any], value: Any) -> Any | None:
+def _only_alternative(alternatives: list[Value], value: Value) -> Value | None:
     """The alternative for values of this type, when there is exactly one."""
     if value is None:
         return None
@@ -91,13 +91,13 @@ def _only_alternative(alternatives: list[Any], value: Any) -> Any | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _types(schema: Mapping[str, Any]) -> list[Any]:
+def _types(schema: Mapping[str, Value]) -> list[Value]:
     named = schema.get("type", ["object", "array"])
     return named if isinstance(named, list) else [named]
 
 
 def _for_property(applied: Schemas, name: str) -> Schemas:
-    found: list[Any] = []
+    found: list[Value] = []
     for schema in applied:
         properties = _mapping(schema.get("properties"))
         if name in properties:
@@ -108,16 +108,16 @@ def _for_property(applied: Schemas, name: str) -> Schemas:
 
 
 def _for_item(applied: Schemas, index: int) -> Schemas:
-    found: list[Any] = []
+    found: list[Value] = []
     for schema in applied:
         prefix = _list(schema.get("prefixItems"))
         found.append(prefix[index] if index < len(prefix) else schema.get("items"))
     return [each for each in found if isinstance(each, Mapping)]
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Value) -> Mapping[str, Value]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
+from prosa.data import Value
 from prosa.schema.keywords import FORMATS
 from prosa.schema.limits import MAX_FIELDS
 from prosa.schema.values import listed, shown_value, type_name
 from prosa.schema.walk import References
 
-_NOT_GIVEN: Any = None
+_NOT_GIVEN: Value = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +25,25 @@ class InputField:
     name: str
     type: str
     required: bool = False
-    default: Any = None
+    default: Value = None
     description: str = ""
-    enum: tuple[Any, ...] = ()
+    enum: tuple[Value, ...] = ()
 
 
 class Declared:
     """The properties that an object schema declares; ``closed`` when it says that there are no others."""
 
-    def __init__(self, schema: Any, references: References) -> None:
+    def __init__(self, schema: Value, references: References) -> None:
         self.references = references
-        self.properties: dict[str, Any] = {}
+        self.properties: dict[str, Value] = {}
         self.required: dict[str, None] = {}
-        self.others: Any = None
+        self.others: Value = None
         self.closed = False
         self.patterns = False
         for part in merged(schema, references):
             self._take(part)
 
-    def _take(self, part: Mapping[str, Any]) -> None:
+    def _take(self, part: Mapping[str, Value]) -> None:
         properties = part.get("properties")
         if isinstance(properties, Mapping):
             self.properties |= {name: each for name, each in properties.items() if name not in self.properties}
@@ -55,7 +55,7 @@ class Declared:
             self.closed = self.closed or self.others is False
 
 
-def merged(schema: Any, references: References) -> Iterator[Mapping[str, Any]]:
+def merged(schema: Value, references: References) -> Iterator[Mapping[str, Value]]:
     """A schema and those that hold together with it: reference, ``allOf``, the one alternative that is no null."""
     waiting, seen = [schema], set()
     while waiting:
@@ -71,7 +71,7 @@ def merged(schema: Any, references: References) -> Iterator[Mapping[str, Any]]:
         waiting += reversed(inner)
 
 
-def describe_inputs(schema: Any) -> tuple[InputField, ...]:
+def describe_inputs(schema: Value) -> tuple[InputField, ...]:
     """The inputs of a program as its schema declares them, required ones first, else in the order written."""
     references = References(schema)
     declared = Declared(schema, references)
@@ -79,7 +79,7 @@ def describe_inputs(schema: Any) -> tuple[InputField, ...]:
     return tuple(_field(name, declared.properties[name], name in declared.required, references) for name in names)
 
 
-def _field(name: str, schema: Any, required: bool, references: References) -> InputField:
+def _field(name: str, schema: Value, required: bool, references: References) -> InputField:
     parts = list(merged(schema, references))
     enum = next((part["enum"] for part in parts if isinstance(part.get("enum"), list)), ())
     description = first(parts, "description") or first(parts, "title") or ""
@@ -93,12 +93,12 @@ def _field(name: str, schema: Any, required: bool, references: References) -> In
     )
 
 
-def first(parts: list[Mapping[str, Any]], keyword: str) -> Any:
+def first(parts: list[Mapping[str, Value]], keyword: str) -> Value:
     """The value of a keyword in the first schema that has it, else None."""
     return next((part[keyword] for part in parts if keyword in part), _NOT_GIVEN)
 
 
-def type_text(schema: Any, references: References, depth: int = 0) -> str:
+def type_text(schema: Value, references: References, depth: int = 0) -> str:
     """What a schema accepts, in a few words: ``integer``, ``list of string``, ``one of "a" or "b"``."""
     parts = list(merged(schema, references))
     if any("const" in part for part in parts):
@@ -111,7 +111,7 @@ def type_text(schema: Any, references: References, depth: int = 0) -> str:
     return listed(_type_words(name, parts, references, depth) for name in names)
 
 
-def _type_words(name: str, parts: list[Mapping[str, Any]], references: References, depth: int) -> str:
+def _type_words(name: str, parts: list[Mapping[str, Value]], references: References, depth: int) -> str:
     if name == "array":
         items = first(parts, "items")
         return (
@@ -122,7 +122,7 @@ def _type_words(name: str, parts: list[Mapping[str, Any]], references: Reference
     return name
 
 
-def accepted_types(schema: Any, references: References) -> tuple[str, ...]:
+def accepted_types(schema: Value, references: References) -> tuple[str, ...]:
     """The types that a schema accepts, in the order written; empty when it does not say."""
     found: dict[str, None] = {}
     waiting, seen = [schema], set()
@@ -137,7 +137,7 @@ def accepted_types(schema: Any, references: References) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said_types(schema: Any, references: References) -> tuple[list[str], list[Any]]:
+def _said_types(schema: Value, references: References) -> tuple[list[str], list[Value]]:
     """The types that a schema names itself, or the alternatives that name them."""
     for part in merged(schema, references):
         named = part.get("type")
@@ -152,9 +152,9 @@ def _said_types(schema: Any, references: References) -> tuple[list[str], list[An
     return [], []
 
 
-def _is_null(schema: Any) -> bool:
+def _is_null(schema: Value) -> bool:
     return isinstance(schema, Mapping) and (schema.get("type") in ("null", ["null"]) or schema.get("const", 0) is None)
 
 
-def _list(value: Any) -> list[Any]:
+def _list(value: Value) -> list[Value]:
     return value if isinstance(value, list) else []

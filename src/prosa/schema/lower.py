@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.data.pointer import format_pointer
 from prosa.schema.keywords import FOR_OBJECTS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
 from prosa.schema.limits import (
@@ -61,13 +61,13 @@ _KEPT = frozenset(
 class Lowered:
     """A schema to send. ``notes`` say in a few words each what was lowered, and why strict mode was not possible."""
 
-    schema: dict[str, Any]
+    schema: dict[str, Value]
     strict: bool
     wrapped: bool
     notes: tuple[str, ...] = ()
 
 
-def lower(schema: Any) -> Lowered:
+def lower(schema: Value) -> Lowered:
     """The schema to send for a valid schema (a mapping, true or false). Never changes what it is given.
 
     ``strict`` is true only where the schema is sent as it is, or as it is inside the wrapper.
@@ -88,17 +88,17 @@ def lower(schema: Any) -> Lowered:
     )
 
 
-def unwrap(lowered: Lowered, value: Any) -> Any:
+def unwrap(lowered: Lowered, value: Value) -> Value:
     """The answer without the wrapper; an answer that lacks it is taken as it is."""
     if lowered.wrapped and isinstance(value, dict) and value.keys() == {WRAPPER}:
         return value[WRAPPER]
     return value
 
 
-def _object_root(schema: Mapping[str, Any]) -> bool:
+def _object_root(schema: Mapping[str, Value]) -> bool:
     """Whether every value the schema means is an object. One that says nothing of types counts as one."""
     references = References(schema)
-    current: Any = schema
+    current: Value = schema
     for _ in range(16):  # references to references; more than some is a circle
         if not isinstance(current, Mapping):
             return False
@@ -112,7 +112,7 @@ def _object_root(schema: Mapping[str, Any]) -> bool:
     return False
 
 
-def _undecided_is_object(schema: Mapping[str, Any]) -> bool:
+def _undecided_is_object(schema: Mapping[str, Value]) -> bool:
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(choices, list):
         return bool(choices) and all(isinstance(choice, dict) for choice in choices)
@@ -124,10 +124,10 @@ def _undecided_is_object(schema: Mapping[str, Any]) -> bool:
     return not schema.keys() & {"items", "prefixItems", "minLength", "pattern", "format", "minimum", "maximum"}
 
 
-def _wrap(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _wrap(schema: Mapping[str, Value]) -> dict[str, Value]:
     """An object whose one property is the value; definitions move to the root, so that references stay short."""
     inner = {key: _moved(value, key) for key, value in schema.items() if key not in ("$defs", "definitions", "$schema")}
-    outer: dict[str, Any] = {
+    outer: dict[str, Value] = {
         "type": "object",
         "properties": {WRAPPER: inner},
         "required": [WRAPPER],
@@ -136,7 +136,7 @@ def _wrap(schema: Mapping[str, Any]) -> dict[str, Any]:
     return outer | {key: _moved(schema[key], key) for key in ("$defs", "definitions") if key in schema}
 
 
-def _moved(value: Any, keyword: str) -> Any:
+def _moved(value: Value, keyword: str) -> Value:
     """What a keyword holds, its references to the root and into it moved into the wrapper."""
     if keyword == "$ref" and isinstance(value, str):
         stays = value.startswith(("#/$defs/", "#/definitions/")) or not (value == "#" or value.startswith("#/"))
@@ -144,7 +144,7 @@ def _moved(value: Any, keyword: str) -> Any:
     return _mapped(value, keyword, lambda inner: {key: _moved(held, key) for key, held in inner.items()})
 
 
-def _mapped(value: Any, keyword: str, change: Any) -> Any:
+def _mapped(value: Value, keyword: str, change: Value) -> Value:
     """The value of a keyword with every schema in it changed; the value itself for other keywords."""
     if keyword in ONE_SCHEMA and isinstance(value, Mapping):
         return change(value)
@@ -166,12 +166,12 @@ class _Relaxing:
     def notes(self) -> tuple[str, ...]:
         return tuple(self._notes)
 
-    def root(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+    def root(self, schema: Mapping[str, Value]) -> dict[str, Value]:
         relaxed = self.relaxed(schema)
         return {"type": "object", **relaxed} if "type" not in relaxed and _object_root(schema) else relaxed
 
-    def relaxed(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        result: dict[str, Any] = {}
+    def relaxed(self, schema: Mapping[str, Value]) -> dict[str, Value]:
+        result: dict[str, Value] = {}
         for keyword, value in schema.items():
             if keyword == "oneOf" and "anyOf" not in schema:
                 self._note("oneOf is sent as anyOf")
@@ -188,7 +188,7 @@ class _Relaxing:
                 result[keyword] = _mapped(value, keyword, self.relaxed)
         return result
 
-    def _reference(self, schema: Mapping[str, Any]) -> dict[str, str]:
+    def _reference(self, schema: Mapping[str, Value]) -> dict[str, str]:
         """A reference as a pointer from the root: anchors and identifiers are not sent."""
         located = self.references.locate(schema)
         if located is None or any(keyword not in _KEPT for keyword in applicators(located[0])):
@@ -220,7 +220,7 @@ _BACKTRACKING = re.compile(r"\(\?(?:[=!]|<[=!])|\\(?:[1-9]|k<)")
 _REFERENCE_STARTS = ("#/$defs/", "#/definitions/")
 
 
-def why_not_strict(schema: Any) -> str | None:
+def why_not_strict(schema: Value) -> str | None:
     """Why strict mode would refuse the schema, or None when it qualifies."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         return "the root is not of type object"
@@ -231,12 +231,12 @@ def why_not_strict(schema: Any) -> str | None:
     return _too_large(schema) or _too_deep(schema)
 
 
-def backtracks(pattern: Any) -> bool:
+def backtracks(pattern: Value) -> bool:
     """Whether a pattern has look-around or back-references, which servers that decode by grammar cannot follow."""
     return _BACKTRACKING.search(str(pattern)) is not None
 
 
-def _refusal(parts: Parts, schema: Any, references: References) -> str | None:
+def _refusal(parts: Parts, schema: Value, references: References) -> str | None:
     if not isinstance(schema, Mapping):
         # `additionalProperties: false` is judged with its object
         return None if parts[-1] == "additionalProperties" else "true and false are not supported as schemas"
@@ -259,7 +259,7 @@ def _refusal(parts: Parts, schema: Any, references: References) -> str | None:
     return "the pattern needs backtracking" if backtracks(schema.get("pattern", "")) else None
 
 
-def _bad_reference(schema: Mapping[str, Any], keywords: set[str], references: References) -> str | None:
+def _bad_reference(schema: Mapping[str, Value], keywords: set[str], references: References) -> str | None:
     named = str(schema["$ref"])
     if len(keywords) > 1:
         return "a reference has other keywords beside it"
@@ -268,7 +268,7 @@ def _bad_reference(schema: Mapping[str, Any], keywords: set[str], references: Re
     return None if references.target(schema) is not None else "a reference leads nowhere"
 
 
-def _open_object(schema: Mapping[str, Any]) -> str | None:
+def _open_object(schema: Mapping[str, Value]) -> str | None:
     properties = schema.get("properties")
     if schema.get("additionalProperties") is not False:
         return "additionalProperties is not false"
@@ -279,7 +279,7 @@ def _open_object(schema: Mapping[str, Any]) -> str | None:
     return f"the property {optional[0]} is not required" if optional else None
 
 
-def _too_large(schema: Mapping[str, Any]) -> str | None:
+def _too_large(schema: Mapping[str, Value]) -> str | None:
     properties = characters = values = 0
     for _, current in subschemas(schema):
         if not isinstance(current, Mapping):
@@ -296,8 +296,8 @@ def _too_large(schema: Mapping[str, Any]) -> str | None:
     return "its names are too long together" if characters > STRICT_MAX_NAME_CHARACTERS else None
 
 
-def _too_deep(schema: Any) -> str | None:
-    waiting: list[tuple[Any, int]] = [(schema, 1)]
+def _too_deep(schema: Value) -> str | None:
+    waiting: list[tuple[Value, int]] = [(schema, 1)]
     while waiting:
         current, level = waiting.pop()
         if level > STRICT_MAX_LEVELS:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
 
 from prosa.data import Mapping as NodeMapping
-from prosa.data import Node, format_pointer, key_span_at, span_at, to_value
+from prosa.data import Node, Value, format_pointer, key_span_at, span_at, to_value
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.errors import SchemaError
@@ -53,7 +52,7 @@ def _bad(node: Node, error: SchemaError) -> Problem:
     return Problem("bad-schema", message, span_at(node, error.pointer), notes, misspelling=error.misspelling)
 
 
-def _unknown_keywords(node: Node, schema: Any) -> Iterator[Problem]:
+def _unknown_keywords(node: Node, schema: Value) -> Iterator[Problem]:
     unknown = ((parts, keyword) for parts, current in _mappings(schema) for keyword in current if keyword not in KNOWN)
     for parts, keyword in islice(unknown, MAX_UNKNOWN_KEYWORDS):
         near = nearest(keyword, sorted(KNOWN), cutoff=0.8)
@@ -64,7 +63,7 @@ def _unknown_keywords(node: Node, schema: Any) -> Iterator[Problem]:
             yield Problem("unknown-schema-keyword", message, span, notes, misspelling=Misspelling(keyword, near))
 
 
-def _without_type(node: Node, schema: Any) -> Iterator[Problem]:
+def _without_type(node: Node, schema: Value) -> Iterator[Problem]:
     for parts, current in subschemas(schema):
         if isinstance(current, bool):
             if not parts:
@@ -94,7 +93,7 @@ def _refines(parts: Parts) -> bool:
     return bool(way) and (way[-1] in _PARTIAL or any(keyword in _HELPERS for keyword in way))
 
 
-def _required(node: Node, schema: Any) -> Iterator[Problem]:
+def _required(node: Node, schema: Value) -> Iterator[Problem]:
     references = References(schema)
     for parts, current in _mappings(schema):
         names = current.get("required")
@@ -117,5 +116,5 @@ def _missing(node: Node, parts: Parts, name: str, declared: Declared) -> Problem
     return Problem("required-without-property", message, span, notes, misspelling=meant)
 
 
-def _mappings(schema: Any) -> Iterator[tuple[Parts, Mapping[str, Any]]]:
+def _mappings(schema: Value) -> Iterator[tuple[Parts, Mapping[str, Value]]]:
     return ((parts, current) for parts, current in subschemas(schema) if isinstance(current, Mapping))

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from prosa.data import Value
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.data.pointer import format_pointer
 from prosa.data.surrogates import has_surrogate
@@ -28,7 +29,7 @@ from prosa.schema.limits import (
 )
 from prosa.schema.values import found, listed, shown_value
 from prosa.schema.walk import References, in_place, subschemas
-from prosa.schema.wording import keyword_of, sentence
+from prosa.schema.wording import LibraryError, keyword_of, sentence
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, FancyRegexOptions, RegexOptions
@@ -54,11 +55,11 @@ class Schema:
 
     __slots__ = ("_validator", "raw")
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: Value) -> None:
         self.raw = obj
         self._validator = _compile(obj)
 
-    def problems(self, instance: Any) -> list[SchemaProblem]:
+    def problems(self, instance: Value) -> list[SchemaProblem]:
         """Every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid.
 
         A value that is not JSON (NaN, keys that are not text, endless nesting) has exactly one problem, of the
@@ -66,7 +67,7 @@ class Schema:
         """
         return [problem for problem, _ in self.problems_with_names(instance)]
 
-    def problems_with_names(self, instance: Any) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
+    def problems_with_names(self, instance: Value) -> list[tuple[SchemaProblem, tuple[str, ...]]]:
         """The same, each with the properties at its place that nothing describes."""
         if (wrong := not_plain(instance, MAX_INSTANCE_DEPTH)) is not None:
             return [(SchemaProblem(format_pointer(wrong[0]), "type", wrong[1]), ())]
@@ -79,12 +80,12 @@ class Schema:
             for error in errors
         ]
 
-    def valid(self, instance: Any) -> bool:
+    def valid(self, instance: Value) -> bool:
         """Whether a value satisfies the schema."""
         return not_plain(instance, MAX_INSTANCE_DEPTH) is None and self._validator.is_valid(instance)
 
 
-def _compile(schema: Any) -> Draft202012Validator:
+def _compile(schema: Value) -> Draft202012Validator:
     if not isinstance(schema, dict | bool):
         raise SchemaError("", f"expected a schema (a mapping, or true or false), found {_named(schema)}")
     if (wrong := not_plain(schema, MAX_SCHEMA_DEPTH)) is not None:
@@ -103,12 +104,12 @@ def _compile(schema: Any) -> Draft202012Validator:
         raise refusal(error, schema) from None
 
 
-def _named(value: Any) -> str:
+def _named(value: Value) -> str:
     plain = value is None or isinstance(value, str | int | float)
     return found(value) if plain else "a list" if isinstance(value, list) else type(value).__name__
 
 
-def _validator(schema: Any, patterns: RegexOptions | FancyRegexOptions) -> Draft202012Validator:
+def _validator(schema: Value, patterns: RegexOptions | FancyRegexOptions) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator
 
     try:
@@ -124,9 +125,9 @@ def _validator(schema: Any, patterns: RegexOptions | FancyRegexOptions) -> Draft
 _TOO_MANY_BITS = MAX_INTEGER_DIGITS * 3322 // 1000
 
 
-def not_plain(value: Any, max_depth: int) -> tuple[tuple[str | int, ...], str] | None:
+def not_plain(value: Value, max_depth: int) -> tuple[tuple[str | int, ...], str] | None:
     """Where and why a value is not JSON, or is nested deeper than ``max_depth`` levels; None when all is well."""
-    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    waiting: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
     while waiting:
         parts, current = waiting.pop()
         if isinstance(current, dict | list):
@@ -144,7 +145,7 @@ def not_plain(value: Any, max_depth: int) -> tuple[tuple[str | int, ...], str] |
     return None
 
 
-def _wrong_scalar(value: Any) -> str | None:
+def _wrong_scalar(value: Value) -> str | None:
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -162,7 +163,7 @@ def _wrong_scalar(value: Any) -> str | None:
 # Raises `SchemaError`. A chain of definitions, each of which uses the next one twice, would take time without end.
 
 
-def check_bounds(schema: Any) -> None:
+def check_bounds(schema: Value) -> None:
     """Refuse a foreign ``$schema`` and an exponential schema. The schema is plain data of bounded depth."""
     has_reference = False
     for parts, current in subschemas(schema):
@@ -173,7 +174,7 @@ def check_bounds(schema: Any) -> None:
         _check_paths(schema)
 
 
-def _check_dialect(parts: tuple[str | int, ...], schema: Mapping[str, Any]) -> None:
+def _check_dialect(parts: tuple[str | int, ...], schema: Mapping[str, Value]) -> None:
     if "$schema" not in schema:
         return
     named = schema["$schema"]
@@ -184,7 +185,7 @@ def _check_dialect(parts: tuple[str | int, ...], schema: Mapping[str, Any]) -> N
         )
 
 
-def _check_paths(root: Any) -> None:
+def _check_paths(root: Value) -> None:
     """Count the ways through references and in-place applicators, each schema once; a cycle counts as one."""
     references = References(root)
     paths: dict[int, int] = {}
@@ -195,8 +196,8 @@ def _check_paths(root: Any) -> None:
             )
 
 
-def _paths(start: Mapping[str, Any], references: References, paths: dict[int, int]) -> int:
-    waiting: list[tuple[Mapping[str, Any], bool]] = [(start, False)]
+def _paths(start: Mapping[str, Value], references: References, paths: dict[int, int]) -> int:
+    waiting: list[tuple[Mapping[str, Value], bool]] = [(start, False)]
     while waiting:
         schema, entered = waiting.pop()
         inner = [child for child in in_place(schema, references) if isinstance(child, Mapping)]
@@ -214,7 +215,7 @@ def _paths(start: Mapping[str, Any], references: References, paths: dict[int, in
 # In: the validator's error and the schema. Out: a `SchemaError` to raise.
 
 
-def refusal(error: Any, schema: Any) -> SchemaError:
+def refusal(error: LibraryError, schema: Value) -> SchemaError:
     """The error to raise for a schema that jsonschema-rs does not compile."""
     kind = type(error.kind).__name__
     if kind == "Referencing":
@@ -228,14 +229,14 @@ def refusal(error: Any, schema: Any) -> SchemaError:
     return SchemaError(pointer, sentence(error, None))
 
 
-def _wrong_type(pointer: str, named: Any) -> SchemaError:
+def _wrong_type(pointer: str, named: Value) -> SchemaError:
     near = nearest(named, TYPES) if isinstance(named, str) else None
     hint = f"; did you mean `{near}`?" if near else ""
     message = f"expected a type ({listed(TYPES)}) or a list of types, found {found(named)}{hint}"
     return SchemaError(pointer, message, Misspelling(named, near) if near else None)
 
 
-def _unresolved(schema: Any, reason: str) -> SchemaError:
+def _unresolved(schema: Value, reason: str) -> SchemaError:
     """Find the reference that leads nowhere; the validator tells only what it did not find."""
     references = References(schema)
     for parts, current in subschemas(schema):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
 
+from prosa.data import Value
 from prosa.schema.limits import MAX_ALTERNATIVES, MAX_SHOWN
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
-def type_name(value: Any) -> str:
+def type_name(value: Value) -> str:
     """The JSON Schema type of a value; a number without a fraction is an integer."""
     if value is None:
         return "null"
@@ -24,7 +24,7 @@ def type_name(value: Any) -> str:
     return "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
 
 
-def shown_value(value: Any) -> str:
+def shown_value(value: Value) -> str:
     """A value as JSON, shortened to about `MAX_SHOWN` characters; long values are never written out in full."""
     if isinstance(value, str):
         value = value[: MAX_SHOWN + 1]
@@ -36,7 +36,7 @@ def shown_value(value: Any) -> str:
     return text
 
 
-def found(value: Any) -> str:
+def found(value: Value) -> str:
     """A value with its type: ``7 (integer)``."""
     return "null" if value is None else f"{shown_value(value)} ({type_name(value)})"
 

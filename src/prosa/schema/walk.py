@@ -6,16 +6,16 @@ In: a schema as plain data. Out: subschemas with the parts of their pointers; th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from prosa.data import Value
 from prosa.data.pointer import parse_pointer
 from prosa.schema.keywords import IN_PLACE, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA
 
 Parts = tuple[str | int, ...]
 
 
-def children(schema: Any) -> Iterator[tuple[Parts, Any]]:
+def children(schema: Value) -> Iterator[tuple[Parts, Value]]:
     """The schemas that a schema directly holds, with the way to each."""
     if not isinstance(schema, Mapping):
         return
@@ -28,9 +28,9 @@ def children(schema: Any) -> Iterator[tuple[Parts, Any]]:
             yield from (((keyword, name), item) for name, item in value.items())
 
 
-def subschemas(schema: Any) -> Iterator[tuple[Parts, Any]]:
+def subschemas(schema: Value) -> Iterator[tuple[Parts, Value]]:
     """The schema itself and every schema inside it, outer ones first, in the order written."""
-    waiting: list[tuple[Parts, Any]] = [((), schema)]
+    waiting: list[tuple[Parts, Value]] = [((), schema)]
     while waiting:
         parts, current = waiting.pop()
         yield parts, current
@@ -54,12 +54,12 @@ class References:
     Built in one pass; ``$dynamicRef`` is looked up like ``$ref``.
     """
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Value) -> None:
         self.root = root
         self._bases: dict[int, str] = {}
-        self._resources: dict[str, tuple[Parts, Any]] = {"": ((), root)}
-        self._anchors: dict[str, tuple[Parts, Any]] = {}
-        waiting: list[tuple[Parts, Any, str]] = [((), root, "")]
+        self._resources: dict[str, tuple[Parts, Value]] = {"": ((), root)}
+        self._anchors: dict[str, tuple[Parts, Value]] = {}
+        waiting: list[tuple[Parts, Value, str]] = [((), root, "")]
         while waiting:
             parts, schema, base = waiting.pop()
             if not isinstance(schema, Mapping):
@@ -67,7 +67,7 @@ class References:
             base = self._register(parts, schema, base)
             waiting += [((*parts, *way), child, base) for way, child in children(schema)]
 
-    def _register(self, parts: Parts, schema: Mapping[str, Any], base: str) -> str:
+    def _register(self, parts: Parts, schema: Mapping[str, Value], base: str) -> str:
         if isinstance(identity := schema.get("$id"), str):
             base = _join(base, identity)
             self._resources.setdefault(base, (parts, schema))
@@ -77,12 +77,12 @@ class References:
                 self._anchors.setdefault(f"{base}#{name}", (parts, schema))
         return base
 
-    def target(self, schema: Mapping[str, Any]) -> Any | None:
+    def target(self, schema: Mapping[str, Value]) -> Value | None:
         """The schema that the ``$ref`` (or ``$dynamicRef``) of a subschema names, or None."""
         found = self.locate(schema)
         return None if found is None else found[1]
 
-    def locate(self, schema: Mapping[str, Any]) -> tuple[Parts, Any] | None:
+    def locate(self, schema: Mapping[str, Value]) -> tuple[Parts, Value] | None:
         """The same with the way to it from the root; None for what is not inside this schema."""
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if not isinstance(reference, str):
@@ -104,7 +104,7 @@ def _join(base: str, reference: str) -> str:
         return reference
 
 
-def _follow(resource: tuple[Parts, Any], pointer: str) -> tuple[Parts, Any] | None:
+def _follow(resource: tuple[Parts, Value], pointer: str) -> tuple[Parts, Value] | None:
     parts, current = resource
     try:
         steps = parse_pointer(pointer)
@@ -123,7 +123,7 @@ def _follow(resource: tuple[Parts, Any], pointer: str) -> tuple[Parts, Any] | No
     return parts, current
 
 
-def in_place(schema: Mapping[str, Any], references: References) -> Iterator[Any]:
+def in_place(schema: Mapping[str, Value], references: References) -> Iterator[Value]:
     """The schemas that look at the same value as this one: its reference and its in-place applicators."""
     if (target := references.target(schema)) is not None:
         yield target

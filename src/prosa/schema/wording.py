@@ -6,16 +6,20 @@ In: an error of jsonschema-rs. Out: its keyword and one sentence without the poi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TypeAlias
 
+from prosa.data import Value
 from prosa.data.pointer import format_pointer
 from prosa.schema.keywords import FORMATS, KNOWN
 from prosa.schema.limits import MAX_ALTERNATIVES, MAX_SHOWN
 from prosa.schema.values import found, listed, shown_value
 from prosa.schema.walk import applicators
 
+LibraryError: TypeAlias = Value
+"""An error of jsonschema_rs: each kind of it has attributes of its own, which its stubs do not tell from outside."""
 
-def keyword_of(error: Any) -> str:
+
+def keyword_of(error: LibraryError) -> str:
     """The keyword that refused the value; ``false`` for a schema that is just false."""
     if type(error.kind).__name__ == "PropertyNames":
         return "propertyNames"
@@ -23,7 +27,7 @@ def keyword_of(error: Any) -> str:
     return way[-1] if way else "false"
 
 
-def sentence(error: Any, root: Any) -> str:
+def sentence(error: LibraryError, root: Value) -> str:
     """What was expected and what was found, for one error."""
     kind = type(error.kind).__name__
     describe = _SENTENCES.get(kind)
@@ -34,12 +38,12 @@ def _count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
 
 
-def _type(error: Any, _: Any) -> str:
+def _type(error: LibraryError, _: Value) -> str:
     types = sorted(error.kind.types, key=lambda name: name == "null")
     return f"expected {listed(types)}, found {found(error.instance)}"
 
 
-def _required(error: Any, root: Any) -> str:
+def _required(error: LibraryError, root: Value) -> str:
     name = error.kind.property
     holders = _held(root, error.schema_path)
     if keyword_of(error) == "dependentRequired" and isinstance(holders, Mapping):
@@ -48,11 +52,11 @@ def _required(error: Any, root: Any) -> str:
     return f"expected the property `{name}`, which is required, found {_keys(error.instance)}"
 
 
-def _keys(value: Any) -> str:
+def _keys(value: Value) -> str:
     return "only " + listed((f"`{key[:40]}`" for key in value), "and") if value else "an empty object"
 
 
-def _unexpected(error: Any, root: Any) -> str:
+def _unexpected(error: LibraryError, root: Value) -> str:
     unexpected = error.kind.unexpected
     noun = "property" if len(unexpected) == 1 else "properties"
     names = f"{noun} " + listed((f"`{str(name)[:40]}`" for name in unexpected), "and")
@@ -63,27 +67,27 @@ def _unexpected(error: Any, root: Any) -> str:
     return f"unexpected {names}"
 
 
-def _unevaluated_items(error: Any, _: Any) -> str:
+def _unevaluated_items(error: LibraryError, _: Value) -> str:
     return f"expected no items beyond those described, found {found(error.instance)}"
 
 
-def _enum(error: Any, _: Any) -> str:
+def _enum(error: LibraryError, _: Value) -> str:
     return f"expected one of {listed(map(shown_value, error.kind.options))}, found {found(error.instance)}"
 
 
-def _constant(error: Any, _: Any) -> str:
+def _constant(error: LibraryError, _: Value) -> str:
     return f"expected {shown_value(error.kind.expected_value)}, found {found(error.instance)}"
 
 
-def _bound(words: str) -> Callable[[Any, Any], str]:
-    def describe(error: Any, _: Any) -> str:
+def _bound(words: str) -> Callable[[Value, Value], str]:
+    def describe(error: LibraryError, _: Value) -> str:
         return f"expected a number {words} {error.kind.limit}, found {shown_value(error.instance)}"
 
     return describe
 
 
-def _size(words: str, noun: str, plural: str = "") -> Callable[[Any, Any], str]:
-    def describe(error: Any, _: Any) -> str:
+def _size(words: str, noun: str, plural: str = "") -> Callable[[Value, Value], str]:
+    def describe(error: LibraryError, _: Value) -> str:
         size = len(error.instance)
         what = f" in {shown_value(error.instance)}" if noun == "character" and size else ""
         return f"expected {words} {_count(error.kind.limit, noun, plural)}, found {size}{what}"
@@ -91,32 +95,32 @@ def _size(words: str, noun: str, plural: str = "") -> Callable[[Any, Any], str]:
     return describe
 
 
-def _pattern(error: Any, _: Any) -> str:
+def _pattern(error: LibraryError, _: Value) -> str:
     return f"expected text that matches the pattern `{error.kind.pattern}`, found {found(error.instance)}"
 
 
-def _backtracking(error: Any, root: Any) -> str:
+def _backtracking(error: LibraryError, root: Value) -> str:
     pattern = _held(root, error.schema_path)
     name = f"the pattern `{pattern[:MAX_SHOWN]}`" if isinstance(pattern, str) else "a pattern of the schema"
     return f"{name} needs more backtracking steps than allowed for {found(error.instance)}; simplify the pattern"
 
 
-def _format(error: Any, _: Any) -> str:
+def _format(error: LibraryError, _: Value) -> str:
     name = error.kind.format
     what, example = FORMATS.get(name, (f"text of the format {name}", ""))
     hint = f" like {example}" if example else ""
     return f"expected {what}{hint} (format {name}), found {found(error.instance)}"
 
 
-def _multiple(error: Any, _: Any) -> str:
+def _multiple(error: LibraryError, _: Value) -> str:
     return f"expected a multiple of {error.kind.multiple_of}, found {shown_value(error.instance)}"
 
 
-def _unique(error: Any, _: Any) -> str:
+def _unique(error: LibraryError, _: Value) -> str:
     return f"expected items that all differ, found a repeated one in {shown_value(error.instance)}"
 
 
-def _contains(error: Any, root: Any) -> str:
+def _contains(error: LibraryError, root: Value) -> str:
     keyword = keyword_of(error)
     limit = _held(root, error.schema_path)
     items = shown_value(error.instance)
@@ -126,15 +130,15 @@ def _contains(error: Any, root: Any) -> str:
     return f"expected at least {_count(least, 'item')} as `contains` describes, found fewer in {items}"
 
 
-def _not(error: Any, _: Any) -> str:
+def _not(error: LibraryError, _: Value) -> str:
     return f"expected anything but {shown_value(error.kind.schema)}, found {found(error.instance)}"
 
 
-def _false(error: Any, _: Any) -> str:
+def _false(error: LibraryError, _: Value) -> str:
     return f"expected no value here, found {found(error.instance)}"
 
 
-def _none_fits(error: Any, root: Any) -> str:
+def _none_fits(error: LibraryError, root: Value) -> str:
     depth = len(error.instance_path)
     branches = [_branch(context, depth, root) for context in error.kind.context[:MAX_ALTERNATIVES]]
     distinct = list(dict.fromkeys(branch for branch in branches if branch))
@@ -143,7 +147,7 @@ def _none_fits(error: Any, root: Any) -> str:
     return f"fits none of the {len(error.kind.context)} alternatives: {details}"
 
 
-def _branch(context: list[Any], depth: int, root: Any) -> str:
+def _branch(context: list[Value], depth: int, root: Value) -> str:
     if not context:
         return ""
     first = context[0]
@@ -154,17 +158,17 @@ def _branch(context: list[Any], depth: int, root: Any) -> str:
     return f"at {inner} {words}" if inner else words
 
 
-def _several_fit(error: Any, _: Any) -> str:
+def _several_fit(error: LibraryError, _: Value) -> str:
     fitting = [str(index + 1) for index, context in enumerate(error.kind.context) if not context]
     return f"expected exactly one alternative of `oneOf` to fit, found that numbers {listed(fitting, 'and')} do"
 
 
-def _property_name(error: Any, root: Any) -> str:
+def _property_name(error: LibraryError, root: Value) -> str:
     inner = error.kind.error
     return f"property name {shown_value(inner.instance)}: {sentence(inner, root)}"
 
 
-def _held(root: Any, path: Iterable[str | int]) -> Any:
+def _held(root: Value, path: Iterable[str | int]) -> Value:
     """What stands at a path of the schema, or None."""
     for part in path:
         try:
@@ -174,7 +178,7 @@ def _held(root: Any, path: Iterable[str | int]) -> Any:
     return root
 
 
-_SENTENCES: dict[str, Callable[[Any, Any], str]] = {
+_SENTENCES: dict[str, Callable[[Value, Value], str]] = {
     "AdditionalProperties": _unexpected,
     "AnyOf": _none_fits,
     "BacktrackLimitExceeded": _backtracking,

@@ -11,8 +11,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.source import LineIndex, Span
 
@@ -30,7 +31,7 @@ _LINE = re.compile(rf"[ \t\ufeff]*(?:\[\[?[ \t]*(?P<header>{_DOTTED})[ \t]*\]|(?
 _PLACE = re.compile(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
 
 
-def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Any], list[Problem]]:
+def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Problem]]:
     """The table at ``inside`` (empty where there is none), and a problem when the text is no TOML."""
     if len(text) > MAX_SETTINGS_CHARACTERS:
         return {}, [_problem(f"the settings are longer than {MAX_SETTINGS_CHARACTERS:,} characters", Span(0, 0))]
@@ -40,7 +41,7 @@ def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Any], list[Problem]
     try:
         # A byte-order mark becomes a space, so that every offset stays what it is.
         marked = " " + text[1:] if text.startswith("\ufeff") else text
-        tree: Any = tomllib.loads(marked, parse_float=Decimal)
+        tree: Value = tomllib.loads(marked, parse_float=Decimal)
     except RecursionError:
         return {}, [_problem("the settings are nested too deeply", Span(0, 0))]
     except ValueError as error:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
+from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
@@ -42,11 +42,11 @@ def read_project_settings(text: str, source: str = "prosa.toml") -> tuple[Settin
     return _project(values), problems
 
 
-def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Any], tuple[Problem, ...]]:
+def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Value], tuple[Problem, ...]]:
     """The checked values of one level by path, and what is wrong with the others."""
     tree, problems = load(text, inside)
     spans = key_spans(text) if tree else {}
-    values: dict[Path, Any] = {}
+    values: dict[Path, Value] = {}
     for path, raw in _leaves(tree):
         found = _checked(path, raw, level)
         if isinstance(found, _Value):
@@ -63,7 +63,7 @@ def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Any], tuple
 class _Value:
     """A value that passed its check."""
 
-    value: Any
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _Wrong:
         return Problem(self.rule, self.message, span, (self.note,) if self.note else (), severity=self.severity)
 
 
-def _checked(path: Path, raw: Any, level: Level) -> _Value | _Wrong | None:
+def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
     """The value of a setting, or what is wrong with it; None for an empty table that may stand there."""
     name = ".".join(path)
     setting = next((each for each in SETTINGS if _matches(each.path, path)), None)
@@ -99,9 +99,9 @@ def _checked(path: Path, raw: Any, level: Level) -> _Value | _Wrong | None:
     return _Value(value)
 
 
-def _leaves(tree: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
     """Every value that is no table, and every empty table, with its path, in the order written."""
-    stack: list[tuple[Path, Any]] = [((), tree)]
+    stack: list[tuple[Path, Value]] = [((), tree)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, dict) and len(path) < MAX_DEPTH and (value or not path):
@@ -143,7 +143,7 @@ def _unknown(path: Path, level: Level) -> _Wrong:
     return _Wrong("unknown-setting", f"there is no setting `{name[:MAX_NAME]}`", note, Severity.WARNING)
 
 
-def _shown(raw: Any) -> str:
+def _shown(raw: Value) -> str:
     """A value for a message, short."""
     if isinstance(raw, dict):
         return "a table"
@@ -151,7 +151,7 @@ def _shown(raw: Any) -> str:
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
 
 
-def _half_prices(values: Mapping[Path, Any]) -> list[tuple[Path, _Wrong]]:
+def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
     """Prices that name one direction only: half a price is no price."""
     names = dict.fromkeys(path[1] for path in values if path[0] == "prices")
     return [
@@ -161,7 +161,7 @@ def _half_prices(values: Mapping[Path, Any]) -> list[tuple[Path, _Wrong]]:
     ]
 
 
-def _user(values: Mapping[Path, Any]) -> Settings:
+def _user(values: Mapping[Path, Value]) -> Settings:
     """The user's part of the settings."""
     tables = ("endpoints", "prices", "providers", "sites")
     plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
@@ -171,7 +171,7 @@ def _user(values: Mapping[Path, Any]) -> Settings:
     return Settings(**plain, key_variables=keys, site_variables=sites, prices=_prices(values), providers=providers)
 
 
-def _providers(values: Mapping[Path, Any]) -> dict[str, ProviderSettings]:
+def _providers(values: Mapping[Path, Value]) -> dict[str, ProviderSettings]:
     """What is set for each provider, by its name in lower case."""
     found: dict[str, dict[str, str]] = {}
     for path, value in values.items():
@@ -185,7 +185,7 @@ def _field(path: Path) -> str:
     return path[-1].replace("-", "_")
 
 
-def _prices(values: Mapping[Path, Any]) -> dict[str, Price]:
+def _prices(values: Mapping[Path, Value]) -> dict[str, Price]:
     """The price of each model for which both directions are given."""
     halves = {path[1] for path, _ in _half_prices(values)}
     return {
@@ -195,7 +195,7 @@ def _prices(values: Mapping[Path, Any]) -> dict[str, Price]:
     }
 
 
-def _project(values: Mapping[Path, Any]) -> Settings:
+def _project(values: Mapping[Path, Value]) -> Settings:
     """The project's part of the settings."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     dialects, relations, schemas = (_pairs(values, name) for name in ("dialects", "relations", "schemas"))
@@ -207,7 +207,7 @@ def _project(values: Mapping[Path, Any]) -> Settings:
     return Settings(**plain, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
 
 
-def _pairs(values: Mapping[Path, Any], table: str) -> tuple[tuple[str, str], ...]:
+def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], ...]:
     """The keys of a table with their values, in the order written."""
     return tuple((path[1], value) for path, value in values.items() if path[0] == table)
 
@@ -220,48 +220,48 @@ def _pairs(values: Mapping[Path, Any], table: str) -> tuple[tuple[str, str], ...
 MIB = 1024 * 1024
 
 
-def _text(raw: Any) -> str | None:
+def _text(raw: Value) -> str | None:
     return raw if isinstance(raw, str) and raw and raw.isprintable() else None
 
 
-def _url(raw: Any) -> str | None:
+def _url(raw: Value) -> str | None:
     text = _text(raw)
     return text if text and text.startswith(("http://", "https://")) and " " not in text else None
 
 
-def _variable(raw: Any) -> str | None:
+def _variable(raw: Value) -> str | None:
     return raw if isinstance(raw, str) and raw.isascii() and raw.isidentifier() else None
 
 
-def _texts(raw: Any) -> tuple[str, ...] | None:
+def _texts(raw: Value) -> tuple[str, ...] | None:
     return tuple(raw) if isinstance(raw, list) and all(_text(each) for each in raw) else None
 
 
-def _whole(raw: Any) -> int | None:
+def _whole(raw: Value) -> int | None:
     # Nothing that is counted here needs more than 2^53, and larger numbers are typing mistakes.
     return raw if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 2**53 else None
 
 
-def _count(raw: Any) -> int | None:
+def _count(raw: Value) -> int | None:
     return _whole(raw) or None
 
 
-def _mebibytes(raw: Any) -> int | None:
+def _mebibytes(raw: Value) -> int | None:
     count = _count(raw)
     return count * MIB if count else None
 
 
-def _number(raw: Any) -> Decimal | None:
+def _number(raw: Value) -> Decimal | None:
     number = Decimal(raw) if isinstance(raw, int | Decimal) and not isinstance(raw, bool) else None
     return number if number is not None and number.is_finite() and 0 <= number <= 2**53 else None
 
 
-def _seconds(raw: Any) -> float | None:
+def _seconds(raw: Value) -> float | None:
     number = _number(raw)
     return float(number) if number else None
 
 
-KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "text": ("a text", _text),
     "texts": ("a list of texts", _texts),
     "flag": ("true or false", lambda raw: raw if isinstance(raw, bool) else None),

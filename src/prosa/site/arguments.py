@@ -7,8 +7,8 @@ A name of the path goes into the path, a declared parameter into the query, the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import ArgumentProblem, Schema, typed_arguments
 from prosa.site.contract import Contract
@@ -18,11 +18,11 @@ from prosa.site.problems import RequestError, RequestProblem
 def arranged(
     contract: Contract,
     pairs: Iterable[tuple[str, str]],
-    base: Mapping[str, Any] | None = None,
+    base: Mapping[str, Value] | None = None,
     *,
     schema: Schema | None = None,
     allow_undeclared: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, Value]:
     """The input that pairs describe, over ``base``, an input of its own; pairs win, inside objects key by key.
 
     ``schema`` is the fetched one of an action that names it by URL. A repeated key is a list.
@@ -67,7 +67,7 @@ def _fits_body(contract: Contract, schema: Schema | None, name: str) -> bool:
     return others is True or isinstance(others, Mapping) or (not declared and others is None)
 
 
-def _typed(schema: Schema | None, body: list[tuple[str, str]], problems: list[RequestProblem]) -> Any:
+def _typed(schema: Schema | None, body: list[tuple[str, str]], problems: list[RequestProblem]) -> Value:
     try:
         return typed_arguments(schema.raw if schema else {}, body)
     except ArgumentProblem as error:
@@ -75,11 +75,11 @@ def _typed(schema: Schema | None, body: list[tuple[str, str]], problems: list[Re
         return None
 
 
-def _single(grouped: Mapping[str, list[str]]) -> dict[str, Any]:
+def _single(grouped: Mapping[str, list[str]]) -> dict[str, Value]:
     return {name: texts if len(texts) > 1 else texts[0] for name, texts in grouped.items()}
 
 
-def _over(base: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _over(base: dict[str, Value], given: Mapping[str, Value]) -> dict[str, Value]:
     for name, value in given.items():
         below = base.get(name)
         if isinstance(below, Mapping) and isinstance(value, Mapping):

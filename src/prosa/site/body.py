@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote_plus, urlencode
 
+from prosa.data import Value
 from prosa.schema import Schema
 from prosa.site.contract import Contract
 from prosa.site.problems import RequestProblem
@@ -20,12 +20,12 @@ FORM = "application/x-www-form-urlencoded"
 
 def body_of(
     contract: Contract,
-    given: Any,
+    given: Value,
     problems: list[RequestProblem],
     *,
     schema: Schema | None = None,
     allow_undeclared: bool = False,
-) -> tuple[Any, str]:
+) -> tuple[Value, str]:
     """The body and its media type; None and an empty text where there is none.
 
     ``schema`` is the fetched one of an action that names it by URL. A JSON body is its value, every other a text. An
@@ -63,7 +63,7 @@ def is_json(media_type: str) -> bool:
     return kind == "application/json" or kind.endswith("+json")
 
 
-def body_bytes(body: Any, media_type: str) -> bytes | None:
+def body_bytes(body: Value, media_type: str) -> bytes | None:
     """The bytes that are sent: UTF-8, JSON without needless spaces."""
     if body is None:
         return None
@@ -71,7 +71,7 @@ def body_bytes(body: Any, media_type: str) -> bytes | None:
     return text.encode("utf-8")
 
 
-def _encoded(value: Any, media_type: str, problems: list[RequestProblem]) -> Any:
+def _encoded(value: Value, media_type: str, problems: list[RequestProblem]) -> Value:
     if is_json(media_type):
         return value
     if isinstance(value, str):
@@ -82,7 +82,7 @@ def _encoded(value: Any, media_type: str, problems: list[RequestProblem]) -> Any
     return None
 
 
-def _form(value: Mapping[str, Any], problems: list[RequestProblem]) -> str:
+def _form(value: Mapping[str, Value], problems: list[RequestProblem]) -> str:
     pairs = []
     for name, item in value.items():
         for each in item if isinstance(item, list | tuple) else [item]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.mdh.action import changing_word
 from prosa.dialects.mdh.fields import accept_form, action_url_form, content_type_form, header_name_form, template_names
@@ -64,7 +64,7 @@ class Contract:
     path_names: tuple[str, ...]
     required: tuple[str, ...]
     optional: tuple[str, ...]
-    described: Mapping[str, Any]
+    described: Mapping[str, Value]
     media_type: str
     body_schema: Schema | None
     body_schema_url: str
@@ -93,7 +93,7 @@ class Contract:
         return tuple(name for name in dict.fromkeys(every) if name and name not in self.path_names)
 
 
-def read_contract(action: Mapping[str, Any]) -> Contract:
+def read_contract(action: Mapping[str, Value]) -> Contract:
     """The contract. Raises `RequestError` with every problem of the declaration."""
     if not isinstance(action, Mapping):
         raise refuse("action", "", "must be an object with `id`, `method` and `url`")
@@ -133,14 +133,14 @@ def read_contract(action: Mapping[str, Any]) -> Contract:
 class _Reading:
     """An action and the problems found in it so far."""
 
-    action: Mapping[str, Any]
+    action: Mapping[str, Value]
     problems: list[RequestProblem]
 
     def add(self, name: str, message: str) -> None:
         self.problems.append(RequestProblem("action", name, message))
 
     def text(
-        self, name: str, inside: Mapping[str, Any] | None = None, form: Callable[[str], str | None] | None = None
+        self, name: str, inside: Mapping[str, Value] | None = None, form: Callable[[str], str | None] | None = None
     ) -> str:
         """A text, empty where there is none; behind dots ``name`` is the key inside. Numbers become texts (X1)."""
         value = (self.action if inside is None else inside).get(name.rpartition(".")[2])
@@ -154,14 +154,14 @@ class _Reading:
             self.add(name, complaint)
         return str(value)
 
-    def mapping(self, name: str, inside: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    def mapping(self, name: str, inside: Mapping[str, Value] | None = None) -> Mapping[str, Value]:
         value = (self.action if inside is None else inside).get(name)
         if value is None or isinstance(value, Mapping):
             return value or {}
         self.add(name, "must be a mapping")
         return {}
 
-    def names(self, name: str, inside: Mapping[str, Any]) -> tuple[str, ...]:
+    def names(self, name: str, inside: Mapping[str, Value]) -> tuple[str, ...]:
         value = inside.get(name)
         if value is None:
             return ()
@@ -212,7 +212,7 @@ class _Reading:
             self.path("next_link_jsonpath", response),
         )
 
-    def path(self, name: str, response: Mapping[str, Any]) -> Parts | None:
+    def path(self, name: str, response: Mapping[str, Value]) -> Parts | None:
         text = self.text(name, response)
         if not text:
             return None
@@ -223,7 +223,7 @@ class _Reading:
             return None
 
 
-def object_schema(value: Any) -> Schema:
+def object_schema(value: Value) -> Schema:
     """A schema compiled; one without `type` describes an object (HA16). Raises `SchemaError`."""
     if isinstance(value, Mapping) and "type" not in value:
         value = {**value, "type": "object"}

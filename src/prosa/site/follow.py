@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
+from prosa.data import Value
 from prosa.site.node import SiteNode
 from prosa.site.page_link import TypedLink, led
 
@@ -87,7 +87,7 @@ def index_urls(url: str) -> tuple[str, ...]:
     return tuple(led(url, f"{folder}{INDEX_PATH}") for folder in folders[:MAX_FOLDERS])
 
 
-def index_of(value: Any, base: str) -> dict[str, str]:
+def index_of(value: Value, base: str) -> dict[str, str]:
     """The index of a site from its JSON: the URL of each node by id. What is no node is left out."""
     nodes = value.get("nodes") if isinstance(value, Mapping) else value
     found: dict[str, str] = {}

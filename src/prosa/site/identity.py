@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from prosa.data import Scalar, Sequence, to_value
+from prosa.data import Scalar, Sequence, Value, to_value
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH, YMJ
@@ -27,7 +26,7 @@ _SUMMARIES = ("summary", "description", "purpose")
 
 _CLASS = re.compile(r"[a-z][a-z0-9-]{0,39}")
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Value] = MappingProxyType({})
 
 MAX_SUMMARY = 500
 """Characters of a summary: it stands in lists."""
@@ -40,8 +39,8 @@ def view_of(
     url: str,
     own_id: str = "",
     links: Iterable[TypedLink] = (),
-    actions: Iterable[Mapping[str, Any]] = (),
-    lent: Mapping[str, Any] = NOTHING,
+    actions: Iterable[Mapping[str, Value]] = (),
+    lent: Mapping[str, Value] = NOTHING,
 ) -> NodeView:
     """The node of a document at ``path`` below the root of the site.
 
@@ -52,7 +51,7 @@ def view_of(
     record = record_of(reading, path)
     written = _written(reading)
     own = own_id or next((each.name for each in record.definitions if each.kind == "id"), "") or path
-    fields: dict[str, Any] = {
+    fields: dict[str, Value] = {
         "id": _said(reading, "id") or own,
         "type": _said(reading, "type") or record.type or type_of(reading.name),
         "title": record.title,
@@ -84,7 +83,7 @@ def view_of(
     )
 
 
-def _page_of(reading: DialectReading[object], name: str) -> Any:
+def _page_of(reading: DialectReading[object], name: str) -> Value:
     """What a record says of its page (Y12)."""
     model = reading.model_of(YMJ)
     page = model.ops_map("page") if model is not None else None
@@ -108,7 +107,7 @@ def type_of(dialect: str) -> str:
     return _TYPES.get(dialect, "page")
 
 
-def _body(reading: DialectReading[object], derived: Mapping[str, Any]) -> str:
+def _body(reading: DialectReading[object], derived: Mapping[str, Value]) -> str:
     """What stands below the front matter of the Markdown form: a block that is no front matter is part of it."""
     front = reading.front
     if derived and front.present and (front.fields is None or not front.complete):
@@ -116,19 +115,19 @@ def _body(reading: DialectReading[object], derived: Mapping[str, Any]) -> str:
     return front.source.slice(front.body)
 
 
-def _missing(fields: Mapping[str, Any], written: Mapping[str, Any]) -> list[str]:
+def _missing(fields: Mapping[str, Value], written: Mapping[str, Value]) -> list[str]:
     """The fields that the author left out; a list with nothing in it is not worth a line. What is no text has no
     identity (H9)."""
     return [name for name, value in fields.items() if value != [] and _is_gap(name, written.get(name))]
 
 
-def _is_gap(name: str, value: Any) -> bool:
+def _is_gap(name: str, value: Value) -> bool:
     if value is None or name not in _TEXTS:
         return value is None
     return not isinstance(value, str | int | float) or not str(value).strip()
 
 
-def _written(reading: DialectReading[object]) -> Mapping[str, Any]:
+def _written(reading: DialectReading[object]) -> Mapping[str, Value]:
     """The front matter, as far as it stays one: a broken one becomes part of the body."""
     whole = reading.front.complete or reading.name == "mdh"
     return (reading.front_matter or {}) if whole else {}
@@ -142,11 +141,11 @@ def _said(reading: DialectReading[object], name: str) -> str:
     return _text(node.text) if isinstance(node, Scalar) and node.value is not None else ""
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _actions(reading: DialectReading[object], derived: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+def _actions(reading: DialectReading[object], derived: Mapping[str, Value]) -> tuple[Mapping[str, Value], ...]:
     if (model := reading.model_of(MDH)) is not None:
         return tuple(map(action_value, model.actions))
     found = derived.get("actions", ())

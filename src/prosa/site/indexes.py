@@ -7,9 +7,9 @@ reached by links from the root.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 from xml.sax.saxutils import escape
 
+from prosa.data import Value
 from prosa.site.layout import twin_of
 from prosa.site.listing import link_target, link_text
 from prosa.site.view import NodeRow
@@ -25,13 +25,13 @@ MAX_SITEMAP = 50_000
 OTHERS = "Documents"
 
 
-def nodes_index(rows: Iterable[NodeRow], prefix: str = "") -> dict[str, Any]:
+def nodes_index(rows: Iterable[NodeRow], prefix: str = "") -> dict[str, Value]:
     """`/mdh/nodes.json`."""
     nodes = [{"id": row.id, "type": row.type, "title": row.title, "md_url": f"{prefix}{row.url}"} for row in rows]
     return {"spec": SPEC, "nodes": nodes}
 
 
-def actions_index(actions: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+def actions_index(actions: Iterable[tuple[str, Mapping[str, Value]]]) -> dict[str, Value]:
     """`/mdh/actions.json`, from pairs of a node's id and an action."""
     listed = [{"id": action.get("id"), "node_id": node, **_without_id(action)} for node, action in actions]
     return {"spec": SPEC, "actions": listed}
@@ -93,5 +93,5 @@ def _line(row: NodeRow, base: str, summary: str) -> str:
     return f"- [{link_text(row.title)}]({base}{link_target(twin_of(row.url, 'markdown'))}){said}"
 
 
-def _without_id(action: Mapping[str, Any]) -> dict[str, Any]:
+def _without_id(action: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in action.items() if name != "id"}

@@ -5,8 +5,8 @@ the root (H7). In: the folder and its nodes. Out: a `NodeView` that no file stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.mdh import write
 from prosa.site.layout import twin_of, url_of
 from prosa.site.view import Form, NodeRow, NodeView
@@ -35,7 +35,7 @@ def listing_of(
     is named.
     """
     title = folder.rstrip("/").rpartition("/")[2] or site
-    fields: dict[str, Any] = {"id": listing_id(folder), "type": "folder", "title": title}
+    fields: dict[str, Value] = {"id": listing_id(folder), "type": "folder", "title": title}
     if folder:
         fields["links"] = [{"rel": "in_section", "target": above or listing_id(folder_above(folder))}]
     inner = [(each[len(folder) :], url_of(f"{each}index.md")) for each in folders]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from prosa.data import Mapping as Fields
-from prosa.data import Scalar, Sequence
+from prosa.data import Scalar, Sequence, Value
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.front import FrontReading
 from prosa.dialects.mdh.facts import action_value
@@ -49,7 +49,7 @@ class SiteNode:
     """
 
     name: str
-    actions: tuple[Mapping[str, Any], ...]
+    actions: tuple[Mapping[str, Value], ...]
     url: str = ""
     md_url: str = ""
     form: Form = "markdown"
@@ -63,7 +63,7 @@ class SiteNode:
     markdown: str = ""
     notes: tuple[str, ...] = ()
 
-    def action(self, name: str) -> Mapping[str, Any] | None:
+    def action(self, name: str) -> Mapping[str, Value] | None:
         """The action of that id, None without one; of several the first."""
         return next((action for action in self.actions if str(action.get("id", "")) == name), None)
 
@@ -91,7 +91,7 @@ def node_of_text(text: str, name: str, *, url: str = "", md_url: str = "", form:
     return SiteNode(name, actions, url, base, form, node_id, kind, title, summary, links, inline, body, text, notes)
 
 
-def node_of_json(value: Any, name: str, *, url: str = "") -> SiteNode:
+def node_of_json(value: Value, name: str, *, url: str = "") -> SiteNode:
     """The node that a JSON value is: its front matter at the top, or below `meta` (HA8)."""
     whole = value if isinstance(value, Mapping) else {}
     below = next((key for key in _FRONT if isinstance(whole.get(key), Mapping)), "")
@@ -111,7 +111,7 @@ def node_of_json(value: Any, name: str, *, url: str = "") -> SiteNode:
     return replace(read, actions=actions, links=links, notes=notes)
 
 
-def is_node_json(value: Any) -> bool:
+def is_node_json(value: Value) -> bool:
     """Whether a JSON value has anything of a node: answers of actions have not."""
     if not isinstance(value, Mapping):
         return False
@@ -129,7 +129,7 @@ def _links_written(front: FrontReading) -> tuple[TypedLink, ...]:
     )
 
 
-def _link(fields: Mapping[str, Any]) -> TypedLink:
+def _link(fields: Mapping[str, Value]) -> TypedLink:
     return TypedLink(*(_text(fields.get(name)) for name in ("rel", "target", "href", "title")))
 
 
@@ -142,7 +142,7 @@ def _notes(*, no_front: bool, singular: bool, links: tuple[TypedLink, ...]) -> t
     return tuple(text for holds, text in said if holds)
 
 
-def _markdown(whole: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+def _markdown(whole: Mapping[str, Value], fields: Mapping[str, Value]) -> str:
     """The Markdown of a node that came as JSON: the front matter as the site has it, else written from the fields."""
     body = _text(whole.get("body"))
     raw = next((_text(whole[key]) for key in _RAW if isinstance(whole.get(key), str)), "")
@@ -156,9 +156,9 @@ def _markdown(whole: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
         return body  # nested deeper than any front matter
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
-def _many(value: Any) -> list[Any]:
+def _many(value: Value) -> list[Value]:
     return value if isinstance(value, list) else [value]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urljoin
 
+from prosa.data import Value
 from prosa.dialects.fields import shown
 from prosa.schema import Schema, SchemaError
 from prosa.site.body import is_json
@@ -37,12 +37,12 @@ class Offer:
 
     contract: Contract
     title: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Value]
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """The input of `build_request` that the arguments are."""
         names = self.contract.path_names
-        found: dict[str, Any] = {"path": {}, "query": {}}
+        found: dict[str, Value] = {"path": {}, "query": {}}
         for name, value in arguments.items():
             if name == BODY and takes_body(self.contract):
                 found["body"] = value
@@ -56,7 +56,7 @@ def takes_body(contract: Contract) -> bool:
     return contract.changes_state and bool(contract.media_type)
 
 
-def offer_of(action: Mapping[str, Any], site_root: str) -> Offer | str:
+def offer_of(action: Mapping[str, Value], site_root: str) -> Offer | str:
     """The offer, or why there is none."""
     if _size(action) > MAX_ACTION:
         return "its contract is too large"
@@ -97,7 +97,7 @@ def _is_required(contract: Contract, name: str) -> bool:
     return name in contract.required and not (isinstance(described, Mapping) and "default" in described)
 
 
-def _parameter(contract: Contract, name: str) -> Mapping[str, Any]:
+def _parameter(contract: Contract, name: str) -> Mapping[str, Value]:
     """The schema of a parameter as the page describes it, else a text: everything in a URL is text."""
     described = contract.described.get(name)
     if isinstance(described, Mapping) and not _has_key(described, {"$ref", *_ANCHORED}):
@@ -108,7 +108,7 @@ def _parameter(contract: Contract, name: str) -> Mapping[str, Any]:
     return {"type": "string"}
 
 
-def _body(contract: Contract) -> tuple[Mapping[str, Any], bool]:
+def _body(contract: Contract) -> tuple[Mapping[str, Value], bool]:
     """The schema of the body, and whether there must be one. References into it point to its new place; a schema that
     cannot be moved is an open object here, and the body is still checked against the whole before it is sent."""
     schema = contract.body_schema
@@ -122,19 +122,19 @@ def _body(contract: Contract) -> tuple[Mapping[str, Any], bool]:
     return (moved if fits else {"type": "object"}), wanted
 
 
-def _moved(value: Any) -> Any:
+def _moved(value: Value) -> Value:
     if isinstance(value, Mapping):
         return {key: each if key in _DATA else _reference(key, each) for key, each in value.items()}
     return [_moved(each) for each in value] if isinstance(value, list) else value
 
 
-def _reference(key: str, value: Any) -> Any:
+def _reference(key: str, value: Value) -> Value:
     if key == "$ref" and isinstance(value, str) and value.startswith("#"):
         return f"#/properties/{BODY}{value[1:]}"
     return _moved(value)
 
 
-def _has_key(value: Any, names: set[str] | frozenset[str]) -> bool:
+def _has_key(value: Value, names: set[str] | frozenset[str]) -> bool:
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -147,7 +147,7 @@ def _has_key(value: Any, names: set[str] | frozenset[str]) -> bool:
     return False
 
 
-def _size(value: Any) -> int:
+def _size(value: Value) -> int:
     """Characters and values, counted no further than they matter."""
     total, waiting = 0, [value]
     while waiting and total <= MAX_ACTION:

@@ -8,9 +8,9 @@ link to another origin end the walk with `PageProblem`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qsl, quote, urldefrag, urljoin
 
+from prosa.data import Value
 from prosa.dialects.mdh.jsonpath import Parts
 from prosa.site.contract import Contract
 from prosa.site.origin import origin_of
@@ -41,7 +41,7 @@ class Pages:
         return self.count >= self.limit
 
 
-def next_page(contract: Contract, answer: Any, state: Pages) -> Pages | None:
+def next_page(contract: Contract, answer: Value, state: Pages) -> Pages | None:
     """The walk with its next request, or None at the last page. The limit is the caller's to look at: `Pages.full`.
 
     Raises `PageProblem`.
@@ -62,7 +62,7 @@ def next_page(contract: Contract, answer: Any, state: Pages) -> Pages | None:
     return _step(state, request, f"cursor {cursor}", "cursor")
 
 
-def items_of(answer: Any) -> list[Any]:
+def items_of(answer: Value) -> list[Value]:
     """The items of a page: the answer where it is a list, else its only list beside `page`, `links` and `query` (H16);
     otherwise the answer is itself the only item."""
     if isinstance(answer, list):
@@ -74,7 +74,7 @@ def items_of(answer: Any) -> list[Any]:
     return [answer]
 
 
-def value_at(parts: Parts, answer: Any) -> Any:
+def value_at(parts: Parts, answer: Value) -> Value:
     """What a singular path leads to, None where it leads nowhere (RFC 9535, HA18)."""
     for part in parts:
         is_name = isinstance(part, str) and isinstance(answer, dict) and part in answer
@@ -91,7 +91,7 @@ def _step(state: Pages, request: Request, mark: str, what: str) -> Pages:
     return replace(state, request=request, count=state.count + 1, seen=state.seen | {mark})
 
 
-def _signal(path: Parts | None, answer: Any, what: str) -> str | None:
+def _signal(path: Parts | None, answer: Value, what: str) -> str | None:
     value = value_at(path, answer) if path is not None else None
     if value is None or value == "" or value is False:
         return None

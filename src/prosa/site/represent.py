@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.site.view import NodeView
 
 _OURS = ("md_url", "body")
 
 
-def json_of(view: NodeView, prefix: str = "") -> dict[str, Any]:
+def json_of(view: NodeView, prefix: str = "") -> dict[str, Value]:
     """The JSON form. ``prefix`` is the path that the site lives under. A field of the author's that is called like one
     of ours is left out: a client must be able to rely on these."""
     fields = {name: value for name, value in view.fields.items() if name not in _OURS}

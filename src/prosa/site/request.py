@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import Schema
 from prosa.site.body import body_bytes, body_of
@@ -37,7 +37,7 @@ class Request:
     url: str
     query: tuple[tuple[str, str], ...]
     headers: Mapping[str, str]
-    body: Any = None
+    body: Value = None
     credential: Credential | None = None
     once: bool = False
     """Whether it is a GET that may change something, and so is not sent again where it may have arrived."""
@@ -70,7 +70,7 @@ class Request:
         query = urlencode(self.sent_query(show=show), safe="*", quote_via=quote)
         return f"{self.url}?{query}" if query else self.url
 
-    def as_dict(self, *, show: bool = False) -> dict[str, Any]:
+    def as_dict(self, *, show: bool = False) -> dict[str, Value]:
         """The keys of `prosa call --dry-run --format json`."""
         return {
             "method": self.method,
@@ -86,8 +86,8 @@ class Request:
 
 
 def build_request(
-    action: Contract | Mapping[str, Any],
-    given: Mapping[str, Any] | None = None,
+    action: Contract | Mapping[str, Value],
+    given: Mapping[str, Value] | None = None,
     *,
     site_root: str,
     token: str | None = None,
@@ -137,8 +137,8 @@ def root_of(site_root: str) -> str:
 
 
 def _parts(
-    given: Mapping[str, Any], problems: list[RequestProblem]
-) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
+    given: Mapping[str, Value], problems: list[RequestProblem]
+) -> tuple[Mapping[str, Value], Mapping[str, Value], Value]:
     for name in given:
         if name not in _PARTS:
             near = nearest(str(name), _PARTS)
@@ -154,7 +154,7 @@ def _parts(
 
 
 def _address(
-    contract: Contract, path: Mapping[str, Any], site_root: str, problems: list[RequestProblem]
+    contract: Contract, path: Mapping[str, Value], site_root: str, problems: list[RequestProblem]
 ) -> tuple[str, list[tuple[str, str]]]:
     """The URL without its query, and the query that the action writes itself."""
     root = root_of(site_root)

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema import ArgumentProblem, Schema, SchemaError, typed_arguments
 from prosa.site.contract import Contract
@@ -23,7 +23,7 @@ MAX_BITS = 4_096
 
 def query_pairs(
     contract: Contract,
-    given: Mapping[str, Any],
+    given: Mapping[str, Value],
     problems: list[RequestProblem],
     *,
     allow_undeclared: bool = False,
@@ -50,7 +50,7 @@ def query_pairs(
     return pairs
 
 
-def path_texts(contract: Contract, given: Mapping[str, Any], problems: list[RequestProblem]) -> dict[str, str]:
+def path_texts(contract: Contract, given: Mapping[str, Value], problems: list[RequestProblem]) -> dict[str, str]:
     """The text of every name in the path, percent-encoded so that it stays one segment (HA10)."""
     texts: dict[str, str] = {}
     none = "the URL has no `{name}`"
@@ -67,7 +67,7 @@ def path_texts(contract: Contract, given: Mapping[str, Any], problems: list[Requ
 
 
 def _pairs(
-    name: str, value: Any, description: Mapping[str, Any], problems: list[RequestProblem]
+    name: str, value: Value, description: Mapping[str, Value], problems: list[RequestProblem]
 ) -> Iterator[tuple[str, str]]:
     value = _fitting(name, value, description, problems)
     items = _items(value)
@@ -79,7 +79,7 @@ def _pairs(
             yield name, text
 
 
-def _fitting(name: str, value: Any, description: Mapping[str, Any], problems: list[RequestProblem]) -> Any:
+def _fitting(name: str, value: Value, description: Mapping[str, Value], problems: list[RequestProblem]) -> Value:
     """The value where it fits its schema, else an empty list and a problem. Everything in a URL is text, so a text that
     reads as the type fits too, and so does a list of values that each do. A description that is no JSON Schema says
     nothing, since sites may extend it (H13)."""
@@ -107,11 +107,11 @@ def _fitting(name: str, value: Any, description: Mapping[str, Any], problems: li
     return [] if wrong else value
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: Value) -> list[Value]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def value_text(where: Where, name: str, value: Any, problems: list[RequestProblem]) -> str | None:
+def value_text(where: Where, name: str, value: Value, problems: list[RequestProblem]) -> str | None:
     """A single value as the text that is sent: true, 7, 0.5, or the text itself."""
     text = _plain(value)
     if text is None:
@@ -124,7 +124,7 @@ def value_text(where: Where, name: str, value: Any, problems: list[RequestProble
     return None
 
 
-def _plain(value: Any) -> str | None:
+def _plain(value: Value) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -145,12 +145,12 @@ def unsendable(text: str) -> str | None:
     return None
 
 
-def _description(contract: Contract, name: str) -> Mapping[str, Any]:
+def _description(contract: Contract, name: str) -> Mapping[str, Value]:
     found = contract.described.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
-def _default(contract: Contract, name: str) -> Any:
+def _default(contract: Contract, name: str) -> Value:
     return _description(contract, name).get("default")
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
+from prosa.data import Value
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.reading import DialectReading
 
@@ -44,11 +45,11 @@ class NodeView:
     summary: str
     markdown: bytes
     body: str
-    fields: Mapping[str, Any]
-    derived: Mapping[str, Any] = field(default_factory=dict)
-    actions: tuple[Mapping[str, Any], ...] = ()
+    fields: Mapping[str, Value]
+    derived: Mapping[str, Value] = field(default_factory=dict)
+    actions: tuple[Mapping[str, Value], ...] = ()
     reading: DialectReading[object] | None = None
-    lent: Mapping[str, Any] = field(default_factory=dict)
+    lent: Mapping[str, Value] = field(default_factory=dict)
     layout: str = ""
 
 

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
-def setters(cls: Any) -> tuple[Callable[[Any, Any], None], ...]:
+def setters(cls: type[DataclassInstance]) -> tuple[Callable[[Any, Any], None], ...]:
     """What sets each field of a frozen slotted dataclass, in order; for its own `__init__` alone."""
     return tuple(getattr(cls, each.name).__set__ for each in fields(cls))

@@ -7,8 +7,9 @@ parsed, and no attribute of a Python object is reachable. Each rendering has its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
+from prosa.data import Value
 from prosa.source import Span
 from prosa.template import nodes
 from prosa.template.errors import TemplateError, quoted
@@ -38,7 +39,7 @@ SPECIAL: Final = ("and", "or")
 _UNCHARGED: Final = frozenset(("len", "index", "default", "not"))
 """Functions that take as long for a large value as for a small one."""
 
-_MISSING: Any = object()
+_MISSING: Value = object()
 """No value is piped in."""
 
 
@@ -60,7 +61,7 @@ def render(tree: nodes.Tree, text: str, data: object) -> str:
 class _Execution:
     """The state of one rendering: output so far, variables in scope, what was used up of the limits."""
 
-    def __init__(self, tree: nodes.Tree, text: str, data: Any) -> None:
+    def __init__(self, tree: nodes.Tree, text: str, data: Value) -> None:
         self.tree = tree
         self.text = text
         self.pieces: list[str] = []
@@ -68,9 +69,9 @@ class _Execution:
         self.steps = 0
         self.work = 0
         self.level = 0
-        self.scope: Scope[Any] = Scope(data)
+        self.scope: Scope[Value] = Scope(data)
 
-    def walk(self, body: nodes.Body, dot: Any) -> None:
+    def walk(self, body: nodes.Body, dot: Value) -> None:
         """Executes a body with its cursor."""
         self.level += 1
         for node in body:
@@ -84,7 +85,7 @@ class _Execution:
                 self._statements[type(node)](self, node, dot)
         self.level -= 1
 
-    def _print(self, value: Any, node: nodes.Action) -> None:
+    def _print(self, value: Value, node: nodes.Action) -> None:
         try:
             self._write(value if type(value) is str else value_text(value), node.span.start)
         except FunctionError as error:
@@ -96,7 +97,7 @@ class _Execution:
             raise self.error(f"the text grows beyond {MAX_OUTPUT:,} characters", Span(at, at))
         self.pieces.append(text)
 
-    def _branch(self, node: nodes.If | nodes.With, dot: Any) -> None:
+    def _branch(self, node: nodes.If | nodes.With, dot: Value) -> None:
         mark = self.scope.mark()
         for arm in node.arms:
             value = self.pipeline(arm.pipeline, dot)
@@ -107,7 +108,7 @@ class _Execution:
             self.walk(node.otherwise, dot)
         self.scope.leave(mark)
 
-    def _range(self, node: nodes.Range, dot: Any) -> None:
+    def _range(self, node: nodes.Range, dot: Value) -> None:
         mark, level = self.scope.mark(), self.level
         value = self.pipeline(node.pipeline, dot)
         empty = True
@@ -127,7 +128,7 @@ class _Execution:
             self.walk(node.otherwise, dot)
         self.scope.leave(mark)
 
-    def _elements(self, value: Any, node: nodes.Range) -> Iterable[tuple[Any, Any]]:
+    def _elements(self, value: Value, node: nodes.Range) -> Iterable[tuple[Value, Value]]:
         """Key and element in order; a map is ranged in the order of its keys, an integer from 0."""
         if value is None or value is ABSENT:
             return ()
@@ -141,14 +142,14 @@ class _Execution:
             return ((ABSENT, number) for number in range(value))
         raise self.error(f"range needs a list, a map or an integer, found {described(value)}", node.pipeline.span)
 
-    def _entries(self, value: dict[Any, Any], node: nodes.Range) -> Iterable[tuple[str, Any]]:
+    def _entries(self, value: dict[Value, Value], node: nodes.Range) -> Iterable[tuple[str, Value]]:
         for key in value:
             if not isinstance(key, str):
                 message = f"a key of a map is {described(key)}; only strings are keys of data"
                 raise self.error(message, node.pipeline.span)
         return ((key, value[key]) for key in sorted(value))
 
-    def _bind(self, pipeline: nodes.Pipeline, key: Any, element: Any) -> int:
+    def _bind(self, pipeline: nodes.Pipeline, key: Value, element: Value) -> int:
         """Sets the variables of a range for one round: the last is the element, the one before it the key.
 
         Gives the mark up to which variables are forgotten after the round. The pipeline itself has given the
@@ -164,7 +165,7 @@ class _Execution:
                 self.scope.declare(name, value)
         return mark
 
-    def _call(self, node: nodes.Call, dot: Any) -> None:
+    def _call(self, node: nodes.Call, dot: Value) -> None:
         body = self.tree.defined.get(node.name)
         if body is None:
             raise self.error(f"no template is named {quoted(node.name)}", node.span)
@@ -176,10 +177,10 @@ class _Execution:
         self.walk(body, inner)
         self.scope = outer
 
-    def _leave(self, node: nodes.Break | nodes.Continue, _dot: Any) -> None:
+    def _leave(self, node: nodes.Break | nodes.Continue, _dot: Value) -> None:
         raise _Break if type(node) is nodes.Break else _Continue
 
-    _statements: dict[type, Callable[[_Execution, Any, Any], None]] = {  # noqa: RUF012 - a table, never written
+    _statements: dict[type, Callable[[_Execution, Value, Value], None]] = {  # noqa: RUF012 - a table, never written
         nodes.If: _branch,
         nodes.With: _branch,
         nodes.Range: _range,
@@ -188,7 +189,7 @@ class _Execution:
         nodes.Continue: _leave,
     }
 
-    def pipeline(self, pipeline: nodes.Pipeline, dot: Any) -> Any:
+    def pipeline(self, pipeline: nodes.Pipeline, dot: Value) -> Value:
         """The value of a pipeline; its variables are set to it."""
         self.level += 2
         if self.level > MAX_LEVELS:
@@ -206,7 +207,7 @@ class _Execution:
                 raise self.error(f"the variable {name} is not defined; := defines it", pipeline.span)
         return value
 
-    def command(self, command: nodes.Command, dot: Any, piped: Any) -> Any:
+    def command(self, command: nodes.Command, dot: Value, piped: Value) -> Value:
         """The value of a command, with what is piped into it."""
         self._step(len(command.operands), command.span)
         first = command.operands[0]
@@ -219,7 +220,7 @@ class _Execution:
             raise self.error("nil is not a command", first.span)
         return self.operand(first, dot)
 
-    def function(self, word: nodes.Word, command: nodes.Command, dot: Any, piped: Any) -> Any:
+    def function(self, word: nodes.Word, command: nodes.Command, dot: Value, piped: Value) -> Value:
         """Calls a function with the operands behind it and the piped value last."""
         operands = command.operands[1:]
         if word.name in SPECIAL:
@@ -239,7 +240,7 @@ class _Execution:
             self._charge((result,) if word.name == "slice" else (*arguments, result), command.span)
         return result
 
-    def _short_circuit(self, word: nodes.Word, operands: tuple[nodes.Operand, ...], dot: Any, piped: Any) -> Any:
+    def _short_circuit(self, word: nodes.Word, operands: tuple[nodes.Operand, ...], dot: Value, piped: Value) -> Value:
         """``and`` gives the first false argument, ``or`` the first true one; what follows is not evaluated."""
         value = _MISSING
         for operand in operands:
@@ -252,7 +253,7 @@ class _Execution:
             raise self.error(_wrong_count(word.name, 1, None, 0), word.span)
         return value
 
-    def operand(self, operand: nodes.Operand, dot: Any) -> Any:
+    def operand(self, operand: nodes.Operand, dot: Value) -> Value:
         """The value of an operand."""
         match operand:
             case nodes.Field():
@@ -272,13 +273,13 @@ class _Execution:
             case nodes.Nil():
                 return None
 
-    def _variable(self, variable: nodes.Variable) -> Any:
+    def _variable(self, variable: nodes.Variable) -> Value:
         if variable.name not in self.scope:
             raise self.error(f"the variable {variable.name} is not defined", variable.span)
         value = self.scope.get(variable.name)
         return self._lookup(value, variable.names, variable.span) if variable.names else value
 
-    def _lookup(self, value: Any, names: tuple[str, ...], span: Span) -> Any:
+    def _lookup(self, value: Value, names: tuple[str, ...], span: Span) -> Value:
         """Steps through names: absent and null stay absent, a scalar or a list has no names (X13)."""
         for name in names:
             if isinstance(value, dict):
@@ -295,7 +296,7 @@ class _Execution:
         if self.steps > MAX_STEPS:
             raise self.error(f"more than {MAX_STEPS:,} steps; a range may be too long", span)
 
-    def _charge(self, values: Sequence[Any], span: Span) -> None:
+    def _charge(self, values: Sequence[Value], span: Span) -> None:
         """Counts the largest of the values that a function took and gave."""
         self.work += max(len(value) if isinstance(value, str | list | dict) else 0 for value in values)
         if self.work > MAX_WORK:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
+from prosa.data import Value
 from prosa.template.analyse import NameUse, uses
 from prosa.template.errors import TemplateError
 from prosa.template.exec import SPECIAL, render
@@ -31,7 +31,7 @@ class Template:
         self.text = text
         self.tree = parse(text, _FUNCTIONS)
 
-    def render(self, data: object, *, schema: Mapping[str, Any] | bool | None = None) -> str:
+    def render(self, data: object, *, schema: Mapping[str, Value] | bool | None = None) -> str:
         """The text for plain JSON ``data``.
 
         With the input schema, a name it does not declare is an error where ``additionalProperties`` is false; every
@@ -46,7 +46,7 @@ class Template:
         """The names of the data that the template looks up, in the order they stand."""
         return uses(self.tree)
 
-    def _refuse_closed(self, schema: Mapping[str, Any] | bool) -> None:
+    def _refuse_closed(self, schema: Mapping[str, Value] | bool) -> None:
         for found in undeclared(self, schema):
             if found.closed:
                 hint = f"; did you mean .{found.suggestion}?" if found.suggestion else ""

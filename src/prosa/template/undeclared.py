@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.schema.declared import Declarations
 from prosa.source import Span
@@ -30,7 +31,7 @@ class Undeclared:
     suggestion: str | None
 
 
-def undeclared(template: Template, schema: Mapping[str, Any] | bool) -> tuple[Undeclared, ...]:
+def undeclared(template: Template, schema: Mapping[str, Value] | bool) -> tuple[Undeclared, ...]:
     """The undeclared names of a template, in the order they stand, each place and name once.
 
     What is looked up in an undeclared value is not reported again.

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from prosa.site.conditional import entity_tag, is_known
 
-Scope = dict[str, Any]
+Scope: TypeAlias = dict[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+"""What the ASGI specification hands to an application; its messages are open dictionaries."""
+
 Header = tuple[bytes, bytes]
 Piece: TypeAlias = Callable[[int], bytes]
 """Some bytes of a body from an offset on; none where it cannot be read any more."""
@@ -105,7 +109,7 @@ def header_of(scope: Scope, name: bytes) -> str:
     return b", ".join(found).decode("latin-1") if found else ""
 
 
-async def send_answer(scope: Scope, send: Any, found: Answer, extra: Sequence[Header] = ()) -> int:
+async def send_answer(scope: Scope, send: Send, found: Answer, extra: Sequence[Header] = ()) -> int:
     """Sends an answer, and gives the status that was sent: 304 where the client has it, no body for HEAD."""
     if found.tag and found.status == 200:
         known = header_of(scope, b"if-none-match")
@@ -121,7 +125,7 @@ async def send_answer(scope: Scope, send: Any, found: Answer, extra: Sequence[He
     return found.status
 
 
-async def _send_pieces(send: Any, read: Piece, size: int) -> None:
+async def _send_pieces(send: Send, read: Piece, size: int) -> None:
     """Sends a body while it is read. Raises `ConnectionAbortedError` for one that became shorter: whoever was promised
     the whole must not take a part for it."""
     sent = 0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prosa.app.options import say_nothing
-from prosa.web.answer import NEVER, Scope, answer, header_of, send_answer
+from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
 from prosa.web.asking import reader_of
 from prosa.web.context import Web
@@ -27,8 +27,6 @@ from prosa.web.peer import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader
 
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 API = "/api"

@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
-from prosa.web.answer import NEVER, Answer, Scope, answer, header_of, send_answer
+from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.assets import page_asset
 from prosa.web.context import Web
 from prosa.web.errors import error, not_found
@@ -53,7 +52,7 @@ class Endpoints:
         self._indexes = Indexes(self.web)
         self._graphs = Graphs(self.web)
 
-    async def __call__(self, path: str, scope: Scope, receive: Any, send: Any, reader: Reader) -> int | None:
+    async def __call__(self, path: str, scope: Scope, receive: Receive, send: Send, reader: Reader) -> int | None:
         """Answers a request for an endpoint; None where the path is none of theirs."""
         if path == "/healthz":
             return await self._read(scope, send, reader, self._health())
@@ -72,7 +71,7 @@ class Endpoints:
         missing = not_found(self.web.frame(reader), header_of(scope, b"accept"), path)
         return await send_answer(scope, send, missing)
 
-    async def _costly(self, path: str, scope: Scope, send: Any, reader: Reader) -> int:
+    async def _costly(self, path: str, scope: Scope, send: Send, reader: Reader) -> int:
         refusal = self.guard.too_many(scope)
         if refusal is not None:
             frame, accept = self.web.frame(reader), header_of(scope, b"accept")
@@ -83,7 +82,7 @@ class Endpoints:
         return await self._read(scope, send, reader, lambda: search_answer(self.web, scope, reader))
 
     async def _read(
-        self, scope: Scope, send: Any, reader: Reader, made: Answer | Callable[[], Answer | None] | None
+        self, scope: Scope, send: Send, reader: Reader, made: Answer | Callable[[], Answer | None] | None
     ) -> int:
         """Sends an answer that is only read; what takes time is made in a thread."""
         frame, accept = self.web.frame(reader), header_of(scope, b"accept")

@@ -8,18 +8,18 @@ a connection may stand still is the matter of `protocol`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from prosa.web.answer import Send
 
 PIECE = 64 * 1024
 """Bytes of a body that are handed to a connection at once."""
 
 MAX_UNDER_WAY = 256 * 1024 * 1024
 """Bytes of all bodies that are being sent. One body that goes to many clients counts once."""
-
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class BrokenOff(ConnectionError):

@@ -10,7 +10,7 @@ import os
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
@@ -21,7 +21,7 @@ from prosa.site import layout
 from prosa.site.negotiate import MEDIA_TYPES, choose
 from prosa.site.view import Around, Form, NodeView
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, answer, header_of, send_answer
+from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, answer, header_of, send_answer
 from prosa.web.context import Web
 from prosa.web.errors import not_found
 from prosa.web.forms import html_answer, json_answer, markdown_answer
@@ -75,7 +75,7 @@ class Nodes:
     _large: WeakValueDictionary[Key, Kept] = field(default_factory=WeakValueDictionary)
     _bytes: int = 0
 
-    async def __call__(self, scope: Scope, send: Any, reader: Reader) -> int:
+    async def __call__(self, scope: Scope, send: Send, reader: Reader) -> int:
         """Answers a GET or HEAD request for a path that belongs to no endpoint of the site."""
         raw = scope["query_string"] == b"raw=1"
         accept = header_of(scope, b"accept")

@@ -10,10 +10,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from prosa.data import Value
 
 Array = NDArray[np.float32]
 
@@ -33,7 +34,7 @@ def load_weights(path: Path, digest: str) -> Mapping[str, Array]:
     size = int.from_bytes(data[:HEAD_BYTES], "little")
     if size > MAX_HEAD:
         raise WrongWeights(f"{path.name} has a head of {size} bytes")
-    head: dict[str, Any] = json.loads(data[HEAD_BYTES : HEAD_BYTES + size])
+    head: dict[str, Value] = json.loads(data[HEAD_BYTES : HEAD_BYTES + size])
     start = HEAD_BYTES + size
     return {
         name: _array(data, start, entry)
@@ -42,7 +43,7 @@ def load_weights(path: Path, digest: str) -> Mapping[str, Array]:
     }
 
 
-def _array(data: bytes, start: int, entry: Mapping[str, Any]) -> Array:
+def _array(data: bytes, start: int, entry: Mapping[str, Value]) -> Array:
     first, end = entry["data_offsets"]
     count = (end - first) // 4
     return np.frombuffer(data, dtype="<f4", count=count, offset=start + first).reshape(entry["shape"])

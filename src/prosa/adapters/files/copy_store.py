@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from prosa.adapters.files.read import RootedFiles, link_on_the_way, read_bytes
 from prosa.adapters.files.write import replace_file
+from prosa.data import Value
 from prosa.source import FileProblem
 
 STATE = ".prosa-crawl.json"
@@ -40,7 +40,7 @@ class CopyStore:
     def __post_init__(self) -> None:
         self._files = RootedFiles(self.folder, MAX_STATE)
 
-    def load(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    def load(self) -> tuple[dict[str, Value], list[dict[str, Value]]]:
         """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a
         kill is passed over. Raises `FileProblem` for a state that cannot be read, and for a link in its place."""
         state = self._own(STATE)
@@ -51,7 +51,7 @@ class CopyStore:
         lines = _text(journal).splitlines() if journal.exists() else []
         return whole, [record for line in lines if (record := _object(line)) is not None]
 
-    def save(self, state: Mapping[str, Any]) -> None:
+    def save(self, state: Mapping[str, Value]) -> None:
         """Writes the whole state in one step, and ends the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
@@ -60,7 +60,7 @@ class CopyStore:
         self.close()
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
-    def note(self, record: Mapping[str, Any]) -> None:
+    def note(self, record: Mapping[str, Value]) -> None:
         """Appends a record to the journal. Raises `OSError`, and `FileProblem` for a link."""
         if self.dry_run:
             return
@@ -126,7 +126,7 @@ def _text(path: Path) -> str:
     return read_bytes(path, path, MAX_STATE).decode("utf-8", "replace")  # a torn line is passed over, whatever it holds
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str) -> dict[str, Value] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

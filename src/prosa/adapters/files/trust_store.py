@@ -11,10 +11,9 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
 from prosa.adapters.files.walk import documents_in
@@ -90,7 +89,7 @@ class TrustStore:
         """Every trusted document, by path."""
         return tuple(Trusted(Path(name), digest) for name, digest in sorted(self._load()[0].items()))
 
-    def _change(self, change: Any) -> None:
+    def _change(self, change: Callable[[Mapping[str, str]], Mapping[str, str]]) -> None:
         self.config_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         for _ in range(ATTEMPTS):
             known, digest = self._load()

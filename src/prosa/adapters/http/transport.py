@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ssl import SSLContext
-from typing import Any
 
 import httpcore2
 import httpx2
@@ -183,5 +182,5 @@ class _WatchedStream(httpcore2.NetworkStream):
         left = self._watch.left(timeout, httpcore2.ConnectTimeout)
         return _WatchedStream(self._inner.start_tls(ssl_context, server_hostname, left), self._watch)
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> object:
         return self._inner.get_extra_info(info)

@@ -12,7 +12,7 @@ import json
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 import anyio
 import mcp_types as types
@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from prosa.adapters.mcp import words
 from prosa.adapters.mcp.observed import Observed
+from prosa.data import Value
 from prosa.runtime.ports import ToolResult
 
 SETTLE_SECONDS = 1.0
@@ -30,7 +31,7 @@ SETTLE_SECONDS = 1.0
 @dataclass(eq=False, frozen=True, slots=True)
 class _Call:
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Value]
     answer: asyncio.Future[ToolResult]
 
 
@@ -52,7 +53,7 @@ class Calls:
         """Whether a caller waits to hear what became of a lost connection."""
         return bool(self._lost)
 
-    async def ask(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def ask(self, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """The answer of a tool, or words about why there is none. Cancelling the caller cancels the call."""
         call = _Call(tool, dict(arguments), asyncio.get_running_loop().create_future())
         self._waiting.append(call)

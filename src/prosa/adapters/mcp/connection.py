@@ -174,7 +174,7 @@ class _WatchedStream:
         self._loses = loses
 
     @property
-    def last_context(self) -> Any:
+    def last_context(self) -> object:
         """The context of the sender, which the SDK looks for."""
         return getattr(self._inner, "last_context", None)
 

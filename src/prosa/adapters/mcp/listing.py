@@ -8,11 +8,11 @@ take the others away. Refuses to follow a list that does not end. The keywords i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import mcp_types as types
 from mcp import Client, MCPError
 
+from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool
 
@@ -58,7 +58,7 @@ def _tool(server: str, tool: types.Tool) -> ServerTool:
     return ServerTool(server, tool.name, tool.description or tool.title or "", tool.input_schema)
 
 
-def mend(result: dict[str, Any], server: str, notice: Notice) -> None:
+def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
     """Makes a raw `tools/list` answer readable, in place; other answers stay as they are.
 
     The SDK refuses a whole list for one bad entry. Only what we use of an entry is kept: output schemas in particular
@@ -81,7 +81,7 @@ def _named(entry: object, number: int) -> str:
     return f"tool '{name[:100]}'" if isinstance(name, str) and name else f"tool number {number}"
 
 
-def _kept(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(entry: Mapping[str, Value]) -> dict[str, Value]:
     kept = {key: entry[key] for key in ("name", "title", "description") if isinstance(entry.get(key), str)}
     return kept | {"inputSchema": {"type": "object"} | (entry.get("inputSchema") or {})}
 
@@ -100,7 +100,7 @@ def _problem(entry: object) -> str:
     return _schema_problem(schema)
 
 
-def _schema_problem(schema: Mapping[str, Any]) -> str:
+def _schema_problem(schema: Mapping[str, Value]) -> str:
     if schema.get("type", "object") != "object":
         return f"its inputSchema has type {str(schema['type'])[:40]!r}, and arguments are always an object"
     properties = schema.get("properties", {})

@@ -18,7 +18,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import anyio
 
@@ -27,6 +26,7 @@ from prosa.adapters.mcp.calls import Calls
 from prosa.adapters.mcp.connection import Launch, Route, SpawnError, falls_back, open_client, routes
 from prosa.adapters.mcp.listing import Notice, list_tools, mend
 from prosa.adapters.mcp.observed import Observed
+from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerTool, ToolResult
 
@@ -72,7 +72,7 @@ class Server:
         if self._interruptible is not None:
             self._interruptible.cancel()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """The answer of a tool, or words about why there is none (X18)."""
         if self._gone or self._stopping:
             return ToolResult(self._refusal(), is_error=True)

@@ -12,9 +12,10 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig, ServerSession, ServerTool, ToolResult
 
@@ -84,7 +85,7 @@ class _Session:
     def tools(self) -> Sequence[ServerTool]:
         return self._tools
 
-    async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """Never raises for what a server or a model does; raises only when the caller is cancelled."""
         if server not in self._servers:
             return ToolResult(f"There is no MCP server '{server}'.", is_error=True)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, tool_call, usage, with_ids
+from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
 
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request. Parameters come first, the structure after them."""
-    made: dict[str, Any] = {
+    made: dict[str, Value] = {
         **parameters(request),
         "model": request.model_name,
         "messages": [_message(message) for message in request.messages],
@@ -32,10 +32,10 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
     return made
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message) -> dict[str, Value]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.content}
-    made: dict[str, Any] = {"role": message.role, "content": message.content}
+    made: dict[str, Value] = {"role": message.role, "content": message.content}
     if message.name:
         made["name"] = message.name
     if message.tool_calls:
@@ -47,12 +47,12 @@ def _message(message: Message) -> dict[str, Any]:
     return made
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolSpec) -> dict[str, Value]:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
 
 
-def _ask_for(made: dict[str, Any], output: OutputFormat, form: Form) -> None:
+def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
     if form.output == "json_schema":
         schema = {"name": output.name, "strict": output.strict, "schema": output.schema}
         made["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -62,7 +62,7 @@ def _ask_for(made: dict[str, Any], output: OutputFormat, form: Form) -> None:
         made.pop("response_format", None)
 
 
-def reply(value: Mapping[str, Any]) -> ModelReply:
+def reply(value: Mapping[str, Value]) -> ModelReply:
     """Reads a whole completion."""
     if value.get("error"):
         raise problem_in_reply(value)
@@ -84,7 +84,7 @@ def reply(value: Mapping[str, Any]) -> ModelReply:
 
 
 def _reply(
-    *, content: str, refusal: str | None, calls: list[ToolCall], reason: Any, counts: Usage, model: str | None
+    *, content: str, refusal: str | None, calls: list[ToolCall], reason: Value, counts: Usage, model: str | None
 ) -> ModelReply:
     finish: Finish = _FINISH.get(reason, "tool_calls" if calls else "stop") if isinstance(reason, str) else "stop"
     if refusal is not None:
@@ -94,7 +94,7 @@ def _reply(
     return ModelReply(content, with_ids(calls), counts, model, finish, refusal)
 
 
-def _calls(value: Any) -> list[ToolCall]:
+def _calls(value: Value) -> list[ToolCall]:
     calls = []
     for call in value if isinstance(value, list) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
@@ -104,7 +104,7 @@ def _calls(value: Any) -> list[ToolCall]:
     return calls
 
 
-def _usage(value: Any) -> Usage:
+def _usage(value: Value) -> Usage:
     cached = count(value, "prompt_tokens_details", "cached_tokens") or count(value, "prompt_cache_hit_tokens")
     return usage(count(value, "prompt_tokens"), count(value, "completion_tokens"), cached)
 
@@ -122,7 +122,7 @@ class ChatAssembly:
         self._choices = 0
         self.complete = False
 
-    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
         """Takes one chunk; gives the text it adds."""
         if data.get("error") or event == "error":
             raise problem_in_reply(data)
@@ -138,7 +138,7 @@ class ChatAssembly:
         delta = choice.get("delta")
         return self._delta(delta) if isinstance(delta, Mapping) else ""
 
-    def _delta(self, delta: Mapping[str, Any]) -> str:
+    def _delta(self, delta: Mapping[str, Value]) -> str:
         for call in delta.get("tool_calls") or ():
             if isinstance(call, Mapping):
                 self._call(call)
@@ -147,7 +147,7 @@ class ChatAssembly:
         self._text.append(text)
         return text
 
-    def _call(self, call: Mapping[str, Any]) -> None:
+    def _call(self, call: Mapping[str, Value]) -> None:
         """Pieces belong together by index; without one, a piece with a new id opens the next call."""
         index, made_id = call.get("index"), optional_text(call.get("id"))
         if not isinstance(index, int):
@@ -183,7 +183,7 @@ class _OpenCall:
         self.name: str | None = None
         self.arguments: list[str] = []
 
-    def take(self, made_id: str | None, function: Any) -> None:
+    def take(self, made_id: str | None, function: Value) -> None:
         self.id = self.id or made_id
         if isinstance(function, Mapping):
             self.name = self.name or optional_text(function.get("name"))

@@ -8,11 +8,11 @@ from __future__ import annotations
 import codecs
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, text_of, usage
+from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest
 from prosa.runtime.sequence import join_neighbours, joined
 from prosa.runtime.usage import Usage
@@ -20,10 +20,10 @@ from prosa.runtime.usage import Usage
 _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request."""
     prompt = "\n\n".join(message.content for message in request.messages)
-    made: dict[str, Any] = {**parameters(request), "model": request.model_name, "prompt": prompt}
+    made: dict[str, Value] = {**parameters(request), "model": request.model_name, "prompt": prompt}
     if stream:
         made["stream"] = True
         if form.stream_usage:
@@ -31,7 +31,7 @@ def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
     return made
 
 
-def reply(value: Mapping[str, Any]) -> ModelReply:
+def reply(value: Mapping[str, Value]) -> ModelReply:
     """Reads a whole completion."""
     if value.get("error"):
         raise problem_in_reply(value)
@@ -51,7 +51,7 @@ class CompletionAssembly:
         self._model: str | None = None
         self.complete = False
 
-    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
         """Takes one chunk; gives the text it adds."""
         if data.get("error") or event == "error":
             raise problem_in_reply(data)
@@ -73,18 +73,18 @@ class CompletionAssembly:
         return _reply("".join(self._text), self._reason, self._usage, self._model)
 
 
-def _choice(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _choice(value: Mapping[str, Value]) -> Mapping[str, Value] | None:
     choices = value.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
     return first if isinstance(first, Mapping) else None
 
 
-def _reply(text: str, reason: Any, counts: Usage, model: Any) -> ModelReply:
+def _reply(text: str, reason: Value, counts: Usage, model: Value) -> ModelReply:
     finish = _FINISH.get(reason, "stop") if isinstance(reason, str) else "stop"
     return ModelReply(text, (), counts, optional_text(model), finish)
 
 
-def _usage(value: Mapping[str, Any]) -> Usage:
+def _usage(value: Mapping[str, Value]) -> Usage:
     counts = value.get("usage")
     return usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), 0)
 

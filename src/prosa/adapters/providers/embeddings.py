@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem
 from prosa.adapters.providers.wire import decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.transport import Transport
@@ -80,7 +81,7 @@ class OpenAIEmbedder:
         return self._transport
 
 
-def read_vectors(answer: Mapping[str, Any], count: int) -> list[list[float]]:
+def read_vectors(answer: Mapping[str, Value], count: int) -> list[list[float]]:
     """The vectors of an answer in the order of the texts. Raises `ExchangeProblem` for anything else."""
     data = answer.get("data")
     if not isinstance(data, list) or len(data) != count:
@@ -97,7 +98,7 @@ def read_vectors(answer: Mapping[str, Any], count: int) -> list[list[float]]:
     return [placed[at] for at in range(count)]
 
 
-def _vector(value: Any) -> list[float] | None:
+def _vector(value: Value) -> list[float] | None:
     if not isinstance(value, list) or not 0 < len(value) <= MAX_DIMENSION:
         return None
     if not all(isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each) for each in value):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 from prosa.adapters.providers.status import is_retryable, kind_of_status, retry_after
+from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -102,7 +102,7 @@ class ServiceError:
     type: str | None = None
 
 
-def error_of(body: Any) -> ServiceError:
+def error_of(body: Value) -> ServiceError:
     """Reads `{"error": {message, code, param, type}}` and the common variations of it."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if isinstance(error, str):
@@ -118,7 +118,7 @@ def error_of(body: Any) -> ServiceError:
     )
 
 
-def problem_in_reply(body: Any) -> ExchangeProblem:
+def problem_in_reply(body: Value) -> ExchangeProblem:
     """An error that came with status 200, whole or inside a stream."""
     error = error_of(body)
     code = error.code or ""
@@ -214,7 +214,7 @@ def _quote(text: str, endpoint: Endpoint) -> str:
     return f": {line[:MAX_QUOTED]}{' …' if len(line) > MAX_QUOTED else ''}"
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> Value:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

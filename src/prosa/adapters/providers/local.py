@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
-from typing import Any
 
 from prosa.runtime.errors import ProviderError
 
@@ -113,7 +112,7 @@ class _Raw:
     def __init__(self, data: bytes) -> None:
         self._data = data
 
-    def makefile(self, *_: Any) -> io.BytesIO:
+    def makefile(self, *_: object) -> io.BytesIO:
         return io.BytesIO(self._data)
 
 

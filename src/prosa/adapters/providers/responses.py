@@ -6,20 +6,20 @@ Nothing is stored at the service unless a parameter asks for it: `store` is fals
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.data import Value
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.usage import Usage
 
 _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter": "filter"}
 
 
-def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Any]:
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
-    made: dict[str, Any] = {"store": False, **parameters(request), "model": request.model_name}
+    made: dict[str, Value] = {"store": False, **parameters(request), "model": request.model_name}
     instructions, rest = _instructions(request.messages)
     if instructions:
         made["instructions"] = instructions
@@ -42,10 +42,10 @@ def _instructions(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     return "\n\n".join(message.content for message in messages[:leading]), messages[leading:]
 
 
-def _items(message: Message, at: int) -> list[dict[str, Any]]:
+def _items(message: Message, at: int) -> list[dict[str, Value]]:
     if message.role == "tool":
         return [{"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content}]
-    items: list[dict[str, Any]] = []
+    items: list[dict[str, Value]] = []
     if message.content or not message.tool_calls:
         items.append(_item(message, at))
     for call in message.tool_calls:
@@ -54,22 +54,22 @@ def _items(message: Message, at: int) -> list[dict[str, Any]]:
     return items
 
 
-def _item(message: Message, at: int) -> dict[str, Any]:
+def _item(message: Message, at: int) -> dict[str, Value]:
     """A message with its type and its parts, as services give it: not every one takes the short form (X24)."""
     if message.role != "assistant":
-        part: dict[str, Any] = {"type": "input_text", "text": message.content}
+        part: dict[str, Value] = {"type": "input_text", "text": message.content}
         return {"type": "message", "role": message.role, "content": [part]}
     part = {"type": "output_text", "text": message.content, "annotations": []}
     return {"type": "message", "id": f"msg_{at}", "role": "assistant", "status": "completed", "content": [part]}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
+def _tool(tool: ToolSpec) -> dict[str, Value]:
     # `strict` is on by default here, and would refuse most schemas.
     head = {"type": "function", "name": tool.name, "description": tool.description}
     return {**head, "parameters": tool.parameters, "strict": False}
 
 
-def _ask_for(made: dict[str, Any], output: OutputFormat, form: Form) -> None:
+def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
     given = made.get("text")
     text = dict(given) if isinstance(given, Mapping) else {}
     text.pop("format", None)
@@ -84,12 +84,12 @@ def _ask_for(made: dict[str, Any], output: OutputFormat, form: Form) -> None:
         made.pop("text", None)
 
 
-def reply(value: Mapping[str, Any]) -> ModelReply:
+def reply(value: Mapping[str, Value]) -> ModelReply:
     """Reads a whole response."""
     return _reply(value, value.get("output"), "")
 
 
-def _reply(value: Mapping[str, Any], output: Any, streamed_text: str) -> ModelReply:
+def _reply(value: Mapping[str, Value], output: Value, streamed_text: str) -> ModelReply:
     if value.get("error") or value.get("status") in ("failed", "cancelled"):
         raise problem_in_reply(value if value.get("error") else {})
     if not isinstance(output, list):
@@ -109,7 +109,7 @@ def _reply(value: Mapping[str, Any], output: Any, streamed_text: str) -> ModelRe
     )
 
 
-def _finish(value: Mapping[str, Any]) -> Finish:
+def _finish(value: Mapping[str, Value]) -> Finish:
     details = value.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
     if isinstance(reason, str) and reason in _INCOMPLETE:
@@ -117,7 +117,7 @@ def _finish(value: Mapping[str, Any]) -> Finish:
     return "length" if value.get("status") == "incomplete" else "stop"
 
 
-def _read(output: Sequence[Any]) -> tuple[list[str], list[str], list[ToolCall]]:
+def _read(output: Sequence[Value]) -> tuple[list[str], list[str], list[ToolCall]]:
     texts: list[str] = []
     refusals: list[str] = []
     calls: list[ToolCall] = []
@@ -134,7 +134,7 @@ def _read(output: Sequence[Any]) -> tuple[list[str], list[str], list[ToolCall]]:
     return texts, refusals, calls
 
 
-def _usage(value: Any) -> Usage:
+def _usage(value: Value) -> Usage:
     cached = count(value, "input_tokens_details", "cached_tokens")
     return usage(count(value, "input_tokens"), count(value, "output_tokens"), cached)
 
@@ -143,12 +143,12 @@ class ResponseAssembly:
     """Puts a streamed response together. The closing event carries it whole; items seen before fill what it lacks."""
 
     def __init__(self) -> None:
-        self._items: list[Any] = []
+        self._items: list[Value] = []
         self._text: list[str] = []
-        self._whole: Mapping[str, Any] | None = None
+        self._whole: Mapping[str, Value] | None = None
         self.complete = False
 
-    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
         """Takes one event; gives the text it adds."""
         kind = data.get("type") or event
         if kind == "error" or (not data.get("type") and data.get("error")):

@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, get_args
+from typing import NoReturn, TypeAlias, get_args
 
 from prosa.adapters.providers.status import KINDS, RETRYABLE_KINDS, is_retryable, kind_of_status
+from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Finish, ModelReply, ToolCall
 from prosa.runtime.usage import Usage
@@ -25,7 +26,7 @@ SHAPE = "{program?, content | tool_calls | refusal | error, usage?, model?, fini
 _KEYS = frozenset({"program", "content", "tool_calls", "refusal", "error", "usage", "model", "finish"})
 _CALL_KEYS = frozenset({"name", "arguments", "id"})
 _ERROR_KEYS = frozenset({"message", "kind", "status", "retry_after"})
-_FINISHES: Mapping[Any, Finish] = {name: name for name in get_args(Finish)}
+_FINISHES: Mapping[str, Finish] = {name: name for name in get_args(Finish)}
 # The names of the summary (L43) and of both model APIs mean the same counts.
 _USAGE_KEYS = {
     "input_tokens": "input_tokens",
@@ -62,7 +63,7 @@ class ScriptedReply:
     error: ProviderError | None
 
 
-def replies_of(source: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> tuple[ScriptedReply, ...]:
+def replies_of(source: str | os.PathLike[str] | Iterable[Mapping[str, Value]]) -> tuple[ScriptedReply, ...]:
     """Reads a script file (a path) or takes replies as values. Raises `ScriptProblem`."""
     if isinstance(source, str | os.PathLike):
         return _read_file(os.fspath(source))
@@ -95,7 +96,7 @@ def _refuse_at(path: str | None, line: int) -> Refuse:
     return refuse
 
 
-def _decode(line: str, refuse: Refuse) -> Any:
+def _decode(line: str, refuse: Refuse) -> Value:
     def constant(name: str) -> NoReturn:
         refuse(f"{name} is not JSON")
 
@@ -107,7 +108,7 @@ def _decode(line: str, refuse: Refuse) -> Any:
         refuse("the value is nested too deeply")
 
 
-def _reply(item: Any, number: int, refuse: Refuse) -> ScriptedReply:
+def _reply(item: Value, number: int, refuse: Refuse) -> ScriptedReply:
     if not isinstance(item, Mapping):
         refuse(f"expected an object, found {_kind(item)}")
     unknown = sorted(set(map(str, item)) - _KEYS)
@@ -123,7 +124,7 @@ def _reply(item: Any, number: int, refuse: Refuse) -> ScriptedReply:
     return ScriptedReply(program, _answer(item, number, refuse), None)
 
 
-def _answer(item: Mapping[str, Any], number: int, refuse: Refuse) -> ModelReply:
+def _answer(item: Mapping[str, Value], number: int, refuse: Refuse) -> ModelReply:
     calls = _calls(item.get("tool_calls"), number, refuse)
     refusal = _text(item, "refusal", refuse)
     usual: Finish = "refusal" if refusal is not None else "tool_calls" if calls else "stop"
@@ -140,7 +141,7 @@ def _answer(item: Mapping[str, Any], number: int, refuse: Refuse) -> ModelReply:
     )
 
 
-def _content(item: Mapping[str, Any], refuse: Refuse) -> str:
+def _content(item: Mapping[str, Value], refuse: Refuse) -> str:
     """Text stands for itself, any other value for its JSON. Beside tool calls a null is no content, as on the wire."""
     content = item.get("content", "")
     if isinstance(content, str):
@@ -150,7 +151,7 @@ def _content(item: Mapping[str, Any], refuse: Refuse) -> str:
     return _dump(content, "content", refuse)
 
 
-def _calls(value: Any, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
+def _calls(value: Value, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
@@ -158,7 +159,7 @@ def _calls(value: Any, number: int, refuse: Refuse) -> tuple[ToolCall, ...]:
     return tuple(_call(call, f"call_{number}_{place}", refuse) for place, call in enumerate(value, 1))
 
 
-def _call(call: Any, made_id: str, refuse: Refuse) -> ToolCall:
+def _call(call: Value, made_id: str, refuse: Refuse) -> ToolCall:
     if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
         refuse("a tool call is {name, arguments, id?}")
     unknown = sorted(set(map(str, call)) - _CALL_KEYS)
@@ -169,7 +170,7 @@ def _call(call: Any, made_id: str, refuse: Refuse) -> ToolCall:
     return ToolCall(id=_text(call, "id", refuse) or made_id, name=call["name"], arguments=text)
 
 
-def _usage(value: Any, refuse: Refuse) -> Usage:
+def _usage(value: Value, refuse: Refuse) -> Usage:
     if value is None:
         return Usage()
     if not isinstance(value, Mapping):
@@ -186,7 +187,7 @@ def _usage(value: Any, refuse: Refuse) -> Usage:
     return Usage(**counts)
 
 
-def _error(value: Any, refuse: Refuse) -> ProviderError:
+def _error(value: Value, refuse: Refuse) -> ProviderError:
     """An error to raise. Without kind and status it counts as a server in trouble, so it is retried."""
     if isinstance(value, str):
         value = {"message": value}
@@ -208,20 +209,20 @@ def _error(value: Any, refuse: Refuse) -> ProviderError:
     return ProviderError(message, kind=kind, retryable=retryable, status=status, retry_after=wait)
 
 
-def _text(item: Mapping[str, Any], key: str, refuse: Refuse) -> str | None:
+def _text(item: Mapping[str, Value], key: str, refuse: Refuse) -> str | None:
     value = item.get(key)
     if value is not None and not isinstance(value, str):
         refuse(f"`{key}` is a text, found {_kind(value)}")
     return value
 
 
-def _dump(value: Any, key: str, refuse: Refuse) -> str:
+def _dump(value: Value, key: str, refuse: Refuse) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
         refuse(f"`{key}` cannot be written as JSON: {problem}")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Value) -> str:
     names = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", str: "a text"}
     return names.get(type(value), "a list" if isinstance(value, list | tuple) else "an object")

@@ -10,9 +10,9 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from prosa.adapters.providers.script import ScriptedReply, ScriptProblem, replies_of
+from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
@@ -35,7 +35,7 @@ class ScriptedProvider:
     ``requests`` holds every request in the order of arrival.
     """
 
-    def __init__(self, replies: str | os.PathLike[str] | Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, replies: str | os.PathLike[str] | Iterable[Mapping[str, Value]]) -> None:
         self.requests: list[ModelRequest] = []
         self._waiting: dict[str | None, deque[ScriptedReply]] = {}
         self._given: dict[str | None, int] = {}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from prosa.adapters.providers.key import KEY_VARIABLE
+from prosa.data import Value
 from prosa.runtime.parameters import squashed
 from prosa.settings.model import ProviderSettings
 
@@ -92,18 +93,18 @@ class Mapped:
     ``double`` are names that mean what another one says already.
     """
 
-    sent: Mapping[str, Any] = field(default_factory=dict)
+    sent: Mapping[str, Value] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     double: tuple[str, ...] = ()
 
 
-def mapped(parameters: Mapping[str, Any], row: ProviderRow | None, api: Literal["chat", "responses"]) -> Mapped:
+def mapped(parameters: Mapping[str, Value], row: ProviderRow | None, api: Literal["chat", "responses"]) -> Mapped:
     """Parameters under the names that the provider knows (MA10): `max-tokens` and `maxTokens` become `max_tokens`.
 
     Values pass verbatim, and so do names that the table does not know. The Responses wire has its own names for some.
     """
     known = {squashed(name): name for name in (row.parameters if row else _CHAT)} | _OTHER_NAMES
-    sent: dict[str, Any] = {}
+    sent: dict[str, Value] = {}
     renamed: dict[str, str] = {}
     double: list[str] = []
     for name, value in parameters.items():
@@ -118,7 +119,7 @@ def mapped(parameters: Mapping[str, Any], row: ProviderRow | None, api: Literal[
     return Mapped(sent, renamed, tuple(double))
 
 
-def _for_responses(name: str, value: Any) -> tuple[str, Any]:
+def _for_responses(name: str, value: Value) -> tuple[str, Value]:
     if name == "reasoning_effort":
         return "reasoning", {"effort": value}
     if name == "verbosity":

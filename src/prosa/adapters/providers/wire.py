@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
+from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.usage import Usage
 
@@ -28,7 +29,7 @@ class Assembly(Protocol):
 
     complete: bool
 
-    def feed(self, event: str, data: Mapping[str, Any]) -> str:
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
         """Takes one event; gives the text it adds. Raises `ExchangeProblem` for an error event."""
         ...
 
@@ -42,12 +43,12 @@ class Wire:
     """One wire format: where it lives under the base URL, and its four translations."""
 
     path: str
-    body: Callable[[ModelRequest, Form, bool], dict[str, Any]]
-    reply: Callable[[Mapping[str, Any]], ModelReply]
+    body: Callable[[ModelRequest, Form, bool], dict[str, Value]]
+    reply: Callable[[Mapping[str, Value]], ModelReply]
     assembly: Callable[[], Assembly]
 
 
-def parameters(request: ModelRequest) -> dict[str, Any]:
+def parameters(request: ModelRequest) -> dict[str, Value]:
     """What passes through as given: everything but the parts that make a request what it is.
 
     A program may set a temperature; it may not add a tool of the service, a message, or another model this way (X7).
@@ -55,7 +56,7 @@ def parameters(request: ModelRequest) -> dict[str, Any]:
     return {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
 
 
-def encode(body: Mapping[str, Any]) -> bytes:
+def encode(body: Mapping[str, Value]) -> bytes:
     """A body as bytes. Mappings of any kind become objects. Raises `ExchangeProblem` for what JSON cannot carry.
 
     Half a surrogate pair, which a careless tool may print, cannot be sent as UTF-8 and becomes U+FFFD.
@@ -71,13 +72,13 @@ def encode(body: Mapping[str, Any]) -> bytes:
         return _LONE_SURROGATE.sub("\ufffd", text).encode()
 
 
-def _plain(value: Any) -> dict[Any, Any]:
+def _plain(value: Value) -> dict[Value, Value]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def decode(data: bytes | str) -> Mapping[str, Any]:
+def decode(data: bytes | str) -> Mapping[str, Value]:
     """The JSON object of an answer. Raises `ExchangeProblem` for anything else."""
     try:
         value = json.loads(data)
@@ -88,7 +89,7 @@ def decode(data: bytes | str) -> Mapping[str, Any]:
     return value
 
 
-def count(value: Any, *path: str) -> int:
+def count(value: Value, *path: str) -> int:
     """A token count inside an answer; 0 when it is missing or no count."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -100,7 +101,7 @@ def usage(given: int, made: int, cached: int) -> Usage:
     return Usage(given, made, min(cached, given))
 
 
-def text_of(content: Any) -> str:
+def text_of(content: Value) -> str:
     """The text of a message: a text, or a list of parts of which the text ones count."""
     if isinstance(content, str):
         return content
@@ -110,7 +111,7 @@ def text_of(content: Any) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def tool_call(made_id: Any, name: Any, arguments: Any) -> ToolCall:
+def tool_call(made_id: Value, name: Value, arguments: Value) -> ToolCall:
     """A tool call as the service wrote it; arguments that came as an object are dumped."""
     if not isinstance(name, str) or not name:
         raise ExchangeProblem("sent a tool call without a name", retryable=True)
@@ -134,6 +135,6 @@ def with_ids(calls: list[ToolCall]) -> tuple[ToolCall, ...]:
     return tuple(result)
 
 
-def optional_text(value: Any) -> str | None:
+def optional_text(value: Value) -> str | None:
     """A text, or None for anything else and for the empty text."""
     return value if isinstance(value, str) and value else None

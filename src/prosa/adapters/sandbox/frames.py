@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.adapters.sandbox.limits import MAX_FRAME
+from prosa.data import Value
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,7 +23,7 @@ class BrokenFrame(Exception):
     """The other side sent something that is not a message."""
 
 
-def encode(message: dict[str, Any]) -> bytes:
+def encode(message: dict[str, Value]) -> bytes:
     """The bytes of one message. Raises `BrokenFrame` when it is larger than `MAX_FRAME`."""
     data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
     if len(data) > MAX_FRAME:
@@ -30,7 +31,7 @@ def encode(message: dict[str, Any]) -> bytes:
     return _LENGTH.pack(len(data)) + data
 
 
-def decode(data: bytes) -> dict[str, Any]:
+def decode(data: bytes) -> dict[str, Value]:
     """The message in the bytes after the length."""
     try:
         message = json.loads(data)
@@ -48,12 +49,12 @@ def _length(data: bytes) -> int:
     return length
 
 
-async def read(reader: asyncio.StreamReader) -> dict[str, Any]:
+async def read(reader: asyncio.StreamReader) -> dict[str, Value]:
     """The next message. Raises ``asyncio.IncompleteReadError`` at the end of the stream."""
     return decode(await reader.readexactly(_length(await reader.readexactly(_LENGTH.size))))
 
 
-def receive(connection: socket.socket) -> dict[str, Any] | None:
+def receive(connection: socket.socket) -> dict[str, Value] | None:
     """The next message, blocking; None when the other side is gone."""
     head = _receive_exactly(connection, _LENGTH.size)
     data = _receive_exactly(connection, _length(head)) if head else None

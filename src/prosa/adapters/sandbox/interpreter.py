@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.adapters.sandbox import temp_folder
 from prosa.adapters.sandbox.limits import MAX_OUTPUT, MAX_REASON, MAX_TIMEOUT, MIN_MEMORY, WATCH_INTERVAL, megabytes
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from wasmtime import Engine, Store
@@ -110,7 +111,7 @@ class Instance:
         if self._watch:
             self._watch.pause(seconds)
 
-    def run(self, code: str, *, timeout: float, memory: int) -> dict[str, Any]:
+    def run(self, code: str, *, timeout: float, memory: int) -> dict[str, Value]:
         """Runs ``code`` for ``timeout`` seconds with ``memory`` bytes. Gives the fields of L22."""
         self._store.set_limits(memory_size=max(memory, MIN_MEMORY))
         self._store.set_epoch_deadline(1)

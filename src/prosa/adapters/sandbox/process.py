@@ -18,10 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.adapters.sandbox.limits import COMPONENT
+from prosa.data import Value
 from prosa.runtime.errors import SandboxError
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ class Worker:
         """Whether it can take another request."""
         return self.process.poll() is None and not self.reader.at_eof()
 
-    async def call(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def call(self, request: dict[str, Value]) -> dict[str, Value]:
         """Sends a request and waits for the answer. Raises `WorkerDied`."""
         try:
             self.writer.write(frames.encode(request))
@@ -61,7 +61,7 @@ class Worker:
         except ConnectionError as error:
             raise self._died() from error
 
-    async def receive(self) -> dict[str, Any]:
+    async def receive(self) -> dict[str, Value]:
         """The next message. Raises `WorkerDied`."""
         try:
             return await frames.read(self.reader)

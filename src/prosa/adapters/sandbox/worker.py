@@ -16,12 +16,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
 
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.adapters.sandbox.cache import CacheRefused, compiled_component
 from prosa.adapters.sandbox.interpreter import Instance, Interpreter
 from prosa.adapters.sandbox.limits import MAX_OPEN_FILES, MAX_TEMP_FILE, MEBIBYTE, MIN_MEMORY
+from prosa.data import Value
 
 _OWN_MEMORY = 256 * MEBIBYTE
 """Data of the worker itself beside the guest's memory: 50 MiB, and room for copies of what a hostile program prints."""
@@ -34,7 +34,7 @@ def main() -> None:
     start = frames.receive(connection)
     if start is None:
         return
-    inbox: SimpleQueue[dict[str, Any]] = SimpleQueue()
+    inbox: SimpleQueue[dict[str, Value]] = SimpleQueue()
     Thread(target=_read, args=(connection, inbox, start["folder"]), daemon=True).start()
     try:
         interpreter = _load(connection, start)
@@ -48,7 +48,7 @@ def main() -> None:
         _serve(connection, inbox, interpreter, start["folder"])
 
 
-def _load(connection: socket.socket, start: dict[str, Any]) -> Interpreter:
+def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
     """The interpreter, compiled when needed. A file that wasmtime refuses is compiled anew once."""
     from wasmtime import WasmtimeError
 
@@ -82,7 +82,7 @@ def _lower(value: int, hard: int) -> int:
 
 
 def _serve(
-    connection: socket.socket, inbox: SimpleQueue[dict[str, Any]], interpreter: Interpreter, folder: str
+    connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], interpreter: Interpreter, folder: str
 ) -> None:
     """Answers requests for ever. What a run needs is made before its request comes and removed after the answer."""
     with _instance(interpreter, folder) as first:  # a first run takes longer, and shows whether the file is sound
@@ -115,7 +115,7 @@ def _limit_data(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
 
 
-def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Any]], folder: str) -> None:
+def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Value]], folder: str) -> None:
     """Hands over requests; at the end of the stream nobody waits for this process any more."""
     with suppress(OSError, frames.BrokenFrame):
         while (request := frames.receive(connection)) is not None:
@@ -124,6 +124,6 @@ def _read(connection: socket.socket, inbox: SimpleQueue[dict[str, Any]], folder:
     os.killpg(0, signal.SIGKILL)
 
 
-def _send(connection: socket.socket, message: dict[str, Any]) -> None:
+def _send(connection: socket.socket, message: dict[str, Value]) -> None:
     with suppress(OSError):  # the reading thread notices a parent that is gone
         connection.sendall(frames.encode(message))

@@ -14,13 +14,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from prosa.adapters.sqlite.opening import read_only_uri
 from prosa.adapters.sqlite.refusing import HINT, Denied, check_text, refusal, too_slow
 from prosa.adapters.sqlite.schema import TABLES
 from prosa.adapters.sqlite.views import FULL_TEXT, NAMES, make_views
 from prosa.corpus.errors import QueryRefused
+from prosa.data import Value
 
 MAX_SECONDS = 10.0
 """How long a query may take when nobody says otherwise."""
@@ -57,7 +57,7 @@ class Answer:
     """The columns and the rows of an answer; ``more`` says that there are further rows."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
     more: bool = False
 
 
@@ -119,7 +119,7 @@ def _fetched(cursor: sqlite3.Cursor, most: int) -> Answer:
     if cursor.description is None:
         raise QueryRefused("the query asks nothing", hint=HINT)
     columns = tuple(each[0] for each in cursor.description)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[Value, ...]] = []
     size = 0
     for row in cursor:
         if len(rows) == most:

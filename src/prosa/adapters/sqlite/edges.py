@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.graph.node import Edge, Node
 
 _NODES = "SELECT node, path, dialect, title, type, url FROM document"
@@ -47,7 +47,7 @@ def edges_to(connection: sqlite3.Connection, path: str) -> list[Edge]:
     return list(_edges(connection, rows))
 
 
-def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> Iterator[Edge]:
+def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Value, ...]]) -> Iterator[Edge]:
     """The edges of few rows, whose candidates are asked for one by one."""
     rows = list(rows)
     wanted = {number for row in rows if row[-1] for number in json.loads(row[-1])}
@@ -59,7 +59,7 @@ def _edges(connection: sqlite3.Connection, rows: Iterable[tuple[Any, ...]]) -> I
     return (_edge(row, ids) for row in rows)
 
 
-def _edge(row: tuple[Any, ...], ids: Mapping[int, str]) -> Edge:
+def _edge(row: tuple[Value, ...], ids: Mapping[int, str]) -> Edge:
     source, target, node, rel, origin, line, state, start, end, kind, strength, two_way, fragment, exact, others = row
     return Edge(
         *(source, target if node is None else node, rel, origin, line, state, start, end, kind, strength),

@@ -11,9 +11,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prosa.adapters.sqlite.packing import Row
+from prosa.data import Value
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
@@ -124,7 +125,7 @@ _WRITTEN_EDGE = """SELECT d.id, d.path, d.dialect, e.origin, e.target, e.kind, e
 _SET_EDGE = "UPDATE edge SET state = ?, target_document = ?, exact = ?, candidates = ? WHERE id = ?"
 
 
-def _reference(row: Sequence[Any]) -> Reference:
+def _reference(row: Sequence[Value]) -> Reference:
     return Reference(*row)
 
 

@@ -12,18 +12,19 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
 from prosa.corpus.words import is_cjk
+from prosa.data import Value
 from prosa.dialects.mdh.url import may_stand
 from prosa.dialects.relations import Relations
 from prosa.graph.build import own_id
 from prosa.graph.record import Definition, Record, Reference
 from prosa.source import FileProblem, Files, SourceText
 
-Row: TypeAlias = tuple[Any, ...]
+Row: TypeAlias = tuple[Value, ...]
 
 
 class Item(NamedTuple):
@@ -60,7 +61,7 @@ def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
     files, relations, items = job
     packed = Packed()
     read = [(item, source) for item in items if (source := _read(files, item, packed)) is not None]
-    sources: list[Any] = [(source, item.found.path, item.found.hint or None) for item, source in read]
+    sources: list[Value] = [(source, item.found.path, item.found.hint or None) for item, source in read]
     records: list[Row] = []
     for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
         _add(extracted, item, packed)

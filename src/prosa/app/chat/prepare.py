@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
 from prosa.adapters.files.trust_store import TrustStore
@@ -19,6 +19,7 @@ from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, qu
 from prosa.app.chat.layers import include_files, layers_below, read_layer
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
+from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.prapti.built_in import BUILT_IN, fenced
 from prosa.dialects.prapti.commands import Registry
@@ -100,7 +101,7 @@ class Conversation:
         return first.messages if first.mode == "chat" else (Message("user", first.prompt),)
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Value]:
         """The parameters of the first turn."""
         return self.turns[0].parameters if self.turns else {}
 

@@ -13,10 +13,11 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from prosa.app.client.access import SiteAccess
+from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.ports import ToolResult
 
@@ -70,14 +71,14 @@ class OfferedAction:
         return self.access.hide(text)
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, Value]:
         """The JSON Schema of its arguments."""
         text = json.dumps(self.offer.parameters)
         hidden = self.access.hide(text)
-        found: Mapping[str, Any] = self.offer.parameters if hidden == text else json.loads(hidden)
+        found: Mapping[str, Value] = self.offer.parameters if hidden == text else json.loads(hidden)
         return found
 
-    async def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Sends the request; what goes wrong is a result that says so."""
         from prosa.adapters.http.problems import HttpProblem
         from prosa.site.problems import RequestError
@@ -90,7 +91,7 @@ class OfferedAction:
             result = failed(problem.message)
         return ToolResult(self.access.hide(result.content), result.is_error)
 
-    async def _called(self, arguments: Mapping[str, Any]) -> ToolResult:
+    async def _called(self, arguments: Mapping[str, Value]) -> ToolResult:
         from prosa.site.request import build_request
 
         contract, root = self.offer.contract, str(self.origin)
@@ -113,7 +114,7 @@ class OfferedAction:
             return await self._told(request, await self.access.send(request))
         return await self._told(request, await self._changed(request, arguments))
 
-    async def _changed(self, request: Request, arguments: Mapping[str, Any]) -> Answer:
+    async def _changed(self, request: Request, arguments: Mapping[str, Value]) -> Answer:
         """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
         from prosa.adapters.http.problems import HttpProblem
 
@@ -129,10 +130,10 @@ class OfferedAction:
         del self.access.keys[mark]
         return answer
 
-    def _key(self, arguments: Mapping[str, Any]) -> str:
+    def _key(self, arguments: Mapping[str, Value]) -> str:
         return self.access.keys.get(self._mark(arguments)) or str(uuid4())
 
-    def _mark(self, arguments: Mapping[str, Any]) -> str:
+    def _mark(self, arguments: Mapping[str, Value]) -> str:
         contract = self.offer.contract
         asked = [str(self.origin), contract.method, contract.url, arguments]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
@@ -184,7 +185,7 @@ class OfferedAction:
         more = self._next(request, value)
         return ToolResult("\n".join(part for part in (text or f"{status}, without a text", more) if part))
 
-    def _next(self, request: Request, value: Any) -> str:
+    def _next(self, request: Request, value: Value) -> str:
         """How to ask for the next page, in the arguments of this tool (HA17)."""
         from prosa.site.pages import Pages, next_page
         from prosa.site.problems import PageProblem
@@ -223,7 +224,7 @@ def _is_permission(text: str) -> bool:
     return True
 
 
-def _text(answer: Answer, value: Any) -> str | None:
+def _text(answer: Answer, value: Value) -> str | None:
     if value is not None:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:

@@ -15,12 +15,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.files.write import FileChanged
 from prosa.adapters.http.exchange import Answer
 from prosa.adapters.http.problems import HttpProblem
+from prosa.data import Value
 from prosa.runtime.errors import RunError
 from prosa.site.address import normal_url
 from prosa.site.copy_path import copy_path, other_path, place_key
@@ -133,7 +134,7 @@ class CopyRecords:
             return path, None
         return other_path(url), self.pages[owner]
 
-    def _take(self, each: Any) -> None:
+    def _take(self, each: Value) -> None:
         if isinstance(each, Mapping) and isinstance(each.get("url"), str) and isinstance(each.get("round"), int):
             texts = {name: str(each.get(name, "")) for name in _NAMES if name != "round"}
             record = PageRecord(round=each["round"], **texts)

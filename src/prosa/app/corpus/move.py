@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
 from prosa.adapters.files.gitignore import ignored_in
 from prosa.app.corpus.documents import CorpusDocuments
 from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.effects import Note
+from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden
 
@@ -286,7 +286,7 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def _object(change: Change) -> dict[str, Any]:
+def _object(change: Change) -> dict[str, Value]:
     return {
         "path": change.path,
         "new_path": change.new_path,
@@ -297,7 +297,7 @@ def _object(change: Change) -> dict[str, Any]:
     }
 
 
-def _change(kept: Mapping[str, Any], root: Path) -> Change:
+def _change(kept: Mapping[str, Value], root: Path) -> Change:
     before = SourceText(kept["before"], str(root / kept["path"]), kept["digest"])
     edits = tuple(Edit(Span(start, end), text) for start, end, text in kept["edits"])
     return Change(kept["path"], kept["new_path"], before, kept["after"], edits)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
 from prosa.app.run.world import new_tally, open_world, system_clock
+from prosa.data import Value
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
@@ -46,7 +47,7 @@ class Job:
 
     name: str
     program: Program
-    given: Any
+    given: Value
     row: ProviderRow | None = None
     stream: bool = False
     completion: bool = False
@@ -60,7 +61,7 @@ class Outcome(Generic[J]):
     """What a job gave: ``output``, or the error that is why there is none."""
 
     job: J
-    output: Any
+    output: Value
     error: RunError | None
     summary: Summary
 
@@ -263,7 +264,7 @@ async def driving(
 
 async def run_program(
     program: Program,
-    given: Any,
+    given: Value,
     options: Options,
     environment: Environment,
     *,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root
 from prosa.adapters.files.agreement_store import check_agreement
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.markdownlang.fields import site_form
 from prosa.rules.engine import check_program
@@ -97,6 +98,6 @@ def with_sites(program: Program, urls: Sequence[str]) -> Program:
     return replace(program, sites=tuple(dict.fromkeys((*program.sites, *urls))))
 
 
-def limits_in(holder: Options | Settings) -> dict[str, Any]:
+def limits_in(holder: Options | Settings) -> dict[str, Value]:
     """The limits that flags or settings name."""
     return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

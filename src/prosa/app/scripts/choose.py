@@ -176,7 +176,13 @@ BESIDE = "<scripts>"
 
 
 def choice_of(
-    ids: str | Iterable[str], text: str | Mapping[str, str] | None, *, auto: bool, stale: bool, write: bool, **more: Any
+    ids: str | Iterable[str],
+    text: str | Mapping[str, str] | None,
+    *,
+    auto: bool,
+    stale: bool,
+    write: bool,
+    **more: Any,  # noqa: ANN401 - fields of `Choice`, of several types
 ) -> Choice:
     """The choice: these, those that ask for it, or all. ``more`` are further fields of `Choice`. Raises ValueError."""
     names = (ids,) if isinstance(ids, str) else tuple(ids)

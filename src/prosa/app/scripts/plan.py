@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
+from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice, Row
 from prosa.runtime.errors import RunError
 from prosa.runtime.plan import first_messages
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from prosa.dialects.magi import Script
 
 
-def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Any]:
+def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Value]:
     """The plan. With ``whole`` each script that runs has its messages and limits; ``trusted`` says whether `--auto` may
     run anything (X7)."""
     file, choice, preparing = found.file, found.choice, found.preparing
-    head: dict[str, Any] = {"file": str(file.path)}
+    head: dict[str, Value] = {"file": str(file.path)}
     if file.beside is not None:
         head["scripts_from"] = file.beside.path
     scripts = [_script(row, choice, preparing, found.states, whole=whole) for row in found.rows]
@@ -32,9 +33,9 @@ def planned(found: Selection, *, whole: bool, trusted: bool) -> dict[str, Any]:
 
 def _script(
     row: Row, choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool
-) -> dict[str, Any]:
+) -> dict[str, Value]:
     about = {"script": row.script.address, "line": row.script.line, "order": row.order, "runs": row.runs}
-    made: dict[str, Any] = {**about, "why": row.why, "kind": row.kind, **_wishes(row.script)}
+    made: dict[str, Value] = {**about, "why": row.why, "kind": row.kind, **_wishes(row.script)}
     made["result"] = states.get(row.script.address, "absent")
     if row.kind == "error":
         return made
@@ -45,7 +46,7 @@ def _script(
     return made | _job(job) | (_whole(job) if whole and row.runs else {})
 
 
-def _wishes(script: Script) -> dict[str, Any]:
+def _wishes(script: Script) -> dict[str, Value]:
     """What the block asks for, whoever decides."""
     fields = script.fields
     return {
@@ -56,7 +57,7 @@ def _wishes(script: Script) -> dict[str, Any]:
     }
 
 
-def _job(job: ScriptJob) -> dict[str, Any]:
+def _job(job: ScriptJob) -> dict[str, Value]:
     program = job.program
     return {
         "provider": job.row.name if job.row else None,
@@ -70,7 +71,7 @@ def _job(job: ScriptJob) -> dict[str, Any]:
     }
 
 
-def _whole(job: ScriptJob) -> dict[str, Any]:
+def _whole(job: ScriptJob) -> dict[str, Value]:
     messages = [{"role": each.role, "content": each.content} for each in first_messages(job.program, job.given)]
     schema = job.program.output_schema if job.program.form == "json" else None
     return {"messages": messages, "output_schema": schema, "limits": asdict(job.program.limits)}

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.app.run.jobs import Progress, driving
 from prosa.app.scripts.write import Batches, Outcome, writer_of
+from prosa.data import Value
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 
@@ -34,7 +35,7 @@ class ScriptResult:
     """
 
     script: str
-    output: Any
+    output: Value
     error: RunError | None
     summary: Summary
     written: bool | None = None

@@ -14,18 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, FileChanged, RootedFiles, config_dir, replace_file
 from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Outcome as JobOutcome
 from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
+from prosa.data import Value
 from prosa.dialects.magi.context import Contexts, script_hash
 from prosa.dialects.magi.result_text import owners_of
 from prosa.dialects.magi.results import Given, ResultRefused, written, written_together
 from prosa.runtime.errors import RunError
-from prosa.source import FileProblem, SourceText, apply_edits
+from prosa.source import Edit, FileProblem, SourceText, apply_edits
 
 if TYPE_CHECKING:
     from prosa.dialects.magi import MagiModel, Script
@@ -137,7 +138,7 @@ class Writer:
         job, model_name = outcome.job, outcome.summary.model_name
         return script_hash(self.file.model, job.script, job.mode, model_name, contexts=self.contexts)
 
-    def _edits(self, model: MagiModel, script: Script, outcome: Outcome) -> Any:
+    def _edits(self, model: MagiModel, script: Script, outcome: Outcome) -> tuple[Edit, ...]:
         job, summary = outcome.job, outcome.summary
         return written(
             model,
@@ -157,7 +158,7 @@ class Writer:
             self.trust.renew(self.file.path, sha256(after.encode("utf-8")).hexdigest())
 
 
-def text_of(output: Any) -> str:
+def text_of(output: Value) -> str:
     """A result as text: JSON indented, everything else as it is."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _SUMMARIES = """SELECT d.path, m.key, m.text FROM metadata m JOIN document d ON 
 MAX_SUMMARY = 300
 
 
-def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]]:
     """Every action with the id of its node, by path."""
     for path in _paths(site):
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
@@ -19,6 +19,7 @@ from prosa.corpus.facets import facets_of
 from prosa.corpus.fields import by_name, field_rows
 from prosa.corpus.found import Found, Scan, Stamp
 from prosa.corpus.published import guarded
+from prosa.data import Value
 from prosa.dialects.detect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, lent_to
 from prosa.dialects.reading import DialectReading, open_document
@@ -28,7 +29,7 @@ from prosa.source import FileProblem
 FieldLender: TypeAlias = MetaFile[Sequence[FieldRow]]
 """A meta file with the rows of its fields."""
 
-LentFields: TypeAlias = dict[str, dict[str, Any]]
+LentFields: TypeAlias = dict[str, dict[str, Value]]
 """What is lent to a document, by field: its `value`, and the path of the meta file it comes `by`."""
 
 _GLOBS = "globs"
@@ -43,7 +44,7 @@ class MetaFiles:
 
     files: RootedFiles
     _known: dict[str, tuple[Stamp, FieldLender | None]] = field(default_factory=dict)
-    _said: dict[str, MetaFile[Any]] = field(default_factory=dict)
+    _said: dict[str, MetaFile[Value]] = field(default_factory=dict)
 
     def of(self, scan: Scan) -> tuple[FieldLender, ...]:
         """The meta files among the documents that were found."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prosa.app.options import say_nothing
 from prosa.app.site.attachments import Attachments
@@ -44,6 +44,8 @@ costs a tenth of a processor at most."""
 
 FAILED_PAUSE = 10.0
 """Seconds before a look that failed is tried again."""
+
+T = TypeVar("T")
 
 DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Any], ...]]
 """From a document and its URL to the actions that the site itself adds to it."""
@@ -200,7 +202,7 @@ class LiveSite:
         names = (each for each in FOLDER_PAGES if self.files.place(f"{folder}{each}") is not None)
         return is_readme(path) and next(names, "") == path[len(folder) :]
 
-    def ask(self, question: Callable[[OpenCorpus], Any]) -> Any:
+    def ask(self, question: Callable[[OpenCorpus], T]) -> T:
         """The answer of the corpus to a question, one at a time. Raises `CorpusError`."""
         import sqlite3
 

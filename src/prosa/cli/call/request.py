@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, WRONG_USE, say
 from prosa.cli.options import given_token
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.schema import Schema
@@ -87,7 +88,7 @@ def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:
     return [pair(each) for each in args.pairs]
 
 
-def _whole(args: argparse.Namespace, console: Console) -> dict[str, Any]:
+def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:
     from prosa.cli.run_input import parse_input
 
     given = parse_input(args.input, console) if args.input is not None else {}

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.serve.running import add_running_options, runner_of, token_of
 from prosa.cli.serve.site import add_site_options, base_of, live_site
+from prosa.data import Value
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from prosa.web.app import SiteApp
     from prosa.web.log import AccessLog
     from prosa.web.peer import Proxies
+    from prosa.web.run.runner import Runner
     from prosa.web.writing import BackgroundLines
 
 DEFAULT_PORT = 8000
@@ -81,7 +84,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Any, address: str) -> SiteApp:
+def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Runner | None, address: str) -> SiteApp:
     from urllib.parse import urlsplit
 
     from prosa.web.app import SiteApp
@@ -162,7 +165,7 @@ def _write(descriptor: int, text: str) -> None:
             data = data[os.write(descriptor, data) :]
 
 
-def application(name: str) -> Callable[..., Any]:
+def application(name: str) -> Callable[..., Value]:
     """The user's own ASGI application. It is imported, and so run, because the user names it. Raises `WrongUse`."""
     place, colon, attribute = name.rpartition(":")
     if not colon or not place or not attribute.isidentifier():
@@ -174,7 +177,7 @@ def application(name: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     from importlib import import_module
 
     sys.path.insert(0, str(Path.cwd()))
@@ -184,7 +187,7 @@ def _module(name: str) -> Any:
         raise WrongUse(f"--api: the module {name} cannot be imported: {type(error).__name__}: {error}") from error
 
 
-def _file_module(path: Path) -> Any:
+def _file_module(path: Path) -> ModuleType:
     """A file as a module; one called `__init__.py`, or beside one, is imported as part of its package."""
     from importlib.util import module_from_spec, spec_from_file_location
 

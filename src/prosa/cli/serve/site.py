@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from prosa.cli.console import Console
 from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
 from prosa.cli.parser import WrongUse
+from prosa.data import Value
 from prosa.site.layout import LAYOUTS
 from prosa.source import FileProblem
 
@@ -55,8 +56,8 @@ def base_of(args: argparse.Namespace) -> tuple[str, str]:
 
 @contextmanager
 def live_site(
-    args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Any] = lambda _: None
-) -> Iterator[tuple[LiveSite, Any]]:
+    args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Value] = lambda _: None
+) -> Iterator[tuple[LiveSite, Value]]:
     """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.adapters.processes import Pool, worker_count
     from prosa.app.settings import settings_for

@@ -14,9 +14,8 @@ file its place in the JSON text, and the same fields, problems and addresses as 
 from __future__ import annotations
 
 from collections.abc import Mapping as AbcMapping
-from typing import Any
 
-from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_json
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, read_json
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import type_name
 from prosa.dialects.magi.clean import put_back, without_scripts
@@ -32,7 +31,7 @@ CONTENT, SCRIPTS = "markdown-content", "ai-scripts"
 __all__ = ["EnvelopeError", "from_envelope", "read_external", "to_envelope"]
 
 
-def to_envelope(text: str) -> dict[str, Any]:
+def to_envelope(text: str) -> dict[str, Value]:
     """The envelope of a document. Front matter and relationships stay in the text; a block that cannot be read is in
     the layout only."""
     model = model_of(text)
@@ -44,7 +43,7 @@ def to_envelope(text: str) -> dict[str, Any]:
     }
 
 
-def from_envelope(envelope: AbcMapping[str, Any]) -> str:
+def from_envelope(envelope: AbcMapping[str, Value]) -> str:
     """The document of an envelope, with `id` or `script-id` in its scripts. Raises `EnvelopeError`."""
     if CONTENT not in envelope:
         raise EnvelopeError(f"an envelope has a `{CONTENT}`")
@@ -59,14 +58,14 @@ def from_envelope(envelope: AbcMapping[str, Any]) -> str:
     return written(None, content, scripts, [])
 
 
-def _outside(data: AbcMapping[str, Any]) -> dict[str, Any]:
+def _outside(data: AbcMapping[str, Value]) -> dict[str, Value]:
     """A script under the names of the envelope."""
     if "id" in data or "script-id" not in data:
         return dict(data)
     return {"id" if name == "script-id" else name: value for name, value in data.items()}
 
 
-def _inside(data: AbcMapping[str, Any]) -> dict[str, Any]:
+def _inside(data: AbcMapping[str, Value]) -> dict[str, Value]:
     """A script under the names of a block."""
     if "script-id" in data or "id" not in data:
         return dict(data)

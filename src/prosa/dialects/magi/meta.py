@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from prosa.dialects.table import MAGI
+from prosa.data import Value
+from prosa.dialects.magi.model import MagiModel
 from prosa.source.files import hidden_folder
 from prosa.source.wildmatch import MAX_GLOB, as_bytes, path_glob, wildcard
 
@@ -102,14 +103,14 @@ class MetaFile(Generic[V]):
         return applies(self.globs, path=below, root_path=path, url=url)
 
 
-def meta_file(reading: DialectReading[object], path: str) -> MetaFile[Any] | None:
+def meta_file(reading: DialectReading[object], path: str) -> MetaFile[Value] | None:
     """The meta file that a document at ``path`` is, its fields as plain data; None where it has no `globs`."""
-    model = reading.model_of(MAGI)
-    globs = model.fields.texts("globs") if model is not None else ()
+    model = reading.model
+    globs = model.fields.texts("globs") if isinstance(model, MagiModel) else ()
     return MetaFile(PurePosixPath(path), globs, reading.front_matter or {}) if globs else None
 
 
-def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Any]]) -> dict[str, Lent[Any]]:
+def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]) -> dict[str, Lent[Value]]:
     """What meta files lend to a document of any dialect at ``path``, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")

@@ -12,7 +12,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from prosa.data import Scalar, Value, read_yaml
 from prosa.dialects.front import read_front
@@ -110,7 +109,7 @@ class EnvelopeError(ValueError):
     """Parts or an envelope of the wrong shape; the text says what was found and what was expected."""
 
 
-def decode(text: str) -> dict[str, Any]:
+def decode(text: str) -> dict[str, Value]:
     """The parts of a document. Blocks and footnotes that cannot be read stay in the layout and are no part of it.
 
     ``relationships`` are ``{"ref": label, "data": object}``, ``ai_scripts`` the objects as written.
@@ -129,7 +128,7 @@ def decode(text: str) -> dict[str, Any]:
     }
 
 
-def encode(parts: Mapping[str, Any]) -> str:
+def encode(parts: Mapping[str, Value]) -> str:
     """The document of these parts: the original where the layout still fits, else a new one. Raises `EnvelopeError`.
 
     Every part may be left out. A line end is added to a content that needs one.
@@ -149,10 +148,10 @@ def encode(parts: Mapping[str, Any]) -> str:
 
 
 def written(
-    front_matter: Mapping[str, Any] | None,
+    front_matter: Mapping[str, Value] | None,
     content: str,
-    scripts: Sequence[Mapping[str, Any]],
-    relationships: Sequence[tuple[str, Mapping[str, Any]]],
+    scripts: Sequence[Mapping[str, Value]],
+    relationships: Sequence[tuple[str, Mapping[str, Value]]],
 ) -> str:
     """A new document. Raises `EnvelopeError` for values that JSON does not have."""
     try:
@@ -167,7 +166,7 @@ def model_of(text: str) -> MagiModel:
     return read(front, parse(front.source, body=front.body))[0]
 
 
-def removed_of(layout: Any) -> list[Removed] | None:
+def removed_of(layout: Value) -> list[Removed] | None:
     """What a layout says was left out, or None when it is no layout."""
     entries = layout.get("removed") if isinstance(layout, Mapping) else None
     if not isinstance(entries, list):
@@ -177,7 +176,7 @@ def removed_of(layout: Any) -> list[Removed] | None:
     return found if len(found) == len(pairs) else None
 
 
-def text_of(value: Any, name: str) -> str:
+def text_of(value: Value, name: str) -> str:
     """A string, empty for null. Raises `EnvelopeError`."""
     if value is None:
         return ""
@@ -186,14 +185,14 @@ def text_of(value: Any, name: str) -> str:
     return value
 
 
-def object_of(value: Any, name: str) -> Mapping[str, Any]:
+def object_of(value: Value, name: str) -> Mapping[str, Value]:
     """An object. Raises `EnvelopeError`."""
     if not isinstance(value, Mapping):
         raise EnvelopeError(f"`{name}` must be an object, not {type(value).__name__}")
     return value
 
 
-def objects_of(value: Any, name: str) -> list[Mapping[str, Any]]:
+def objects_of(value: Value, name: str) -> list[Mapping[str, Value]]:
     """A list of objects, empty for null. Raises `EnvelopeError`."""
     if value is None:
         return []
@@ -202,7 +201,7 @@ def objects_of(value: Any, name: str) -> list[Mapping[str, Any]]:
     return [object_of(each, f"an item of {name}") for each in value]
 
 
-def _original(parts: Mapping[str, Any]) -> str | None:
+def _original(parts: Mapping[str, Value]) -> str | None:
     layout, content = parts.get("layout"), parts.get("content")
     removed = removed_of(layout)
     head = layout.get("head") if isinstance(layout, Mapping) else None
@@ -211,13 +210,13 @@ def _original(parts: Mapping[str, Any]) -> str | None:
     return head + put_back(content, removed)
 
 
-def _says(text: str, parts: Mapping[str, Any]) -> bool:
+def _says(text: str, parts: Mapping[str, Value]) -> bool:
     """Whether a text has exactly these parts."""
     found = decode(text)
     return same([found[name] for name in PARTS], [parts.get(name) for name in PARTS])
 
 
-def same(one: Any, other: Any) -> bool:
+def same(one: Value, other: Value) -> bool:
     """Whether two values are the same JSON: to Python, `true` equals `1`."""
     try:
         return json.dumps(one) == json.dumps(other)

@@ -12,9 +12,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.document import Document
 from prosa.source import Span
 
@@ -28,7 +28,7 @@ MAX_MARKS = 100
 """Characters that one result may have escaped, each a number in its marker; a result with more stands in a fence."""
 
 _MARKER = re.compile(r"<!--[ \t]*(?:ai-result[ \t]+(?P<about>\{[^\r\n]*\})|(?P<end>/ai-result))[ \t]*-->")
-_FORMS: Mapping[Any, Form] = {"plain": "plain", "fenced": "fenced", "image": "image"}
+_FORMS: Mapping[object, Form] = {"plain": "plain", "fenced": "fenced", "image": "image"}
 _ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
 
 
@@ -110,7 +110,7 @@ def inside(regions: Sequence[Region]) -> Callable[[int], bool]:
 
 def marker(about: About) -> str:
     """The first marker of a region: one line that no reader of HTML takes for the end of the comment."""
-    fields: dict[str, Any] = {
+    fields: dict[str, Value] = {
         "script-id": about.script_id,
         "sha256": about.sha256,
         "written": about.written,

@@ -10,13 +10,24 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Protocol, TypeVar
 
 from prosa.dialects.magi.model import MagiModel
 from prosa.dialects.prapti.headings import find_headings
 from prosa.dialects.prapti.lines import find_lines
 from prosa.document import Document, Link, LinkDefinition, Section
 from prosa.source import Span
+
+
+class _Spanned(Protocol):
+    """An element of a document."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+
+
+E = TypeVar("E", bound=_Spanned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +50,7 @@ class Around:
         """The spans that begin outside."""
         return [(self.place(each.start), self.place(each.end)) for each in spans if self.outside(each.start)]
 
-    def each(self, elements: Iterable[Any], said: Callable[[Any], Any]) -> list[tuple[int, int, Any]]:
+    def each(self, elements: Iterable[E], said: Callable[[E], object]) -> list[tuple[int, int, object]]:
         """The elements that begin outside, with what they say."""
         return [
             (self.place(each.span.start), self.place(each.span.end), said(each))
@@ -63,7 +74,7 @@ def around_of(holes: Iterable[Span]) -> Around:
     return Around(ordered, tuple(each.end for each in ordered), tuple(accumulate(map(len, ordered))))
 
 
-def meaning(model: MagiModel, *holes: Span) -> tuple[Any, ...]:
+def meaning(model: MagiModel, *holes: Span) -> tuple[object, ...]:
     """What acts or is relied on: front matter, scripts, relationships, regions, stray markers; the lines of a chat."""
     around = around_of(holes)
     return (
@@ -84,7 +95,7 @@ def acting_in_a_chat(document: Document) -> tuple[Span, ...]:
     return (*headings, *(each.span for each in lines))
 
 
-def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[Any, ...]:
+def structure(model: MagiModel, *holes: Span, loose: bool = False) -> tuple[object, ...]:
     """All that the Markdown of the rest is: headings and their sections and anchors, notes, links, code, comments,
     lists. The text being the same, places say it all.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from prosa.data import Value
 from prosa.dialects.prapti.fields import path_of
@@ -124,7 +124,7 @@ def inspected(values: Mapping[str, EffectiveValue]) -> str:
     return "\n".join(f"{path} = {_shown(each)}  ({_where(each)})" for path, each in sorted(values.items()))
 
 
-def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Any]]:
+def as_rows(values: Mapping[str, EffectiveValue]) -> list[dict[str, Value]]:
     """The same as plain data: ``path``, ``value``, ``source``, ``line``, and ``problem`` where there is one."""
     rows = []
     for path, each in sorted(values.items()):

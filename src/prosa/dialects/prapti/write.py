@@ -12,8 +12,8 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.front import read_front
 from prosa.dialects.prapti.content import sent_text
 from prosa.dialects.prapti.model import ChatMessage
@@ -49,7 +49,7 @@ def reply_note(answered_by: str | None = None, *, cut: bool = False) -> str:
 
     Comments are never sent (PA13), and no text in it ends this one.
     """
-    said: dict[str, Any] = {"answered_by": answered_by} if answered_by is not None else {}
+    said: dict[str, Value] = {"answered_by": answered_by} if answered_by is not None else {}
     if cut:
         said["cut"] = True
     if not said:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import unquote
 
-from prosa.data import Entry, Mapping, Scalar, to_value
+from prosa.data import Entry, Mapping, Scalar, Value, to_value
 from prosa.source import Span
 
 HANDLING = ("select", "transform", "cache", "auth_ref")
@@ -36,9 +36,9 @@ class Attachment:
     sha256: str | None = None
     sha256_span: Span | None = None
     note: str | None = None
-    handling: tuple[tuple[str, Any], ...] = ()
+    handling: tuple[tuple[str, Value], ...] = ()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Value]:
         """The object that interface.md describes."""
         given = dict(self.handling)
         return {
@@ -74,7 +74,7 @@ def _join(uri: str | None, yaml: Mapping | None, json: Mapping | None) -> Attach
     identity = [item for item in (yaml, json) if item is not None]
     digest = next((entry for item in identity if (entry := _text_entry(item, "sha256")) is not None), None)
     note = next((text for item in identity if (text := text_in(item, "note")) is not None), None)
-    given: dict[str, Any] = {}
+    given: dict[str, Value] = {}
     for item in (yaml, json):
         given |= {entry.key.text: to_value(entry.value) for entry in item or () if entry.key.text in HANDLING}
     here = _text_entry(identity[0], "uri")

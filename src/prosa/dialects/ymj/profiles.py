@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.ymj.model import YmjModel
 
 _UPDATED = ("updated",)
@@ -31,8 +31,8 @@ class Profile:
     link: bool = False
     summary: str = ""
     body: str = ""
-    fields: dict[str, Any] = field(default_factory=dict)
-    directives: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Value] = field(default_factory=dict)
+    directives: dict[str, Value] = field(default_factory=dict)
 
 
 _RUN = {"provenance": {"source": "where it comes from", "tool": "what wrote it", "run_id": "run-0001"}}

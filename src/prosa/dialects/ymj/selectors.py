@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from prosa.dialects.ymj.sections import normalised
 from prosa.document import Document, Fence, Heading, Section
@@ -307,7 +307,26 @@ def _halves(rest: str) -> Iterator[tuple[str, str]]:
             yield rest[: match.start()], rest[match.end() :]
 
 
-def _compile(pattern: str, flags: str) -> Any:
+class _Match(Protocol):
+    """What is asked of a match of RE2, which has no types of its own."""
+
+    def start(self, group: int = 0, /) -> int: ...
+
+    def end(self, group: int = 0, /) -> int: ...
+
+    def group(self, group: int = 0, /) -> str | None: ...
+
+
+class _Pattern(Protocol):
+    """What is asked of a pattern of RE2."""
+
+    programsize: int
+    groups: int
+
+    def search(self, text: str, start: int = 0, /) -> _Match | None: ...
+
+
+def _compile(pattern: str, flags: str) -> _Pattern:
     """The pattern compiled by RE2. Raises `BadSelector`."""
     import re2  # only here: few records have a pattern
 
@@ -319,11 +338,12 @@ def _compile(pattern: str, flags: str) -> Any:
     options.case_sensitive = "i" not in flags
     inline = "".join(flag for flag in "ms" if flag in flags)
     try:
-        return re2.compile(f"(?{inline}){pattern}" if inline else pattern, options)
+        compiled: _Pattern = re2.compile(f"(?{inline}){pattern}" if inline else pattern, options)
     except re2.error as error:
         raise BadSelector(f"is not a pattern of RE2: {_words(error)}") from None
     except UnicodeEncodeError:
         raise BadSelector("holds a character that cannot be searched for") from None
+    return compiled
 
 
 def _words(error: Exception) -> str:
@@ -331,13 +351,13 @@ def _words(error: Exception) -> str:
     return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 
 
-def _affordable(compiled: Any, text: str) -> None:
+def _affordable(compiled: _Pattern, text: str) -> None:
     """Refuses work beyond the limit before any of it is done."""
     if compiled.programsize * len(text) > MAX_WORK:
         raise TooCostly(f"the pattern is too expensive for a body of {len(text):,} characters")
 
 
-def _search(compiled: Any, text: str, start: int = 0) -> Any:
+def _search(compiled: _Pattern, text: str, start: int = 0) -> _Match | None:
     """The first match, or None; a text with half a surrogate pair is no text to RE2."""
     try:
         return compiled.search(text, start)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.ymj.edits import quoted, yaml_string
 from prosa.dialects.ymj.fields import LATEST
 from prosa.dialects.ymj.format import MIRRORS
@@ -23,7 +23,7 @@ class Unwritable(ValueError):
     """Data that no record in Strict form can hold; the text says why."""
 
 
-def write(header: Mapping[str, Any], body: str, footer: Mapping[str, Any]) -> str:
+def write(header: Mapping[str, Value], body: str, footer: Mapping[str, Value]) -> str:
     """The record. ``header`` and ``footer`` are plain data; `payload_hash` is computed, mirrors are left out.
 
     Raises `Unwritable` when a required field is missing, or the summary does not fit on one line.
@@ -42,22 +42,22 @@ def write(header: Mapping[str, Any], body: str, footer: Mapping[str, Any]) -> st
     return "\n".join(lines) + "\n" + rest
 
 
-def _footer(footer: Mapping[str, Any], body: str) -> dict[str, Any]:
+def _footer(footer: Mapping[str, Value], body: str) -> dict[str, Value]:
     index = {key: value for key, value in footer.get("index", {}).items() if key not in MIRRORS}
     kept = {key: value for key, value in footer.items() if key not in ("schema", "payload_hash", "index")}
     return {"schema": footer.get("schema", "1"), "payload_hash": sha256_of(body), "index": index, **kept}
 
 
-def _json(footer: Mapping[str, Any]) -> str:
+def _json(footer: Mapping[str, Value]) -> str:
     return json.dumps(footer, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def _mapping(value: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _mapping(value: Mapping[str, Value], indent: str) -> Iterator[str]:
     for key, item in value.items():
         yield from _entry(f"{indent}{yaml_string(key)}:", item, indent)
 
 
-def _entry(key: str, item: Any, indent: str) -> Iterator[str]:
+def _entry(key: str, item: Value, indent: str) -> Iterator[str]:
     """One entry of a mapping: on its line, or with its items on lines of their own."""
     if isinstance(item, Mapping) and item:
         yield key
@@ -70,7 +70,7 @@ def _entry(key: str, item: Any, indent: str) -> Iterator[str]:
         yield f"{key} {_scalar(item)}"
 
 
-def _item(item: Any, indent: str) -> Iterator[str]:
+def _item(item: Value, indent: str) -> Iterator[str]:
     """One item of a list; a mapping begins on the line of its hyphen."""
     if isinstance(item, Mapping) and item:
         first, *rest = _mapping(item, indent + "  ")
@@ -82,13 +82,13 @@ def _item(item: Any, indent: str) -> Iterator[str]:
         yield f"{indent}- {_scalar(item)}"
 
 
-def _scalar(item: Any) -> str:
+def _scalar(item: Value) -> str:
     if isinstance(item, str):
         return yaml_string(item) if "\n" not in item else quoted(item)
     return _json_line(item)
 
 
-def _json_line(item: Any) -> str:
+def _json_line(item: Value) -> str:
     """Numbers, true, false, null and empty collections are the same in JSON and YAML."""
     return json.dumps(item, ensure_ascii=False)
 
@@ -102,7 +102,7 @@ def new_record(
 ) -> str:
     """The text. Raises `Unwritable` for a summary that no catalog line can hold."""
     subject = subject or SUBJECT
-    header: dict[str, Any] = {
+    header: dict[str, Value] = {
         "doc_summary": summary or profile.summary,
         "kind": profile.kind,
         "version": "1.0.0" if profile.name == "api" else "0.1.0",
@@ -113,7 +113,7 @@ def new_record(
         "updated": today.isoformat(),
         **profile.fields,
     }
-    footer: dict[str, Any] = {"schema": "1", "index": {"tags": list(profile.tags)}}
+    footer: dict[str, Value] = {"schema": "1", "index": {"tags": list(profile.tags)}}
     if profile.directives:
         footer["ops"] = profile.directives
     body = profile.body.replace("{subject}", " ".join(subject.split()))

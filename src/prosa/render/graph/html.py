@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.graph.node import Node
 from prosa.render.graph.plain_text import one_line
 from prosa.render.graph.scene import Mark, Scene
@@ -171,7 +171,7 @@ def _data(drawn: Scene, href: Href) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _node(mark: Mark, href: Href) -> list[Any]:
+def _node(mark: Mark, href: Href) -> list[Value]:
     """`[name, style, x, y, radius, path, link, id, type]`; a missing document ends after its radius."""
     styles = [style.name for style in NODE_STYLES]
     drawn = [mark.name, styles.index(mark.style.name), round(mark.x, 1), round(mark.y, 1), round(mark.radius, 1)]

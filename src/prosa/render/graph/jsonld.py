@@ -7,9 +7,9 @@ typed relationships stand as properties; `references` keeps every reference with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 from urllib.parse import quote
 
+from prosa.data import Value
 from prosa.graph.inverse import INVERSES
 from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Selection
@@ -29,7 +29,7 @@ def jsonld(selection: Selection) -> str:
     return dump({"@context": context(), "@graph": documents}, indent=2) + "\n"
 
 
-def context() -> dict[str, Any]:
+def context() -> dict[str, Value]:
     """What the keys mean: names of schema.org where it has them, else of a vocabulary of Prosa."""
     links = {rel: {"@id": f"{VOCABULARY}{rel}", "@type": "@id"} for rel in INVERSES}
     return {
@@ -53,11 +53,11 @@ def iri(node: Node) -> str:
     return "./" + quote(node.path.encode("utf-8", "replace"), safe=_SAFE)
 
 
-def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Any]:
-    found: dict[str, Any] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
+def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Value]:
+    found: dict[str, Value] = {"@id": iri(node), "@type": "Document", "id": node.id, "path": node.path}
     found |= {"dialect": node.dialect}
     found |= {key: value for key, value in (("title", node.title), ("kind", node.type), ("url", node.url)) if value}
-    references: list[dict[str, Any]] = []
+    references: list[dict[str, Value]] = []
     for edge in edges:
         target = selection.by_id.get(edge.target) if edge.resolved else None
         if target is not None:
@@ -73,6 +73,6 @@ def _property(edge: Edge) -> str:
     return edge.rel if edge.rel is not None and edge.rel in INVERSES else "link"
 
 
-def _reference(edge: Edge, target: Node | None) -> dict[str, Any]:
+def _reference(edge: Edge, target: Node | None) -> dict[str, Value]:
     values = {key: value for key, value in edge_object(edge).items() if key != "source" and value is not None}
     return {"@type": "Reference", **({"document": iri(target)} if target else {}), **values}

@@ -6,13 +6,13 @@ In: values of the graph. Out: dictionaries whose keys keep their order.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from prosa.data import Value
 from prosa.graph.node import Edge, Node
 from prosa.render.json import dump
 
 
-def node_object(node: Node) -> dict[str, Any]:
+def node_object(node: Node) -> dict[str, Value]:
     """`{id, path, dialect, title, type, url}`."""
     return {
         "id": node.id,
@@ -24,13 +24,13 @@ def node_object(node: Node) -> dict[str, Any]:
     }
 
 
-def edge_object(edge: Edge) -> dict[str, Any]:
+def edge_object(edge: Edge) -> dict[str, Value]:
     """`{source, target, rel, origin, line, resolved}`, then what else there is to say.
 
     `state` stands where the edge is not resolved, `derived` where nobody wrote it (X21); a weight, a fragment and the
     candidates of an ambiguous target stand where they exist; `exact` is false where only another case matched (YA21).
     """
-    written: dict[str, Any] = {
+    written: dict[str, Value] = {
         "source": edge.source,
         "target": edge.target,
         "rel": edge.rel,
@@ -46,7 +46,7 @@ def graph_json(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
     return f'{{"nodes": [{_lines(map(node_object, nodes))}], "edges": [{_lines(map(edge_object, edges))}]}}'
 
 
-def _further(edge: Edge) -> Iterable[tuple[str, Any]]:
+def _further(edge: Edge) -> Iterable[tuple[str, Value]]:
     if not edge.resolved:
         yield "state", edge.state
     if edge.strength is not None:
@@ -63,6 +63,6 @@ def _further(edge: Edge) -> Iterable[tuple[str, Any]]:
         yield "derived", True
 
 
-def _lines(objects: Iterable[dict[str, Any]]) -> str:
+def _lines(objects: Iterable[dict[str, Value]]) -> str:
     lines = [f"\n  {dump(each)}" for each in objects]
     return ",".join(lines) + "\n" if lines else ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from prosa.data import Value
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.parts import components, cycles, orphans
@@ -83,7 +84,7 @@ def _folded(text: str, width: int = 96) -> Iterator[str]:
     yield line
 
 
-def _compared_object(each: Compared) -> dict[str, Any]:
+def _compared_object(each: Compared) -> dict[str, Value]:
     documents = [
         {**node_object(node), "passage": _passage_object(passage)}
         for node, passage in ((each.pair.one, each.one), (each.pair.other, each.other))
@@ -92,7 +93,7 @@ def _compared_object(each: Compared) -> dict[str, Any]:
     return {"documents": documents, "description": each.description, "edges": edges}
 
 
-def _passage_object(passage: Passage | None) -> dict[str, Any] | None:
+def _passage_object(passage: Passage | None) -> dict[str, Value] | None:
     return {"line": passage.line, "heading": passage.heading, "text": passage.text} if passage else None
 
 
@@ -103,7 +104,7 @@ def _orphans_text(graph: Graph) -> Iterator[str]:
         yield from table(("document", ""), [(graph.by_id[each].path, graph.by_id[each].title) for each in found])
 
 
-def _orphans(graph: Graph) -> list[dict[str, Any]]:
+def _orphans(graph: Graph) -> list[dict[str, Value]]:
     return [node_object(graph.by_id[each]) for each in orphans(graph)]
 
 
@@ -118,7 +119,7 @@ def _cycles_text(graph: Graph) -> Iterator[str]:
         yield f"  {safe(graph.by_id[cycle[0]].path)}"
 
 
-def _cycles(graph: Graph) -> list[dict[str, Any]]:
+def _cycles(graph: Graph) -> list[dict[str, Value]]:
     return [
         {"nodes": list(cycle), "edges": [edge_object(edge) for edge in _steps(graph, cycle)]} for cycle in cycles(graph)
     ]
@@ -142,7 +143,7 @@ def _components_text(graph: Graph) -> Iterator[str]:
         yield f"{plural(len(single), 'document')} without any connection"
 
 
-def _components(graph: Graph) -> list[dict[str, Any]]:
+def _components(graph: Graph) -> list[dict[str, Value]]:
     return [{"size": len(part), "nodes": list(part)} for part in components(graph)]
 
 
@@ -152,7 +153,7 @@ def _rank_text(graph: Graph) -> Iterator[str]:
         yield from table(("rank", "in", "document", ""), rows)
 
 
-def _rank(graph: Graph) -> list[dict[str, Any]]:
+def _rank(graph: Graph) -> list[dict[str, Value]]:
     return [{**node_object(node), "rank": round(value, 6), "in": into} for node, value, into in _ranked(graph)]
 
 
@@ -172,7 +173,7 @@ def _unresolved_text(graph: Graph) -> Iterator[str]:
         yield from table(("at", "target", "written as", ""), rows)
 
 
-def _unresolved(graph: Graph) -> list[dict[str, Any]]:
+def _unresolved(graph: Graph) -> list[dict[str, Value]]:
     return [edge_object(edge) for edge in graph.missing]
 
 

@@ -7,8 +7,8 @@ the site that answers; the form only helps.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.schema import Schema
 from prosa.site.contract import Contract
@@ -18,10 +18,10 @@ MAX_CHOICES = 200
 _SCALARS = ("string", "number", "integer", "boolean")
 _DATE = r"\d{4}-\d{2}-\d{2}"
 
-Field = dict[str, Any]
+Field = dict[str, Value]
 
 
-def fields_of(contract: Contract, example: Mapping[str, Any], prefix: str) -> list[Field]:
+def fields_of(contract: Contract, example: Mapping[str, Value], prefix: str) -> list[Field]:
     """The fields in the order path, query, body; ``prefix`` begins their ids."""
     made = [_field("path", name, {}, True, _part(example, "path").get(name)) for name in contract.path_names]
     given = _part(example, "query")
@@ -33,12 +33,12 @@ def fields_of(contract: Contract, example: Mapping[str, Any], prefix: str) -> li
     return [{**each, "id": f"{prefix}:{number}"} for number, each in enumerate(made[:MAX_FIELDS], 1)]
 
 
-def _part(example: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _part(example: Mapping[str, Value], name: str) -> Mapping[str, Value]:
     part = example.get(name)
     return part if isinstance(part, Mapping) else {}
 
 
-def _body_fields(contract: Contract, example: Any) -> list[Field]:
+def _body_fields(contract: Contract, example: Value) -> list[Field]:
     if not contract.media_type or not contract.changes_state:
         return []
     schema = contract.body_schema.raw if contract.body_schema else None
@@ -64,7 +64,7 @@ def _body_fields(contract: Contract, example: Any) -> list[Field]:
     return [_field("body", name, each, name in names, given.get(name)) for name, each in properties.items()]
 
 
-def flat_properties(schema: Any) -> Mapping[str, Mapping[str, Any]] | None:
+def flat_properties(schema: Value) -> Mapping[str, Mapping[str, Value]] | None:
     """The properties of an object that holds nothing but single values; None for any other schema."""
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping) or not 0 < len(properties) <= MAX_FIELDS:
@@ -75,23 +75,23 @@ def flat_properties(schema: Any) -> Mapping[str, Mapping[str, Any]] | None:
     return {str(name): each for name, each in properties.items()} if flat else None
 
 
-def _type(schema: Mapping[str, Any]) -> str:
+def _type(schema: Mapping[str, Value]) -> str:
     found = schema.get("type", "")
     if isinstance(found, list | tuple):
         found = next((each for each in found if each != "null"), "")
     return found if isinstance(found, str) else ""
 
 
-def _choices(schema: Mapping[str, Any]) -> list[Any]:
+def _choices(schema: Mapping[str, Value]) -> list[Value]:
     found = schema.get("enum")
     return [each for each in found if _is_scalar(each)][:MAX_CHOICES] if isinstance(found, list | tuple) else []
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: Value) -> bool:
     return isinstance(value, str | int | float | bool)
 
 
-def _field(place: str, name: str, schema: Mapping[str, Any], required: bool, example: Any) -> Field:
+def _field(place: str, name: str, schema: Mapping[str, Value], required: bool, example: Value) -> Field:
     kind, items = _type(schema), schema.get("items")
     value = example if example is not None else schema.get("default")
     many = kind == "array" and isinstance(items, Mapping)
@@ -116,7 +116,7 @@ def _field(place: str, name: str, schema: Mapping[str, Any], required: bool, exa
 
 
 def _made(
-    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Any = "", **more: Any
+    place: str, name: str, typed: str, required: bool, value: str, *, kind: str, about: Value = "", **more: Value
 ) -> Field:
     plain: Field = {
         "label": name,
@@ -143,27 +143,27 @@ def _made(
     }
 
 
-def _choice(place: str, value: Any) -> str:
+def _choice(place: str, value: Value) -> str:
     return dump(value) if place == "body" else _text(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else dump(value)
 
 
-def _number(value: Any) -> str:
+def _number(value: Value) -> str:
     return dump(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
-def sample(schema: Schema | None) -> Any:
+def sample(schema: Schema | None) -> Value:
     """A body that shows the shape of a schema: its defaults and choices, else the names of types."""
     properties = flat_properties(schema.raw if schema else None)
     return {name: _sample(each) for name, each in properties.items()} if properties else {}
 
 
-def _sample(schema: Mapping[str, Any]) -> Any:
+def _sample(schema: Mapping[str, Value]) -> Value:
     if "default" in schema:
         return schema["default"]
     choices = _choices(schema)

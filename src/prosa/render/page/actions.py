@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qsl, quote, urljoin, urlsplit
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.page.action_fields import Field, fields_of, sample
 from prosa.render.page.model import Page
@@ -25,12 +25,12 @@ _NOWHERE = "https://site.invalid"
 _SITE = "https://SITE"
 
 
-def action_parts(page: Page) -> list[dict[str, Any]]:
+def action_parts(page: Page) -> list[dict[str, Value]]:
     """The actions, in order."""
     return [_part(page, action, number) for number, action in enumerate(page.view.actions[:MAX_ACTIONS], 1)]
 
 
-def _part(page: Page, action: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _part(page: Page, action: Mapping[str, Value], number: int) -> dict[str, Value]:
     name = _text(action.get("id"))
     shown = {
         "key": f"action:{number}",
@@ -64,8 +64,8 @@ def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _form(
-    page: Page, contract: Contract, where: str, pairs: list[tuple[str, str]], example: Mapping[str, Any], number: int
-) -> dict[str, Any]:
+    page: Page, contract: Contract, where: str, pairs: list[tuple[str, str]], example: Mapping[str, Value], number: int
+) -> dict[str, Value]:
     auth, declared = contract.auth, set(contract.parameters)
     pairs = [pair for pair in pairs if pair[0] not in declared]
     plain = not contract.changes_state and not contract.path_names and not any("{" in value for _, value in pairs)
@@ -105,7 +105,7 @@ def _is_program(page: Page, where: str) -> bool:
     return page.view.dialect == "markdownlang" and where == in_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
 
 
-def _example(action: Mapping[str, Any]) -> Mapping[str, Any]:
+def _example(action: Mapping[str, Value]) -> Mapping[str, Value]:
     """The request of the first example, `{query, path, body}`."""
     examples = action.get("examples")
     first = examples[0] if isinstance(examples, list | tuple) and examples else None
@@ -138,5 +138,5 @@ def _curl(page: Page, contract: Contract, where: str) -> str:
     return shlex.join(words)
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     return value if isinstance(value, str) else "" if value is None else dump(value)

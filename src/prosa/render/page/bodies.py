@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from prosa.data import Value
 from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.markdownlang.model import ProgramModel, SchemaModel
 from prosa.dialects.prapti.model import ChatMessage, ChatModel
@@ -167,7 +168,7 @@ def _schema(title: str, model: SchemaModel) -> Part:
 # In: a parsed document, or a text with the anchors of its headings. Out: parts and, apart, the heading that is a
 # title.
 
-Part: TypeAlias = dict[str, Any]
+Part: TypeAlias = dict[str, Value]
 """A part of an article: its ``kind``, which chooses the template, and what that needs."""
 
 MAX_CONTENTS = 200

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.render.page.assets import asset_url
 from prosa.render.page.model import Frame
 from prosa.render.page.policy import META_POLICY
@@ -12,7 +11,7 @@ from prosa.render.page.urls import in_query
 
 def chrome(
     frame: Frame, title: str, *, lang: str = "en", query: str = "", back: str = "/", scripts: tuple[str, ...] = ()
-) -> dict[str, Any]:
+) -> dict[str, Value]:
     """The values. ``scripts`` are names of scripts that this page needs beside `page.js`; ``back`` is the path, without
     the prefix, to which signing in and out return."""
     names = ("page.js", *scripts)

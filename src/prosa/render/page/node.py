@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
 from prosa.render.page.bodies import Body, body_of
@@ -86,11 +86,11 @@ def _forms(page: Page) -> dict[str, str]:
     return forms
 
 
-def _text(value: Any) -> str:
+def _text(value: Value) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: Any) -> list[str]:
+def _texts(value: Value) -> list[str]:
     return [each for each in value if isinstance(each, str)][:50] if isinstance(value, list | tuple) else []
 
 
@@ -109,7 +109,7 @@ _ELSEWHERE = ("actions", "action")
 """Fields that the page shows in a form of their own."""
 
 
-def properties(fields: Mapping[str, Any], lent: Mapping[str, Any]) -> list[dict[str, Any]]:
+def properties(fields: Mapping[str, Value], lent: Mapping[str, Value]) -> list[dict[str, Value]]:
     """The front matter: ``text``, ``code`` or ``tags`` by ``name``; what is lent says by whom."""
     own = (
         (str(name), value) for name, value in fields.items() if name not in _ELSEWHERE and (not lent or value != lent)
@@ -118,7 +118,7 @@ def properties(fields: Mapping[str, Any], lent: Mapping[str, Any]) -> list[dict[
     return [{"name": _cut(name), **_value(value)} for name, value in islice(shown, MAX_PROPERTIES)]
 
 
-def _value(value: Any) -> dict[str, Any]:
+def _value(value: Value) -> dict[str, Value]:
     if _is_scalar(value):
         return {"text": _cut(_text_of_side(value))}
     if isinstance(value, Sequence) and value and all(map(_is_scalar, value)):
@@ -126,11 +126,11 @@ def _value(value: Any) -> dict[str, Any]:
     return {"code": _cut(dump(value, indent=2))}
 
 
-def _is_scalar(value: Any) -> bool:
+def _is_scalar(value: Value) -> bool:
     return value is None or isinstance(value, str | int | float | bool)
 
 
-def _text_of_side(value: Any) -> str:
+def _text_of_side(value: Value) -> str:
     return value if isinstance(value, str) else dump(value)
 
 
@@ -138,7 +138,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
-def connections(page: Page) -> list[dict[str, Any]]:
+def connections(page: Page) -> list[dict[str, Value]]:
     """Groups of neighbours: typed ones by relation, plain links, what links here."""
     around = page.around
     if around is None:
@@ -160,12 +160,12 @@ def _by_rel(neighbours: Sequence[Neighbour]) -> dict[str, list[Neighbour]]:
     return found
 
 
-def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> dict[str, Any]:
+def _group(frame: Frame, name: str, neighbours: Sequence[Neighbour], *, typed: bool = False) -> dict[str, Value]:
     rows = [_row(frame, each) for each in neighbours[:MAX_NEIGHBOURS]]
     return {"name": _cut(name), "typed": typed, "rows": rows, "more": len(neighbours) - len(rows)}
 
 
-def _bound(groups: list[dict[str, Any]]) -> None:
+def _bound(groups: list[dict[str, Value]]) -> None:
     """The limit over all relations together."""
     left = MAX_NEIGHBOURS
     for group in groups:
@@ -175,7 +175,7 @@ def _bound(groups: list[dict[str, Any]]) -> None:
         left -= len(kept)
 
 
-def _row(frame: Frame, each: Neighbour) -> dict[str, Any]:
+def _row(frame: Frame, each: Neighbour) -> dict[str, Value]:
     url = site_url(frame, each.url)
     return {
         "title": _cut(each.title or each.url),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.page.state import State
 from prosa.site.wikilinks import Wiki, WikiHref, name_of, size_of
 
@@ -42,13 +42,13 @@ def has_wikilink(text: str, wiki: WikiHref) -> bool:
     return "[[" in text and any(wiki(match[1]).kind != "text" for match in _WIKILINK.finditer(text))
 
 
-def wikilink(state: State, told: Any, label: str) -> str:
+def wikilink(state: State, told: Value, label: str) -> str:
     """A wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
     written, own = _parts(told)
     return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
 
 
-def embed(state: State, told: Any, label: str) -> str:
+def embed(state: State, told: Value, label: str) -> str:
     """An embed: a picture, a quoted document, else a link."""
     written, own = _parts(told)
     found = state.wiki(written)
@@ -67,7 +67,7 @@ def embed(state: State, told: Any, label: str) -> str:
     return f"!{shown}" if found.kind == "text" else shown
 
 
-def _parts(told: Any) -> tuple[str, bool]:
+def _parts(told: Value) -> tuple[str, bool]:
     """What stands between the brackets without a label, and whether there is one. In a table the bar is `\\|`."""
     own = told["link_type"]["WikiLink"]["has_pothole"]
     written = told["dest_url"]

@@ -6,8 +6,7 @@ nothing to a reader.
 
 from __future__ import annotations
 
-from typing import Any
-
+from prosa.data import Value
 from prosa.dialects.magi.model import Script
 from prosa.render.page.model import Page
 from prosa.render.page.urls import in_query, site_url
@@ -21,7 +20,7 @@ def is_interactive(script: Script) -> bool:
     return script.interactive_type in INTERACTIVE
 
 
-def script_part(page: Page, script: Script) -> dict[str, Any]:
+def script_part(page: Page, script: Script) -> dict[str, Value]:
     """The part of the page that stands for a script. ``state`` is `ready`, `sign-in` or `off`."""
     frame, kind = page.frame, script.interactive_type or "button"
     return {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import unquote
 
+from prosa.data import Value
 from prosa.render.page.chrome import chrome
 from prosa.render.page.model import Found, Frame, SearchPage
 from prosa.render.page.templates import render
@@ -33,7 +33,7 @@ def hits_fragment(found: SearchPage) -> str:
     return render("hits.html", {**values, "everything": everything, "more": len(found.hits) > MAX_TYPED})
 
 
-def _values(found: SearchPage, most: int) -> dict[str, Any]:
+def _values(found: SearchPage, most: int) -> dict[str, Value]:
     return {
         "query": found.query,
         "asked": bool(found.query.strip()),
@@ -44,7 +44,7 @@ def _values(found: SearchPage, most: int) -> dict[str, Any]:
     }
 
 
-def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Any]]:
+def _hits(frame: Frame, hits: Sequence[Found]) -> list[dict[str, Value]]:
     """The hits; where several pages have one title, as notes in the folders of languages do, each says which it is."""
     pages: dict[str, set[str]] = defaultdict(set)
     for hit in hits:
@@ -56,7 +56,7 @@ def _page(hit: Found) -> str:
     return unquote(hit.url.partition("#")[0])
 
 
-def _hit(frame: Frame, hit: Found) -> dict[str, Any]:
+def _hit(frame: Frame, hit: Found) -> dict[str, Value]:
     heading = "" if hit.heading == hit.title else hit.heading.removeprefix(f"{hit.title} › ")
     return {"title": hit.title, "url": site_url(frame, hit.url), "heading": heading, "pieces": marked(hit)}
 

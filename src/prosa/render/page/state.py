@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from prosa.data import Value
 from prosa.dialects.magi.model import Script
 from prosa.render.page.model import Href
 from prosa.site.wikilinks import WikiHref, as_written
@@ -120,7 +121,7 @@ class State:
     below: list[list[str]] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
     waiting: list[Piece] = field(default_factory=list)
-    opened: list[Any] = field(default_factory=list)
+    opened: list[Value] = field(default_factory=list)
     depth: int = 0
     fences: int = 0
     defined: int = 0

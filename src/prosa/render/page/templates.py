@@ -49,7 +49,7 @@ def _environment() -> Environment:
     )
 
 
-def _escaped(value: Any) -> Any:
+def _escaped(value: object) -> object:
     """Every value of a template passes here, so that paths keep their slashes and None prints nothing."""
     if value is None:
         return ""

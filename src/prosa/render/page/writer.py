@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from html import escape, unescape
-from typing import Any
 
 import pyromark
 
+from prosa.data import Value
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
 from prosa.render.page import obsidian
@@ -63,7 +63,7 @@ def write(
     key = key_of(text)
     state = State(key, embed, link, unseen or Unseen(), iter(anchors), scope, wiki, quote, vault, blocks, quoted)
     options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
-    events: Iterator[Any] = pyromark.events(text, options=options)
+    events: Iterator[Value] = pyromark.events(text, options=options)
     for event in events:
         if type(event) is str:
             state.out.append(_BREAKS.get(event, ""))
@@ -80,7 +80,7 @@ def key_of(text: str) -> str:
     return f"k{sha256(encodable(text).encode()).hexdigest()[:24]}/"  # with a slash it is no scheme of a URL
 
 
-def _take(state: State, kind: str, value: Any) -> None:
+def _take(state: State, kind: str, value: Value) -> None:
     """One event: text, the start or the end of something, or what stands for itself."""
     if kind == "Text":
         state.out.append(obsidian.marked(escape(value, quote=False)) if state.vault else escape(value, quote=False))
@@ -95,12 +95,12 @@ def _take(state: State, kind: str, value: Any) -> None:
         _LEAF[kind](state, value)
 
 
-def _paragraph(state: State, _: str, __: Any) -> None:
+def _paragraph(state: State, _: str, __: Value) -> None:
     state.paragraph, state.split = len(state.out), False
     state.out.append("<p>")
 
 
-def _end_paragraph(state: State, _: str, __: Any) -> None:
+def _end_paragraph(state: State, _: str, __: Value) -> None:
     obsidian.name_block(state)
     state.out.append("</p>\n")
     if state.split:
@@ -108,22 +108,22 @@ def _end_paragraph(state: State, _: str, __: Any) -> None:
     state.paragraph = -1
 
 
-def _phrase(state: State, name: str, _: Any) -> None:
+def _phrase(state: State, name: str, _: Value) -> None:
     state.phrase += 1
     state.out.append(f"<{_SIMPLE[name]}>")
 
 
-def _end_phrase(state: State, name: str, _: Any) -> None:
+def _end_phrase(state: State, name: str, _: Value) -> None:
     state.phrase -= 1
     state.out.append(f"</{_SIMPLE[name]}>")
 
 
-def _end_item(state: State, _: str, __: Any) -> None:
+def _end_item(state: State, _: str, __: Value) -> None:
     obsidian.name_block(state)
     state.out.append("</li>\n")
 
 
-def _enter(state: State, name: str, told: Any) -> None:
+def _enter(state: State, name: str, told: Value) -> None:
     """A block around others."""
     obsidian.name_block(state)
     state.depth += 1
@@ -141,7 +141,7 @@ def _enter(state: State, name: str, told: Any) -> None:
         state.push()
 
 
-def _leave(state: State, name: str, _: Any) -> None:
+def _leave(state: State, name: str, _: Value) -> None:
     state.depth -= 1
     told = state.opened.pop()
     if state.depth >= MAX_DEPTH and name in ("BlockQuote", "List"):
@@ -162,7 +162,7 @@ def _leave(state: State, name: str, _: Any) -> None:
         state.flush()
 
 
-def _heading(state: State, _: str, told: Any) -> None:
+def _heading(state: State, _: str, told: Value) -> None:
     first = not state.headed and not state.depth and not state.pieces and not "".join(state.out).strip()
     state.headed = True
     state.opened.append((told["level"][1], next(state.anchors, ""), first))
@@ -170,7 +170,7 @@ def _heading(state: State, _: str, told: Any) -> None:
     state.push()
 
 
-def _end_heading(state: State, _: str, __: Any) -> None:
+def _end_heading(state: State, _: str, __: Value) -> None:
     level, anchor, first = state.opened.pop()
     state.phrase -= 1
     text, key = state.pop(), state.key
@@ -187,7 +187,7 @@ def _end_heading(state: State, _: str, __: Any) -> None:
         state.titled = True
 
 
-def _code(state: State, _: str, told: Any) -> None:
+def _code(state: State, _: str, told: Value) -> None:
     fenced = isinstance(told, dict)
     info = told["Fenced"].split(maxsplit=1)[:1] if fenced else []
     held = fenced and state.fences in state.unseen.held
@@ -202,7 +202,7 @@ def _code(state: State, _: str, told: Any) -> None:
     state.fences += fenced
 
 
-def _end_code(state: State, _: str, __: Any) -> None:
+def _end_code(state: State, _: str, __: Value) -> None:
     if state.opened.pop():
         state.pop()
         if not state.depth:
@@ -211,7 +211,7 @@ def _end_code(state: State, _: str, __: Any) -> None:
         state.out.append("</code></pre>\n")
 
 
-def _link(state: State, _: str, told: Any) -> None:
+def _link(state: State, _: str, told: Value) -> None:
     is_wiki = isinstance(told["link_type"], dict)
     state.opened.append(told if is_wiki else None)
     state.links += 1
@@ -223,7 +223,7 @@ def _link(state: State, _: str, told: Any) -> None:
     state.out.append(f'<a href="{escape(target)}"{title}>')
 
 
-def _end_link(state: State, _: str, __: Any) -> None:
+def _end_link(state: State, _: str, __: Value) -> None:
     state.links -= 1
     told = state.opened.pop()
     if told is None:
@@ -233,13 +233,13 @@ def _end_link(state: State, _: str, __: Any) -> None:
         state.out.append(obsidian.wikilink(state, told, label))
 
 
-def _image(state: State, _: str, told: Any) -> None:
+def _image(state: State, _: str, told: Value) -> None:
     state.opened.append(told)
     state.phrase += 1
     state.push()
 
 
-def _end_image(state: State, _: str, __: Any) -> None:
+def _end_image(state: State, _: str, __: Value) -> None:
     state.phrase -= 1
     told = state.opened.pop()
     inside = state.pop()
@@ -258,26 +258,26 @@ def _end_image(state: State, _: str, __: Any) -> None:
         state.out.append(f'<a class="{state.key}picture" href="{escape(told["dest_url"])}"{title}>image: {alt}</a>')
 
 
-def _html_block(state: State, _: str, __: Any) -> None:
+def _html_block(state: State, _: str, __: Value) -> None:
     state.push()
 
 
-def _end_html_block(state: State, _: str, __: Any) -> None:
+def _end_html_block(state: State, _: str, __: Value) -> None:
     text = state.pop()
     state.out.append(state.raw.read(text))
 
 
-def _row(state: State, name: str, _: Any) -> None:
+def _row(state: State, name: str, _: Value) -> None:
     state.in_head = name == "TableHead"
     state.cell = 0
     state.out.append("<thead><tr>" if state.in_head else "<tr>")
 
 
-def _end_row(state: State, name: str, _: Any) -> None:
+def _end_row(state: State, name: str, _: Value) -> None:
     state.out.append("</tr></thead><tbody>\n" if name == "TableHead" else "</tr>\n")
 
 
-def _cell(state: State, _: str, __: Any) -> None:
+def _cell(state: State, _: str, __: Value) -> None:
     columns = state.opened[-1]
     align = _ALIGN.get(columns[state.cell], "") if state.cell < len(columns) else ""
     state.cell += 1
@@ -285,7 +285,7 @@ def _cell(state: State, _: str, __: Any) -> None:
     state.out.append(f"<{'th' if state.in_head else 'td'}{align}>")
 
 
-def _end_cell(state: State, _: str, __: Any) -> None:
+def _end_cell(state: State, _: str, __: Value) -> None:
     state.phrase -= 1
     state.out.append("</th>" if state.in_head else "</td>")
 
@@ -325,11 +325,11 @@ def _number(item: tuple[int, str]) -> int:
     return item[0]
 
 
-def _start(tag: str) -> Callable[[State, str, Any], None]:
+def _start(tag: str) -> Callable[[State, str, Value], None]:
     return lambda state, _, __: state.out.append(tag)
 
 
-_START: dict[str, Callable[[State, str, Any], None]] = {
+_START: dict[str, Callable[[State, str, Value], None]] = {
     **dict.fromkeys(_BLOCKS, _enter),
     **dict.fromkeys(("TableHead", "TableRow"), _row),
     "Heading": _heading,
@@ -342,7 +342,7 @@ _START: dict[str, Callable[[State, str, Any], None]] = {
     "Paragraph": _paragraph,
     **dict.fromkeys(_PHRASES, _phrase),
 }
-_END: dict[str, Callable[[State, str, Any], None]] = {
+_END: dict[str, Callable[[State, str, Value], None]] = {
     **dict.fromkeys(_BLOCKS, _leave),
     **dict.fromkeys(("TableHead", "TableRow"), _end_row),
     "Heading": _end_heading,
@@ -355,7 +355,7 @@ _END: dict[str, Callable[[State, str, Any], None]] = {
     "Paragraph": _end_paragraph,
     **dict.fromkeys(_PHRASES, _end_phrase),
 }
-_LEAF: dict[str, Callable[[State, Any], None]] = {
+_LEAF: dict[str, Callable[[State, Value], None]] = {
     "Code": lambda state, text: state.out.append(f"<code>{escape(text, quote=False)}</code>"),
     "Html": lambda state, text: state.out.append(text),
     "InlineHtml": lambda state, text: state.out.append(state.raw.read(text)),

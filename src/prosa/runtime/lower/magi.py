@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.magi.fields import OUTPUT_FORMATS
 from prosa.dialects.magi.model import Script
 from prosa.runtime.limits import Limits
@@ -37,7 +37,7 @@ class Granted:
     """What the user chose for a script: the model, parameters as sent, limits, and whether it may run Python."""
 
     model_name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     python: bool = False
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel
 from prosa.dialects.markdownlang.names import server_prefix
@@ -23,7 +23,7 @@ from prosa.template import Template
 RAISABLE = frozenset({"iterations", "python_timeout", "python_memory"})
 """The limits that front matter may raise, to their ceilings; it may only lower the others (X9)."""
 
-ANYTHING: Mapping[str, Any] = {}
+ANYTHING: Mapping[str, Value] = {}
 """The schema of an input or output that a program does not declare (LA2)."""
 
 
@@ -33,7 +33,7 @@ def lower(
     default_model: str,
     model: str | None = None,
     base: Limits | None = None,
-    chosen: Mapping[str, Any] | None = None,
+    chosen: Mapping[str, Value] | None = None,
 ) -> Program:
     """The root program of a closure, each imported program lowered once.
 
@@ -94,13 +94,13 @@ def _preferred(model: ProgramModel) -> str:
     return PREFERRED_PYTHON if named.built_in else f"the tools that begin with `{server_prefix(named.name)}`"
 
 
-def _schema(model: SchemaModel | None) -> Mapping[str, Any] | bool:
+def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:
     if model is None or not isinstance(model.value, dict | bool):
         return ANYTHING
     return model.value
 
 
-def _asked(model: LimitsModel, base: Limits) -> dict[str, Any]:
+def _asked(model: LimitsModel, base: Limits) -> dict[str, Value]:
     """What front matter asks for; of limits without a ceiling of their own never more than the user set."""
     asked = {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
     return {name: value if name in RAISABLE else min(value, getattr(base, name)) for name, value in asked.items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
@@ -45,7 +44,7 @@ class Turn:
     prompt: str = ""
     model_name: str | None = None
     provider: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Value] = field(default_factory=dict)
     n: int = 1
     stream: bool = True
 

@@ -7,8 +7,8 @@ All of them look at the sample of nodes that was asked in every form.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.jsonpath import Parts
 from prosa.site.pages import value_at
@@ -65,7 +65,7 @@ def json_agrees(evidence: Evidence) -> Outcome:
     return _each(evidence, "json", look, only=lambda page: _has_object(page.answer("json")))
 
 
-def _difference(node: NodeSeen, value: dict[str, Any]) -> str | None:
+def _difference(node: NodeSeen, value: dict[str, Value]) -> str | None:
     inner = next((value[key] for key in _META if isinstance(value.get(key), dict)), value)
     fields = value if "id" in value or "title" in value else inner
     for name, text in (("id", node.model.id), ("type", node.model.type), ("title", node.model.title)):
@@ -249,12 +249,12 @@ def listing_envelope(evidence: Evidence) -> Outcome:
     return judged(wrong, len(listings), "listing", "listings without required input")
 
 
-def _calls(evidence: Evidence) -> Any:
+def _calls(evidence: Evidence) -> Value:
     assert evidence.site is not None
     return evidence.site.calls
 
 
-def _lacks(value: Any) -> str:
+def _lacks(value: Value) -> str:
     """What is missing from the envelope. The last page may leave `links.next` out."""
     if not isinstance(value, dict):
         return "is no JSON object"
@@ -264,7 +264,7 @@ def _lacks(value: Any) -> str:
     return f"has no `{'`, no `'.join(names)}`" if names else ""
 
 
-def _is_there(parts: Parts, value: Any) -> bool:
+def _is_there(parts: Parts, value: Value) -> bool:
     inner = value_at(parts[:-1], value)
     return isinstance(inner, dict) and parts[-1] in inner
 

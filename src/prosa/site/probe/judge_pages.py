@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.fields import shown
 from prosa.site.probe.evidence import Evidence, Kind, Mark, NodeSeen, PageSeen, SiteSeen
 from prosa.site.probe.finding import Outcome, judged
@@ -124,7 +124,7 @@ def _nodes_index(evidence: Evidence, site: SiteSeen) -> Iterator[Mark]:
         yield Mark(reply.url, f"no node that was found has the id `{shown(name)}`")
 
 
-def _differences(node: NodeSeen, entry: dict[str, Any], site: SiteSeen, at: str) -> Iterator[Mark]:
+def _differences(node: NodeSeen, entry: dict[str, Value], site: SiteSeen, at: str) -> Iterator[Mark]:
     for key, own in (("type", node.model.type), ("title", node.model.title)):
         if own is not None and key in entry and entry[key] != own.text:
             said = shown(str(entry[key]))

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.fields import shown
 from prosa.site.body import is_json
 
@@ -62,7 +61,7 @@ class Reply:
         return self.is_success and is_json(self.media_type)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Value:
         """The JSON value; None where it is none."""
         try:
             return parse_json(self.text or "") if is_json(self.media_type) else None

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.dialects.mdh.url import md_url
 from prosa.dialects.table import MARKDOWNLANG
 
@@ -27,7 +28,7 @@ MAX_TITLE = 200
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Any], ...]:
+def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Value], ...]:
     """The action of the document at ``path``. ``prefix`` is the path that the site lives under.
 
     Its id is made of the path, as `tools.greet.run`, so that it stays the same whatever else is on the site.
@@ -60,19 +61,19 @@ def action_id(path: str) -> str:
     return ".".join((*parts, "run")) + ("" if same else f"-{sha256(path.encode('utf-8', 'replace')).hexdigest()[:6]}")
 
 
-def input_schema(model: ProgramModel) -> dict[str, Any]:
+def input_schema(model: ProgramModel) -> dict[str, Value]:
     """What the body of the action must be. A program that declares no input takes any object."""
     value = model.input.value if model.input is not None else None
     return dict(value) if isinstance(value, dict) and value else {"type": "object"}
 
 
-def output_schema(model: ProgramModel) -> dict[str, Any] | bool:
+def output_schema(model: ProgramModel) -> dict[str, Value] | bool:
     """What the answer of the action is."""
     value = model.output.value if model.output is not None else None
     return value if isinstance(value, dict | bool) else {}
 
 
-def _examples(schema: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _examples(schema: Mapping[str, Value]) -> list[dict[str, Value]]:
     """The examples that the author gave for the input."""
     found = schema.get("examples")
     return [{"request": {"body": each}} for each in found] if isinstance(found, list) else []

@@ -5,10 +5,10 @@ the fields of a form; or `Refused` with 400, 408, 413 or 415.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 from urllib.parse import parse_qsl
 
-from prosa.web.answer import Scope, header_of
+from prosa.data import Value
+from prosa.web.answer import Receive, Scope, header_of
 from prosa.web.run.problem import ClientGone, Refused
 
 MAX_BODY = 1024 * 1024
@@ -24,7 +24,7 @@ FORM = "application/x-www-form-urlencoded"
 JSON = "application/json"
 
 
-async def read_body(scope: Scope, receive: Any, limit: int = MAX_BODY) -> bytes:
+async def read_body(scope: Scope, receive: Receive, limit: int = MAX_BODY) -> bytes:
     """The whole body, of at most ``limit`` bytes. Raises `Refused`, and `ClientGone`."""
     length = header_of(scope, b"content-length")
     if length.isdigit() and int(length[:12]) > limit:
@@ -36,7 +36,7 @@ async def read_body(scope: Scope, receive: Any, limit: int = MAX_BODY) -> bytes:
         raise Refused(408, f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
 
 
-async def _read(receive: Any, limit: int) -> bytes:
+async def _read(receive: Receive, limit: int) -> bytes:
     parts = bytearray()
     while True:
         message = await receive()
@@ -58,7 +58,7 @@ def media_type_of(scope: Scope) -> str:
     return header_of(scope, b"content-type").partition(";")[0].strip().lower()
 
 
-def json_body(scope: Scope, body: bytes) -> Any:
+def json_body(scope: Scope, body: bytes) -> Value:
     """The value of a JSON body; an empty body is an empty object. Raises `Refused`."""
     kind = media_type_of(scope)
     if kind != JSON and not (kind.startswith("application/") and kind.endswith("+json")) and (body or kind):
@@ -91,7 +91,7 @@ def form_fields(scope: Scope, body: bytes) -> dict[str, str]:
     return dict(pairs)
 
 
-def _texts(value: Any) -> dict[str, str]:
+def _texts(value: Value) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise Refused(400, "The body must be an object of texts.")
     return value

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from prosa.data import Value
 from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArrived
-from prosa.web.answer import NEVER, answer
+from prosa.web.answer import NEVER, Receive, Send, answer
 from prosa.web.run.problem import GONE
 from prosa.web.run.waiting import broken_off, gone
 
@@ -27,7 +28,7 @@ MAX_TEXT = 1024 * 1024
 SEND_SECONDS = 60.0
 """How long a client may not read what it is sent."""
 
-Last: TypeAlias = Callable[[], tuple[str, dict[str, Any]]]
+Last: TypeAlias = Callable[[], tuple[str, dict[str, Value]]]
 
 
 @dataclass(slots=True)
@@ -66,12 +67,12 @@ class Live:
         return found[:-1]  # the last one only ended the loop
 
 
-def written(name: str, data: dict[str, Any]) -> bytes:
+def written(name: str, data: dict[str, Value]) -> bytes:
     """One event. JSON in ASCII has no line end inside, whatever is in it."""
     return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode("ascii")
 
 
-async def streamed(receive: Any, send: Any, task: asyncio.Task[Any], live: Live, last: Last) -> int:
+async def streamed(receive: Receive, send: Send, task: asyncio.Task[Any], live: Live, last: Last) -> int:
     """Sends a run until its end; ``last`` gives the last event once ``task`` has ended. Gives the status."""
     watching = asyncio.create_task(gone(receive))
     for each in (task, watching):
@@ -104,13 +105,13 @@ async def _news(live: Live) -> bytes:
     return b"".join(live.take())
 
 
-async def _started(send: Any) -> None:
+async def _started(send: Send) -> None:
     head = answer(b"", f"{EVENTS}; charset=utf-8", cache=NEVER, headers=[("x-accel-buffering", "no")])
     headers = [each for each in head.headers if each[0] != b"content-length"]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
-async def _sent(send: Callable[[dict[str, Any]], Awaitable[None]], body: bytes, *, more: bool = True) -> None:
+async def _sent(send: Callable[[dict[str, Value]], Awaitable[None]], body: bytes, *, more: bool = True) -> None:
     """Raises `TimeoutError` for a client that does not read."""
     if body or not more:
         async with asyncio.timeout(SEND_SECONDS):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.app.run.jobs import Job
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
-from prosa.web.answer import NEVER, Answer, Scope, answer, send_answer
+from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.actions import RUN
 from prosa.web.run.admission import (
     csrf_of,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from prosa.web.run.runner import Runner
 
 
-async def run_program_action(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+async def run_program_action(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
     """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
     try:
         found = await _answered(scope, receive, web)
@@ -49,7 +50,7 @@ async def run_program_action(scope: Scope, receive: Any, send: Any, web: Web) ->
     return await send_answer(scope, send, found)
 
 
-async def _answered(scope: Scope, receive: Any, web: Web) -> Answer:
+async def _answered(scope: Scope, receive: Receive, web: Web) -> Answer:
     runner = require_runner(web)
     require_method(scope, "POST")
     require_intent(web, require_reader(scope, web), csrf_of(scope))
@@ -71,7 +72,7 @@ async def _answered(scope: Scope, receive: Any, web: Web) -> Answer:
     return await waited(task, receive, stays=bool(key))
 
 
-async def _begun(runner: Runner, web: Web, path: str, given: Any) -> asyncio.Task[Answer]:
+async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.Task[Answer]:
     try:
         program, data = await asyncio.to_thread(_accepted, runner, web, path, given)
         return runner.begin(_outcome(runner, program, data))
@@ -79,7 +80,7 @@ async def _begun(runner: Runner, web: Web, path: str, given: Any) -> asyncio.Tas
         raise refusal(error, runner.root) from None
 
 
-def _accepted(runner: Runner, web: Web, path: str, given: Any) -> tuple[Program, Any]:
+def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
     """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
     model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
     from prosa.app.run.load import ready_program
@@ -112,7 +113,7 @@ def _require_allowed(program: Program, runner: Runner) -> None:
             raise Refused(403, f"`{each.name}` names {what} of its own; this site was started without --allow-servers.")
 
 
-async def _outcome(runner: Runner, program: Program, data: Any) -> Answer:
+async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:
     """Runs it; what goes wrong is an answer too."""
     meter = Meter()
     try:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
@@ -27,7 +27,7 @@ class Result:
     """What the script at ``address`` gave."""
 
     address: str
-    output: Any
+    output: Value
     form: OutputForm
     seconds: float
     meter: Meter
@@ -55,7 +55,7 @@ class Result:
         return safe_html(self.markdown)
 
     @property
-    def event(self) -> dict[str, Any]:
+    def event(self) -> dict[str, Value]:
         """What the last event says."""
         return {"html": self.html, "seconds": round(self.seconds, 3), "tokens": self.meter.tokens}
 

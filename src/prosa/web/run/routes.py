@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from prosa.web.answer import Scope, send_answer
+from prosa.web.answer import Receive, Scope, Send, send_answer
 from prosa.web.run.problem import Refused
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prosa.web.session import Reader
 
 
-async def run_endpoint(path: str, scope: Scope, receive: Any, send: Any, web: Web, reader: Reader) -> int:
+async def run_endpoint(path: str, scope: Scope, receive: Receive, send: Send, web: Web, reader: Reader) -> int:
     """Answers a request for a path below `/mdh/` that belongs to what runs."""
     del reader  # each endpoint looks itself: a reader is what it depends on
     if path.startswith("/mdh/run/"):

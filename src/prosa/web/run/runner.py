@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import Job, driving
+from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -63,7 +64,7 @@ class Runner:
         if settings.wall_clock is None:
             self.around = replace(self.around, settings=replace(settings, wall_clock=WALL_CLOCK))
 
-    def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Any], ...]:
+    def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
         """The action that the site adds to a program: `SiteOptions.actions`."""
         from prosa.web.run.actions import program_action
 
@@ -88,7 +89,7 @@ class Runner:
         if not task.cancelled():
             task.exception()  # somebody may have stopped waiting for it
 
-    async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Any:
+    async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Value:
         """Runs a job, and gives its output; ``meter`` counts what it takes. Raises `RunError`."""
 
         def metered(provider: Provider) -> Provider:

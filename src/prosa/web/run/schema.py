@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.render.json import dump
-from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer, send_answer
+from prosa.web.answer import PRIVATE, PUBLIC, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.actions import SCHEMA, output_schema
 from prosa.web.run.admission import document_below, require_method
 from prosa.web.run.problem import Refused
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA_TYPE = "application/schema+json"
 
 
-async def show_schema(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
     """The endpoint. Gives the status that was sent."""
     del receive
     try:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice
 from prosa.render.page.model import Crumb
 from prosa.render.page.scripts import is_interactive
@@ -18,7 +19,7 @@ from prosa.render.page.urls import in_query
 from prosa.runtime.errors import RunError
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
-from prosa.web.answer import Answer, Scope, header_of, send_answer
+from prosa.web.answer import Answer, Receive, Scope, Send, header_of, send_answer
 from prosa.web.run.admission import (
     below,
     csrf_of,
@@ -66,7 +67,7 @@ class _Asked:
         return self.job.script.fields.text("interactive-label") or self.job.script.address
 
 
-async def run_script(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+async def run_script(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
     """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
     events = _wants_events(header_of(scope, b"accept"))
     try:
@@ -81,7 +82,7 @@ async def run_script(scope: Scope, receive: Any, send: Any, web: Web) -> int:
     return await send_answer(scope, send, found)
 
 
-async def _asked(scope: Scope, receive: Any, web: Web) -> _Asked:
+async def _asked(scope: Scope, receive: Receive, web: Web) -> _Asked:
     runner = require_runner(web)
     require_method(scope, "POST")
     reader = require_reader(scope, web)
@@ -161,11 +162,11 @@ def _begun(asked: _Asked, listener: Listener | None = None) -> asyncio.Task[Resu
         raise refusal(error, asked.runner.root) from None
 
 
-async def _as_events(receive: Any, send: Any, asked: _Asked) -> int:
+async def _as_events(receive: Receive, send: Send, asked: _Asked) -> int:
     live = Live()
     task = _begun(asked, live)
 
-    def last() -> tuple[str, dict[str, Any]]:
+    def last() -> tuple[str, dict[str, Value]]:
         error = task.exception() if not task.cancelled() else Refused(503, "The server is being stopped.")
         if error is None:
             return "done", task.result().event
@@ -174,7 +175,7 @@ async def _as_events(receive: Any, send: Any, asked: _Asked) -> int:
     return await streamed(receive, send, task, live, last)
 
 
-async def _as_whole(scope: Scope, receive: Any, web: Web, asked: _Asked) -> Answer:
+async def _as_whole(scope: Scope, receive: Receive, web: Web, asked: _Asked) -> Answer:
     result = await waited(_begun(asked), receive)
     if choose(header_of(scope, b"accept")) != "html":
         return result.json()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
-from prosa.web.answer import NEVER, Answer, Scope, answer, send_answer
+from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.guard import client_of
 from prosa.web.run.admission import csrf_of, require_intent, require_method
 from prosa.web.run.body import form_fields, read_body
@@ -32,17 +33,19 @@ _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _SAFE = "/!$&'()*+,;=:@-._~%?#[]"
 
 
-async def sign_in(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
     """The endpoint of the form and of what it sends. Gives the status that was sent."""
     return await _sent(scope, receive, send, web, _signed_in)
 
 
-async def sign_out(scope: Scope, receive: Any, send: Any, web: Web) -> int:
+async def sign_out(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
     """Ends the session of a reader. Gives the status that was sent."""
     return await _sent(scope, receive, send, web, _signed_out)
 
 
-async def _sent(scope: Scope, receive: Any, send: Any, web: Web, work: Any) -> int:
+async def _sent(
+    scope: Scope, receive: Receive, send: Send, web: Web, work: Callable[[Scope, Receive, Web], Awaitable[Answer]]
+) -> int:
     try:
         found = await work(scope, receive, web)
     except Refused as refused:
@@ -53,7 +56,7 @@ async def _sent(scope: Scope, receive: Any, send: Any, web: Web, work: Any) -> i
     return await send_answer(scope, send, found)
 
 
-async def _signed_in(scope: Scope, receive: Any, web: Web) -> Answer:
+async def _signed_in(scope: Scope, receive: Receive, web: Web) -> Answer:
     require_method(scope, "GET", "HEAD", "POST")
     if not web.sessions.token:
         raise Refused(404, "Nobody can sign in here: the site has no token.")
@@ -75,7 +78,7 @@ async def _wrong(scope: Scope, web: Web, back: str, attempts: Attempts, client: 
     return _form(scope, web, back, failed=True)
 
 
-async def _signed_out(scope: Scope, receive: Any, web: Web) -> Answer:
+async def _signed_out(scope: Scope, receive: Receive, web: Web) -> Answer:
     require_method(scope, "POST")
     fields = form_fields(scope, await read_body(scope, receive, MAX_FORM))
     reader = web.sessions.reader(scope)

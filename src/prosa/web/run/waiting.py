@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Any, TypeVar
 
+from prosa.web.answer import Receive
 from prosa.web.run.problem import ClientGone
 
 T = TypeVar("T")
 
 
-async def gone(receive: Any) -> None:
+async def gone(receive: Receive) -> None:
     """Ends when the client has gone away. The body must have been read."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def waited(task: asyncio.Task[T], receive: Any, *, stays: bool = False) -> T:
+async def waited(task: asyncio.Task[T], receive: Receive, *, stays: bool = False) -> T:
     """The result of a run. A client that goes away breaks it off at once; a run that ``stays`` goes on without it, so
     that its answer can be asked for again (H19). Raises `ClientGone`."""
     watching = asyncio.create_task(gone(receive))

@@ -10,8 +10,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.prapti.escape import escaped
 from prosa.dialects.prapti.fields import setting_of, wrong_type
 from prosa.dialects.prapti.headings import wire_names
@@ -29,7 +29,7 @@ class Imported:
     """``settings`` are well-known variables such as the model; ``notes`` say what could not be kept as it was."""
 
     messages: tuple[NewMessage, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Value] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -44,9 +44,9 @@ def chat_text(found: Imported) -> str:
     return "\n\n".join([*blocks, end]) if end else "\n\n".join(blocks) + "\n"
 
 
-def known_settings(data: Mapping[str, Any]) -> dict[str, Any]:
+def known_settings(data: Mapping[str, Value]) -> dict[str, Value]:
     """What of these values a chat has a well-known variable for, of the right type."""
-    found: dict[str, Any] = {}
+    found: dict[str, Value] = {}
     for name, value in data.items():
         setting = setting_of(f"vars.{name}")
         if setting is not None and name not in ("tools", "stream", "provider") and wrong_type(setting, value) is None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from prosa.data import Value
 from prosa.dialects.prapti.exchange.imported import ExchangeProblem, Imported, known_settings, named
 from prosa.dialects.prapti.exchange.openai import as_data, json_of, messages_of
 from prosa.dialects.prapti.write import NewMessage
@@ -20,7 +20,7 @@ _KEYS = {"system": "system", "user": "prompt", "assistant": "response"}
 
 def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
     """The rows as a JSON list with a final line feed. ``model_name`` is what the chat names."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Value]] = []
     system = None
     for part in _parts(messages):
         rows.append(_row(part, model_name, system))
@@ -63,9 +63,9 @@ def _parts(messages: Sequence[NewMessage]) -> Iterator[list[NewMessage]]:
         yield part
 
 
-def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None) -> dict[str, Any]:
+def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None) -> dict[str, Value]:
     texts = {role: [each.content for each in part if each.role == role] for role in _KEYS}
-    row: dict[str, Any] = {
+    row: dict[str, Value] = {
         "model": model_name,
         "prompt": "\n\n".join(texts["user"]),
         "system": "\n\n".join(texts["system"]) or None,
@@ -76,7 +76,7 @@ def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None)
     return row
 
 
-def _messages(number: int, row: dict[str, Any], system: str | None) -> tuple[Sequence[NewMessage], Sequence[str]]:
+def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[Sequence[NewMessage], Sequence[str]]:
     """What a row says."""
     own = row.get("messages")
     if isinstance(own, list):
@@ -90,7 +90,7 @@ def _messages(number: int, row: dict[str, Any], system: str | None) -> tuple[Seq
     return list(_told(row, system)), [f"row {number}: what was attached is left out"] if row.get("attachments") else []
 
 
-def _told(row: dict[str, Any], system: str | None) -> Iterator[NewMessage]:
+def _told(row: dict[str, Value], system: str | None) -> Iterator[NewMessage]:
     """What the three texts of a row say; instructions that stand already are not repeated."""
     for role, key in _KEYS.items():
         text = row.get(key)

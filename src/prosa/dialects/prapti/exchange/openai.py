@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.prapti.built_in import fenced
 from prosa.dialects.prapti.exchange.imported import ExchangeProblem, Imported, known_settings, named
 from prosa.dialects.prapti.write import NewMessage
@@ -43,7 +42,7 @@ def read(text: str) -> Imported:
     return Imported(messages, settings, notes)
 
 
-def json_of(text: str) -> Any:
+def json_of(text: str) -> Value:
     """The JSON value of a text. Raises `ExchangeProblem`."""
     try:
         return parse_json(text.removeprefix("\ufeff"))
@@ -51,7 +50,7 @@ def json_of(text: str) -> Any:
         raise ExchangeProblem(f"not valid JSON: line {error.line}, column {error.column}: {error.message}") from None
 
 
-def messages_of(found: Sequence[Any]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
+def messages_of(found: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[str, ...]]:
     """The messages in a list, and what could not be kept. Raises `ExchangeProblem`."""
     reading = _Reading()
     messages = [made for number, each in enumerate(found, 1) for made in reading.message(number, each)]
@@ -64,7 +63,7 @@ class _Reading:
 
     notes: list[str] = field(default_factory=list)
 
-    def message(self, number: int, data: Any) -> Iterator[NewMessage]:
+    def message(self, number: int, data: Value) -> Iterator[NewMessage]:
         """The message, and a hidden one for calls of tools."""
         role = data.get("role") if isinstance(data, dict) else None
         if not isinstance(role, str):
@@ -84,7 +83,7 @@ class _Reading:
             self._note(number, "calls tools: the calls are kept in a hidden message, which is not sent")
             yield NewMessage("_tools", fenced(json.dumps(data["tool_calls"], ensure_ascii=False, indent=2), "json"))
 
-    def _text(self, number: int, content: Any) -> str:
+    def _text(self, number: int, content: Value) -> str:
         if content is None:
             return ""
         if isinstance(content, str):
@@ -93,7 +92,7 @@ class _Reading:
             raise ExchangeProblem(f"message {number} has a content that is neither text nor a list of parts")
         return "\n\n".join(filter(None, (self._part(number, part) for part in content)))
 
-    def _part(self, number: int, part: Any) -> str:
+    def _part(self, number: int, part: Value) -> str:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind in _TEXTS and isinstance(part.get("text"), str):
             return str(part["text"])
@@ -108,7 +107,7 @@ class _Reading:
         self.notes.append(f"message {number} {what}")
 
 
-def _picture(part: Mapping[str, Any]) -> str | None:
+def _picture(part: Mapping[str, Value]) -> str | None:
     found = part.get("image_url")
     url = found.get("url") if isinstance(found, dict) else found
     return url if isinstance(url, str) else None
