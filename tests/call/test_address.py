@@ -8,7 +8,7 @@ from ipaddress import ip_address
 import pytest
 
 from prosa.adapters.http.address import checked_address, is_public
-from prosa.adapters.http.problems import HttpProblem
+from prosa.site.problems import HttpProblem
 
 PRIVATE = (
     *("127.0.0.1", "127.9.9.9", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"),

@@ -11,9 +11,10 @@ from itertools import count
 
 import pytest
 
-from prosa.adapters.http.exchange import Answer, Bounds, Exchange
-from prosa.adapters.http.problems import HttpProblem
+from prosa.adapters.http.exchange import Bounds, Exchange
 from prosa.adapters.http.transport import MAX_HEAD
+from prosa.site.answer import Answer
+from prosa.site.problems import HttpProblem
 from prosa.site.request import Request
 from tests.call.calling import call
 from tests.call.site import Site

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.console import Console
@@ -28,6 +27,7 @@ from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import TextFiles
+from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.app.check.fix import Change, Fixes

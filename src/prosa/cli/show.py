@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from prosa.adapters.files.walk import Skipped
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
 from prosa.cli.console import Console
@@ -18,6 +17,7 @@ from prosa.cli.skipped import say_skipped
 from prosa.data import Value
 from prosa.rules.engine import Checked, CheckedDocument
 from prosa.source import FileProblem
+from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.dialects.magi.meta import Lent

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from prosa.adapters.files.walk import Skipped
 from prosa.cli.console import Console
+from prosa.source.files import Skipped
 
 MOST_NAMED = 6
 """Kinds of files and names of folders in the one line."""

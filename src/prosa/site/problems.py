@@ -1,8 +1,10 @@
-"""What keeps a request from being made or a walk over pages from going on, in words.
+"""What keeps a request from being made, from being answered, or a walk over pages from going on, in words.
 
     ValueError
     ├── RequestError    an action or an input of which no request can be made; all problems at once
     └── PageProblem     an answer that does not lead to a next page as it should
+    Exception
+    └── HttpProblem     no usable answer came
 
 No message ever holds a credential.
 """
@@ -13,6 +15,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 Where: TypeAlias = Literal["action", "site_root", "input", "path", "query", "body", "token"]
+Again: TypeAlias = Literal["never", "always", "if-repeatable"]
 
 
 class RequestProblem(NamedTuple):
@@ -42,6 +45,20 @@ class RequestError(ValueError):
 
 class PageProblem(ValueError):
     """The next page cannot be asked for (HA17): a cursor seen before, a link to another origin, a value of no use."""
+
+
+class HttpProblem(Exception):
+    """No usable answer. ``hint`` says what to do, where something can be done.
+
+    ``again`` says whether another attempt makes sense: never, always because nothing reached the site, or only for a
+    method that may be sent twice.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, again: Again = "never") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.again = again
 
 
 def refuse(where: Where, name: str, message: str) -> RequestError:

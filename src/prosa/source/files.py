@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -32,6 +33,15 @@ class FileProblem(Exception):
         self.path = path
         self.kind = kind
         self.reason = reason
+
+
+@dataclass(slots=True)
+class Skipped:
+    """What walks passed over though somebody might look for it: ``folders``, and ``files`` that are texts of other
+    kinds. What git ignores is in neither."""
+
+    folders: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
 
 
 class Files(Protocol):

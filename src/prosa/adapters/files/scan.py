@@ -13,10 +13,11 @@ from itertools import islice
 from pathlib import Path
 
 from prosa.adapters.files.read import RootedFiles
-from prosa.adapters.files.walk import Skipped, Walk
+from prosa.adapters.files.walk import Walk
 from prosa.corpus.found import Found, Scan, Stamp
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem
+from prosa.source.files import Skipped
 
 MAX_DOCUMENTS = 1_000_000
 """Documents of one corpus; whoever has more did not mean this folder."""

@@ -19,6 +19,7 @@ from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import real_path
 from prosa.dialects.table import AGENT_FOLDERS
 from prosa.source import FileProblem, Files
+from prosa.source.files import Skipped
 
 MAX_FOLDER_DEPTH = 64
 """Folders inside one another; deeper trees are made, not written."""
@@ -36,15 +37,6 @@ UNWRITTEN_FOLDERS = frozenset(
     (".git", ".hg", ".svn", ".jj", ".obsidian", ".vscode", ".idea", ".vs", ".cache", ".tox", ".nox", ".devcontainer")
 ) | frozenset((".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".husky", ".circleci", ".yarn", ".trash"))
 """Hidden folders in which programs keep things; nobody asks why they are passed over."""
-
-
-@dataclass(slots=True)
-class Skipped:
-    """What walks passed over though somebody might look for it: ``folders``, and ``files`` that are texts of other
-    kinds. What git ignores is in neither."""
-
-    folders: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import socket
 import unicodedata
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-from prosa.adapters.http.problems import HttpProblem
+from prosa.site.problems import HttpProblem
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 

@@ -9,16 +9,17 @@ nothing, or could not be reached, under the same `Idempotency-Key`.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urldefrag, urljoin
 
 from prosa import __version__
 from prosa.adapters.http.address import refused_host
-from prosa.adapters.http.problems import HttpProblem
+from prosa.site.answer import MOVED, Answer
 from prosa.site.origin import Origin, origin_of
+from prosa.site.problems import HttpProblem
 from prosa.site.request import Request
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _AGAIN = frozenset({429, 503})
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST")
 """What OpenSSL says where plain HTTP answers."""
 
-_MOVED = frozenset({301, 302, 303, 307, 308})
 _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """Methods that may be sent twice without a second effect (RFC 9110, section 9.2.2)."""
 
@@ -57,32 +57,6 @@ class Bounds:
     allow_private: bool = False
     named: tuple[str, int] | None = None
     follow: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes.
-
-    ``headers`` are all of them, with names in lower case; one that was sent several times is joined with commas.
-    """
-
-    url: str
-    status: int
-    reason: str
-    media_type: str
-    body: bytes
-    retry_after: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the site did what was asked."""
-        return 200 <= self.status < 300
-
-    @property
-    def moved_to(self) -> str:
-        """Where a redirect that was not followed leads, as written; empty for any other answer."""
-        return self.headers.get("location", "") if self.status in _MOVED else ""
 
 
 class Exchange:
@@ -125,7 +99,7 @@ class Exchange:
     def _follow(self, request: Request, deadline: float) -> Answer:
         for _ in range(MAX_REDIRECTS):
             answer, location = self._once(request, deadline)
-            if answer.status not in _MOVED or not location or not self._bounds.follow:
+            if answer.status not in MOVED or not location or not self._bounds.follow:
                 return answer
             request = redirected(request, answer.status, location)
         raise HttpProblem(f"{request.origin} redirects more than {MAX_REDIRECTS} times")

@@ -14,7 +14,7 @@ import httpcore2
 import httpx2
 
 from prosa.adapters.http.address import checked_address
-from prosa.adapters.http.problems import HttpProblem
+from prosa.site.problems import HttpProblem
 
 DEADLINE = "prosa.deadline"
 """The extension of a request that says when its exchange ends, in the seconds of the clock."""

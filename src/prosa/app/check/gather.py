@@ -15,12 +15,12 @@ from pathlib import Path
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
 from prosa.adapters.files.roots import is_marked, is_project
-from prosa.adapters.files.walk import Skipped, Walk, documents_in
+from prosa.adapters.files.walk import Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
-from prosa.source.files import is_hidden
+from prosa.source.files import Skipped, is_hidden
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

@@ -19,10 +19,11 @@ from prosa.runtime.errors import RunError
 from prosa.site.credential import HIDDEN
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+    from prosa.adapters.http.exchange import Bounds, Exchange
     from prosa.app.client.rights import Declared
     from prosa.app.options import Environment
     from prosa.schema import Schema
+    from prosa.site.answer import Answer
     from prosa.site.contract import Contract
     from prosa.site.origin import Origin
     from prosa.site.request import Request
@@ -59,7 +60,7 @@ class SiteAccess:
         """The answer, whatever its status. Raises `HttpProblem`."""
         from prosa.adapters.http.background import in_background
         from prosa.adapters.http.exchange import Exchange
-        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.problems import HttpProblem
 
         if self.requests >= MAX_REQUESTS:
             raise HttpProblem(f"the run has made its {MAX_REQUESTS} requests to sites, and makes no further one")
@@ -155,8 +156,8 @@ def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
     """The answer after redirects within the site. One to another site is not followed; nor, but where changes may go
     ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL (HA19)."""
     from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-    from prosa.adapters.http.problems import HttpProblem
     from prosa.render.plain import safe
+    from prosa.site.problems import HttpProblem
 
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)

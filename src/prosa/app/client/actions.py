@@ -22,8 +22,8 @@ from prosa.render.plain import safe
 from prosa.runtime.ports import ToolResult
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer
     from prosa.app.client.rights import Declared
+    from prosa.site.answer import Answer
     from prosa.site.offer import Offer
     from prosa.site.origin import Origin
     from prosa.site.request import Request
@@ -80,8 +80,7 @@ class OfferedAction:
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Sends the request; what goes wrong is a result that says so."""
-        from prosa.adapters.http.problems import HttpProblem
-        from prosa.site.problems import RequestError
+        from prosa.site.problems import HttpProblem, RequestError
 
         try:
             result = await self._called(arguments)
@@ -116,7 +115,7 @@ class OfferedAction:
 
     async def _changed(self, request: Request, arguments: Mapping[str, Value]) -> Answer:
         """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
-        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.problems import HttpProblem
 
         mark = self._mark(arguments)
         self.access.keys[mark] = request.headers["Idempotency-Key"]

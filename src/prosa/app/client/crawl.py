@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 
 from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.http.exchange import Bounds
-from prosa.adapters.http.problems import HttpProblem
 from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
 from prosa.app.client.requests import SiteClient, json_of
 from prosa.runtime.errors import RunError
@@ -26,6 +25,7 @@ from prosa.site.follow import index_of, index_urls
 from prosa.site.frontier import Frontier
 from prosa.site.page import NoNode
 from prosa.site.page_link import led, same_site
+from prosa.site.problems import HttpProblem
 from prosa.site.robots import ALL, Robots, read_robots
 from prosa.source import FileProblem
 

@@ -21,8 +21,9 @@ from prosa.site.probe.questions import Ask
 from prosa.site.probe.reply import Reply
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer, Bounds, Exchange
+    from prosa.adapters.http.exchange import Bounds, Exchange
     from prosa.dialects.detect import Hints
+    from prosa.site.answer import Answer
     from prosa.site.probe.report import Report
     from prosa.site.request import Request
     from prosa.source import Files
@@ -123,7 +124,7 @@ class _Asking:
 
     def one(self, ask: Ask) -> Reply:
         """One answer, or why there is none."""
-        from prosa.adapters.http.problems import HttpProblem
+        from prosa.site.problems import HttpProblem
 
         url = ask.exact or f"{self.origin}{quote(ask.path, safe=_PATH_SAFE, errors='replace')}"
         if time.monotonic() > self.deadline or self.held > MAX_HELD:
@@ -163,7 +164,7 @@ def _request(ask: Ask, url: str) -> Request:
 def _followed(exchange: Exchange, request: Request) -> Answer:
     """The answer after redirects within the origin; one that leaves it is itself the answer. Raises `HttpProblem`."""
     from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-    from prosa.adapters.http.problems import HttpProblem
+    from prosa.site.problems import HttpProblem
 
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)

@@ -23,8 +23,8 @@ from prosa.runtime.errors import SiteError, first_error
 from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer
     from prosa.app.client.rights import Declared
+    from prosa.site.answer import Answer
     from prosa.site.node import SiteNode
     from prosa.site.origin import Origin
 
@@ -145,8 +145,8 @@ class LiveSites:
         yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
 
     async def _begun(self, url: str) -> Place:
-        from prosa.adapters.http.problems import HttpProblem
         from prosa.site.address import normal_url
+        from prosa.site.problems import HttpProblem
 
         try:
             goal = normal_url(url)
@@ -202,8 +202,8 @@ class PagesOfSites:
 
     async def visit(self, to: str) -> ToolResult:
         """Goes there."""
-        from prosa.adapters.http.problems import HttpProblem
         from prosa.site.follow import FollowProblem
+        from prosa.site.problems import HttpProblem
 
         async with self._going:
             try:
@@ -256,9 +256,9 @@ class PagesOfSites:
     async def _index(self, origin: Origin) -> dict[str, str]:
         """Where the nodes of a site are, if it has an index (HA1); asked for once."""
         from prosa.adapters.http.background import in_background
-        from prosa.adapters.http.problems import HttpProblem
         from prosa.app.client.requests import json_of
         from prosa.site.follow import INDEX_PATH, index_of
+        from prosa.site.problems import HttpProblem
 
         if origin in self.indexed:
             return self.indexed[origin]
@@ -313,9 +313,9 @@ def _as_it_is(answer: Answer) -> ToolResult:
 
 async def fetched(access: SiteAccess, url: str) -> Answer:
     """The answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
-    from prosa.adapters.http.problems import HttpProblem
     from prosa.site.address import get_request
     from prosa.site.page import NODE_FORMS
+    from prosa.site.problems import HttpProblem
 
     answer = await access.send(get_request(url, NODE_FORMS))
     if not answer.is_success:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from prosa.adapters.files.walk import Skipped
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.adapters.files import RootedFiles

@@ -9,8 +9,8 @@ from prosa.cli.errors import FAILED, say
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer
     from prosa.app.client.requests import SiteClient
+    from prosa.site.answer import Answer
     from prosa.site.contract import Contract
     from prosa.site.request import Request
 

@@ -19,9 +19,9 @@ from prosa.cli.options import add_bounds, bounds, count, given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Answer
     from prosa.app.client.requests import SiteClient
     from prosa.app.client.tokens import SiteTokens
+    from prosa.site.answer import Answer
     from prosa.site.contract import Contract
     from prosa.site.node import SiteNode
     from prosa.site.request import Request
@@ -125,8 +125,8 @@ def _node(path: Path) -> SiteNode:
 
 def call_site(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where the site or the network fails. Raises `WrongUse` and `RequestError`."""
-    from prosa.adapters.http.problems import HttpProblem
     from prosa.app.client.requests import SiteClient
+    from prosa.site.problems import HttpProblem
 
     try:
         with SiteClient(bounds(args, args.node), _tokens(args, console)) as client:
@@ -171,7 +171,7 @@ def _call(client: SiteClient, args: argparse.Namespace, console: Console) -> int
 
 def _sent(client: SiteClient, request: Request, console: Console) -> Answer:
     """The answer. Where a change may or may not have happened, its key is told, so that it can be repeated safely."""
-    from prosa.adapters.http.problems import HttpProblem
+    from prosa.site.problems import HttpProblem
 
     try:
         return client.send(request)

@@ -1,0 +1,35 @@
+"""What a site answers to a request, whoever sent it. In: what came. Out: a frozen `Answer`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MOVED = frozenset({301, 302, 303, 307, 308})
+"""Statuses of answers that redirect (RFC 9110, section 15.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes.
+
+    ``headers`` are all of them, with names in lower case; one that was sent several times is joined with commas.
+    """
+
+    url: str
+    status: int
+    reason: str
+    media_type: str
+    body: bytes
+    retry_after: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the site did what was asked."""
+        return 200 <= self.status < 300
+
+    @property
+    def moved_to(self) -> str:
+        """Where a redirect that was not followed leads, as written; empty for any other answer."""
+        return self.headers.get("location", "") if self.status in MOVED else ""
