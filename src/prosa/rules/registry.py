@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from operator import attrgetter
 from typing import TypeVar
 
@@ -97,6 +96,8 @@ def selected(selector: str) -> tuple[Rule, ...]:
 def is_selector(text: str) -> bool:
     """Whether a selector names any rule. A name is known by its page, so that no rules are loaded for it."""
     if _NAME.fullmatch(text):
+        from importlib.resources import files  # only here: a check without selectors starts without it
+
         return files("prosa.rules").joinpath("docs", f"{text}.md").is_file()
     return bool(selected(text))
 
