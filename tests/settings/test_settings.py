@@ -19,6 +19,7 @@ from prosa.settings import (
     merge,
 )
 from prosa.settings.read import KINDS, MIB, read_project_settings, read_user_settings
+from prosa.source.wildmatch import glob_matches, is_glob
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -215,6 +216,39 @@ def test_a_mistake_is_named_at_its_key(text: str, rule: str, message: str, note:
     assert found == Settings()
     assert [(each.rule, each.message, each.span.of(text)) for each in problems] == [(rule, message, place)]
     assert "".join(problems[0].notes).startswith(note)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "note"),
+    [
+        ("[relations]\n'' = 'x'", "a name in `relations` is empty", "write a field of front matter"),
+        ("[relations]\n' ' = 'x'", "a name in `relations` is empty", "write a field of front matter"),
+        ("[schemas]\n'' = 'a.json'", "a name in `schemas` is empty", "write a glob"),
+        ("[per-glob.'']\nstrict = true", "a name in `per-glob` is empty", "write a glob"),
+        ("[schemas]\n'docs/[' = 'a.json'", "`docs/[` in `schemas` is a glob that matches nothing", "a `[` needs"),
+        ("[dialects]\n'docs/[a' = 'magi'", "`docs/[a` in `dialects` is a glob that matches nothing", "a `[` needs"),
+        ("[dialects]\n'a*\\' = 'magi'", "`a*\\` in `dialects` is a glob that matches nothing", "a `[` needs"),
+        ("[per-glob.'[']\nstrict = true", "`[` in `per-glob` is a glob that matches nothing", "a `[` needs"),
+        (f"[dialects]\n'{'a' * 1025}' = 'magi'", f"`{'a' * 63}…` in `dialects` is a glob", "it is longer than"),
+        ("model = ''", "`model` must be a text, and it is empty", ""),
+        ("[relations]\nup = ''", "`relations.up` must be a text, and it is empty", ""),
+        ("select = ['a', '']", "`select` must be a list of texts, and one of them is empty", ""),
+        ('model = "a\\nb"', "`model` must be a text, and it has a line break or a control character: 'a\\nb'", ""),
+    ],
+)
+def test_x7_names_that_are_nothing_and_globs_that_match_nothing_are_refused(text: str, message: str, note: str):
+    """X7. A setting that cannot have an effect is a mistake."""
+    found, problems = read_project_settings(text)
+    assert found == Settings()
+    assert [each.rule for each in problems] == ["bad-setting"]
+    assert problems[0].message.startswith(message)
+    assert "".join(problems[0].notes).startswith(note)
+
+
+@given(st.text(alphabet="ab/*?[]!^-\\:.", max_size=8), st.from_regex(r"[ab]{1,3}(/[ab]{1,3}){0,2}", fullmatch=True))
+def test_x7_no_glob_that_matches_something_is_refused(glob: str, path: str):
+    """X7."""
+    assert is_glob(glob) or not glob_matches(glob, path)
 
 
 def test_what_is_right_beside_a_mistake_is_kept():

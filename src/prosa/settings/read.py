@@ -18,6 +18,7 @@ from prosa.settings.keys import key_spans, load, span_of
 from prosa.settings.model import GlobSettings, Price, ProviderSettings, Settings
 from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
+from prosa.source.wildmatch import MAX_GLOB, is_glob
 
 # One more than the longest key of the table; what is nested deeper is unknown, however deep.
 MAX_DEPTH = 4
@@ -27,6 +28,18 @@ MAX_NAME = 64
 
 # A file with more mistakes than this is some other file; finding the nearest name for each costs time.
 MAX_PROBLEMS = 50
+
+_BY_GLOB = frozenset({"dialects", "schemas", "per-glob"})
+
+# What the writer of a settings file chooses, for each table.
+_CHOSEN: Mapping[str, str] = {
+    **dict.fromkeys(_BY_GLOB, "a glob"),
+    "relations": "a field of front matter",
+    "endpoints": "the base URL",
+    "providers": "the name of the provider",
+    "sites": "the origin of the site",
+    "prices": "the name of the model",
+}
 
 
 def read_user_settings(text: str) -> tuple[Settings, tuple[Problem, ...]]:
@@ -94,9 +107,24 @@ def _checked(path: Path, raw: Value, level: Level) -> _Value | _Wrong | None:
     value = convert(raw)
     if value is None:
         # Where the name of a variable is due, somebody may have put the key itself; it is never shown (X7).
-        found = "" if setting.kind == "variable" else f", not {_shown(raw)}"
+        found = "" if setting.kind == "variable" else _fault(raw)
         return _Wrong("bad-setting", f"`{name}` must be {expected}{found}")
-    return _Value(value)
+    return _bad_name(setting, path) or _Value(value)
+
+
+def _bad_name(setting: Setting, path: Path) -> _Wrong | None:
+    """What is wrong with the name that the writer chose, where the table has a `*`."""
+    name = next((part for want, part in zip(setting.path, path, strict=True) if want == "*"), None)
+    if name is None:
+        return None
+    table = setting.path[0]
+    if not name.strip():
+        return _Wrong("bad-setting", f"a name in `{table}` is empty", f"write {_CHOSEN[table]} in its place")
+    if table not in _BY_GLOB or is_glob(name):
+        return None
+    note = "a `[` needs its `]`, and a backslash a character behind it; `\\[` is the bracket itself"
+    cut = f"it is longer than {MAX_GLOB:,} characters" if len(name) > MAX_GLOB else note
+    return _Wrong("bad-setting", f"`{_cut(name)}` in `{table}` is a glob that matches nothing", cut)
 
 
 def _leaves(tree: Mapping[str, Value]) -> Iterator[tuple[Path, Value]]:
@@ -147,8 +175,22 @@ def _shown(raw: Value) -> str:
     """A value for a message, short."""
     if isinstance(raw, dict):
         return "a table"
-    text = str(raw).lower() if isinstance(raw, bool | Decimal) else repr(raw)
+    return _cut(str(raw).lower() if isinstance(raw, bool | Decimal) else repr(raw))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= MAX_NAME else text[: MAX_NAME - 1] + "…"
+
+
+def _fault(raw: Value) -> str:
+    """What is wrong with a value, to follow what it must be."""
+    each = "it" if isinstance(raw, str) else "one of them"
+    texts = [raw] if isinstance(raw, str) else raw if isinstance(raw, list) else []
+    if "" in texts:
+        return f", and {each} is empty"
+    if any(isinstance(text, str) and not text.isprintable() for text in texts):
+        return f", and {each} has a line break or a control character: {_shown(raw)}"
+    return f", not {_shown(raw)}"
 
 
 def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:

@@ -125,6 +125,12 @@ def glob_matches(glob: str, path: str) -> bool:
     return path_glob(as_bytes(glob.removeprefix("./"))).covers(as_bytes(path))
 
 
+def is_glob(glob: str) -> bool:
+    """Whether a glob of a setting can match any path at all."""
+    found = path_glob(as_bytes(glob.removeprefix("./"))) if len(glob) <= MAX_GLOB else None
+    return found is not None and found.wildcard not in (None, Wildcard(b""))
+
+
 def as_bytes(text: str) -> bytes:
     """A text as the file system has it; what is no text in any file name becomes a question mark."""
     try:
