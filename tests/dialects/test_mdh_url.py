@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.dialects.mdh.url import Destination, md_url, names_of, origin_of, resolve
+from prosa.dialects.mdh.url import Destination, md_url, names_of, resolve
+from prosa.source.url import http_origin
 
 
 @pytest.mark.parametrize(
@@ -71,8 +72,8 @@ def test_ha6_links_are_resolved_against_the_url_of_the_node(base: str, href: str
 def test_an_absolute_url_keeps_its_origin():
     assert resolve("/", "HTTPS://Library.example/a/../b?c") == Destination("https://library.example", "/b")
     assert resolve("/", "https://library.example") == Destination("https://library.example", "/")
-    assert origin_of("https://Library.example:8080/a") == "https://library.example:8080"
-    assert origin_of("/a") == ""
+    assert http_origin("https://Library.example:8080/a") == "https://library.example:8080"
+    assert http_origin("/a") == ""
 
 
 @settings(max_examples=200, deadline=None)

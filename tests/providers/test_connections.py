@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from prosa.adapters.providers.key import account_headers
-from prosa.adapters.providers.transport import address
+from prosa.adapters.providers.transport import endpoint_url
 from prosa.runtime.errors import ProviderError
 from tests.model_server.server import ModelServer
 from tests.providers.asking import KEY, Way, request
@@ -197,7 +197,7 @@ def test_la7_a_name_with_two_addresses_that_both_refuse_is_nobody_there() -> Non
     ],
 )
 def test_a_path_goes_below_the_base_url(base_url: str, wanted: str) -> None:
-    assert address(base_url, "/chat/completions") == wanted
+    assert endpoint_url(base_url, "/chat/completions") == wanted
 
 
 def test_a_connection_that_the_service_closed_in_between_costs_nothing() -> None:

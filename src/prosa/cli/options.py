@@ -331,7 +331,7 @@ def _permission(text: str) -> str:
 
 def _token(text: str) -> tuple[str, str]:
     """An origin and the name of a variable."""
-    from prosa.site.origin import origin_of
+    from prosa.source.url import origin_of
 
     where, _, name = text.rpartition("=")
     try:

@@ -53,8 +53,8 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
     from prosa.app.client.probe import probe_url
     from prosa.cli.options import bounds
     from prosa.cli.progress import progress
-    from prosa.site.origin import origin_of
     from prosa.site.probe.crawl import MAX_PAGES
+    from prosa.source.url import origin_of
 
     try:
         origin_of(args.target)

@@ -60,9 +60,9 @@ def _delay(text: str) -> float:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where the site or the network fails. Raises `WrongUse`."""
-    from prosa.site.address import normal_url
     from prosa.site.follow import FollowProblem
     from prosa.site.problems import HttpProblem, RequestError
+    from prosa.source.url import normal_url
 
     try:
         args.node = normal_url(args.node)

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
-from prosa.dialects.mdh.url import origin_of, resolve
+from prosa.dialects.mdh.url import resolve
 from prosa.graph.names import ACTION, Key, Tier
 from prosa.graph.outside import ELSEWHERE
 from prosa.graph.pages import is_page, joined, page_sources, suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.graph.sites import Sites
 from prosa.graph.stems import folded, stem_tiers
+from prosa.source.url import address_key, http_origin
 
 _LAST_NAME = re.compile(r"/\{[^{}/]*\}\Z")
 
@@ -55,7 +56,7 @@ def _keys(record: Record, sites: Sites) -> Iterator[Key]:
         elif name := folded(each.name):
             yield Key(f"{each.kind}~", name)
     for url in record.canonical:
-        if name := address(url):
+        if name := address_key(url):
             yield Key("url", name)
     if (root := sites.root_of(record.path)) is not None:
         yield from _site_keys(record, root, sites)
@@ -97,10 +98,10 @@ def _id_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Ti
 
 def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:
     """A document that says it lives there, or any document of a site that does."""
-    name = address(reference.target)
+    name = address_key(reference.target)
     if not name:
         return ()
-    origin = origin_of(name)
+    origin = http_origin(name)
     roots = sorted(root for known, root in sites.origins if known == origin)
     path = resolve("/", reference.target).path
     return (Tier((Key("url", name),)), *(tier for root in roots for tier in _site_tiers(root, path)))
@@ -140,19 +141,3 @@ def _tiers_at(path: str, reference: Reference) -> Iterator[Tier]:
         return
     for each in page_sources(path, suffix):
         yield Tier((Key("path", each),))
-
-
-# Absolute URLs as names: one spelling for addresses that mean the same document (RFC 3986 section 6).
-#
-# In: an absolute URL as written. Out: it without fragment, scheme and host in lower case, no slash at its end.
-
-_HTTP = re.compile(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
-
-
-def address(url: str) -> str:
-    """The address that a URL names, or an empty text for what is fetched in no way that documents are."""
-    found = _HTTP.match(url.strip())
-    if found is None:
-        return ""
-    path = found[3] if "?" in found[3] else found[3].rstrip("/")
-    return f"{(found[1] or 'https:').lower()}{found[2].lower()}{path}"

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.mdh.url import md_url, names_of, origin_of, resolve, standing_readmes
+from prosa.dialects.mdh.url import md_url, names_of, resolve, standing_readmes
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.record import Record
+from prosa.source.url import http_origin
 
 INDEX_NAMES = frozenset(("index.md", "index.markdown"))
 """Files that stand for their folder."""
@@ -110,5 +111,5 @@ def _folders(path: str) -> Iterator[str]:
 def _origins(sites: Sites, canonical: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for path, url in canonical:
         root = sites.root_of(path)
-        if root is not None and (origin := origin_of(url)) and resolve("/", url).path in sites.names_of(root, path):
+        if root is not None and (origin := http_origin(url)) and resolve("/", url).path in sites.names_of(root, path):
             yield origin, root

@@ -21,6 +21,7 @@ from prosa.schema.limits import (
     STRICT_MAX_PROPERTIES,
 )
 from prosa.schema.walk import Parts, References, applicators, children, subschemas
+from prosa.source.url import PATH_SAFE
 
 WRAPPER = "value"
 """The property that holds a value that is not an object (LA5)."""
@@ -194,7 +195,7 @@ class _Relaxing:
         if located is None or any(keyword not in _KEPT for keyword in applicators(located[0])):
             self._note("a reference is not sent")
             return {}
-        return {"$ref": "#" + quote(format_pointer(located[0]), safe="/~!$&'()*+,;=:@?")}
+        return {"$ref": "#" + quote(format_pointer(located[0]), safe=f"{PATH_SAFE}?")}
 
     def _note(self, text: str) -> None:
         self._notes[text] = None

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth
-from prosa.site.origin import Origin
 from prosa.site.problems import RequestProblem
 from prosa.site.values import unsendable
+from prosa.source.url import Origin
 
 HIDDEN = "***"
 """What stands for a secret wherever a request is shown (X8)."""

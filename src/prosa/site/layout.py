@@ -13,6 +13,7 @@ from urllib.parse import quote
 from prosa.dialects.mdh.url import FOLDER_PAGES, NODE_ROOT, SUFFIXES, decoded, is_readme, md_url
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.site.view import Form
+from prosa.source.url import SEGMENT_SAFE
 
 LayoutName: TypeAlias = Literal["path", "id"]
 """`path`: a URL for each file, as it lies in its folder. `id`: `/node/ID` (H7); the paths answer too, so that links
@@ -46,7 +47,7 @@ def url_of(path: str, own_id: str = "", layout: LayoutName = "path", *, stands: 
     """The URL path of a document; a README may stand for its folder. One with an id that no URL can hold lives at its
     path in every layout."""
     if layout == "id" and own_id and not own_id.endswith("/"):
-        url = NODE_ROOT + quote(own_id, safe="!$&'()*+,;=:@-._~", errors="replace")
+        url = NODE_ROOT + quote(own_id, safe=SEGMENT_SAFE, errors="replace")
         if decoded(url.encode("ascii")) == NODE_ROOT + own_id:
             return url
     return md_url(path, stands=stands)

@@ -16,8 +16,8 @@ from prosa.dialects.fields import shown
 from prosa.schema import Schema, SchemaError
 from prosa.site.body import is_json
 from prosa.site.contract import Contract, read_contract
-from prosa.site.origin import origin_of
 from prosa.site.problems import RequestError
+from prosa.source.url import origin_of
 
 MAX_ACTION = 32 * 1024
 """Characters of all keys and texts of one action, each value counting for one: what is longer is no contract."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urldefrag, urljoin
 
 from prosa.dialects.mdh.url import target_of
-from prosa.site.address import normal_url
-from prosa.site.origin import origin_of
+from prosa.source.url import normal_url, origin_of
 
 
 @dataclass(frozen=True, slots=True)

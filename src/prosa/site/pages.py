@@ -8,14 +8,14 @@ link to another origin end the walk with `PageProblem`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl, quote, urldefrag, urljoin
+from urllib.parse import parse_qsl, urldefrag, urljoin
 
 from prosa.data import Value
 from prosa.dialects.mdh.jsonpath import Parts
 from prosa.site.contract import Contract
-from prosa.site.origin import origin_of
 from prosa.site.problems import PageProblem
-from prosa.site.request import MAX_URL, SAFE, Request
+from prosa.site.request import Request
+from prosa.source.url import MAX_URL, origin_of, requoted_path
 
 MAX_PAGES = 1_000
 """Pages of one walk where the caller names no number: a listing without end must end somewhere."""
@@ -113,4 +113,4 @@ def _linked(request: Request, link: str) -> Request:
     if origin != request.origin:
         raise PageProblem(f"the next link leads to {origin}, another origin than {request.origin}; it is not followed")
     where, _, query = url.partition("?")
-    return replace(request, url=quote(where, safe=SAFE), query=tuple(parse_qsl(query, keep_blank_values=True)))
+    return replace(request, url=requoted_path(where), query=tuple(parse_qsl(query, keep_blank_values=True)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlsplit
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -16,15 +16,11 @@ from prosa.schema import Schema
 from prosa.site.body import body_bytes, body_of
 from prosa.site.contract import Contract, read_contract
 from prosa.site.credential import Credential, credential_of
-from prosa.site.origin import Origin, origin_of
 from prosa.site.problems import RequestError, RequestProblem, refuse
 from prosa.site.values import path_texts, query_pairs
-
-MAX_URL = 16_384
-"""Characters of a URL with its query: servers read no longer ones."""
+from prosa.source.url import MAX_URL, Origin, origin_of, requoted_path
 
 _PARTS = ("query", "path", "body")
-SAFE = "/!$&'()*+,;=:@-._~%"
 """What stays as it is in a path that a site wrote; its escapes are its own."""
 
 
@@ -124,6 +120,12 @@ def build_request(
     return request
 
 
+def get_request(url: str, accept: str, headers: Mapping[str, str] | None = None) -> Request:
+    """The GET of a URL, without its fragment."""
+    where, _, query = urldefrag(url)[0].partition("?")
+    return Request("GET", where, tuple(parse_qsl(query, keep_blank_values=True)), {"Accept": accept, **(headers or {})})
+
+
 def root_of(site_root: str) -> str:
     """The root of a site as a base of URLs. Raises `RequestError`."""
     try:
@@ -170,7 +172,7 @@ def _address(
         words = f"leads to {origin}, another origin than the site ({origin_of(root)}); such an action is not called"
         raise refuse("action", "url", words)
     parts = urlsplit(url)
-    encoded = quote(parts.path or "/", safe=SAFE)
+    encoded = requoted_path(parts.path or "/")
     return f"{parts.scheme}://{parts.netloc}{encoded}", parse_qsl(query, keep_blank_values=True)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prosa.site.address import normal_path
+from prosa.source.url import normal_path
 
 AGENT = "prosa"
 """The name that groups of rules are chosen by."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from prosa.app.site.files import Place
 from prosa.app.site.live import LiveSite
@@ -18,6 +17,7 @@ from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.layout import Wanted
 from prosa.site.view import Form, NodeView
 from prosa.source import FileProblem
+from prosa.source.url import quoted_path
 
 READY_SECONDS = 30.0
 """How long a request waits for the index where it cannot be answered without it."""
@@ -137,10 +137,10 @@ def _folder(site: LiveSite, path: str) -> Folder | Moved | None:
     if twin is not None and _has_folder(site, twin[0]):
         return Folder(*twin)
     if not path.endswith("/"):
-        return Moved(quote(f"{path}/", safe="/!$&'()*+,;=:@-._~")) if _has_folder(site, f"{path[1:]}/") else None
+        return Moved(quoted_path(f"{path}/")) if _has_folder(site, f"{path[1:]}/") else None
     plain = path.rstrip("/")
     if plain and _document(site, (each for each in layout.asked(plain).wanted if each.form is None)):
-        return Moved(quote(plain, safe="/!$&'()*+,;=:@-._~"))
+        return Moved(quoted_path(plain))
     return None
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from prosa.app.site.around import edges_from
 from prosa.app.site.files import stamp_at
@@ -25,8 +25,8 @@ from prosa.site.assets import NAMED, PICTURES, asset_type, suffix_of
 from prosa.site.view import NodeRow, NodeView
 from prosa.site.wikilinks import AS_WRITTEN, MISSING, Wiki, fragment_of, part_of, with_links
 from prosa.source import FileProblem
+from prosa.source.url import quoted_path
 
-_SAFE = "/!$&'()*+,;=:@-._~"
 _WIKI = "[["
 
 _QUOTABLE = frozenset({"plain", "mdh", "skill_md", "ymj"})
@@ -99,7 +99,7 @@ class Resolver:
             return ""
         if self.site.place(path) is None:
             return self._file(unquote(src.partition("#")[0])).url if self.known or self.in_vault() else ""
-        return self.place(quote(inside, safe=_SAFE))
+        return self.place(quoted_path(inside))
 
     def wiki(self, written: str) -> Wiki:
         """Where a wikilink leads. Until the graph is there, nobody knows."""
@@ -153,7 +153,7 @@ class Resolver:
         path = self.site.attachments.find(self.view.path, target)
         if path is None or (suffix_of(path) in NAMED and path not in self.site.catalogue.linked):
             return MISSING
-        return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quote(f"/{path}", safe=_SAFE)))
+        return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quoted_path(f"/{path}")))
 
     def _inside(self, path: str) -> str:
         """A path without the prefix of the site, which an author may write or leave out."""
@@ -166,7 +166,7 @@ class Resolver:
             if row is not None:
                 return row.url
         is_cold = not self.site.is_ready and path.lower().endswith(SUFFIXES)
-        return layout.url_of(path[1:]) if is_cold else quote(path, safe=_SAFE)
+        return layout.url_of(path[1:]) if is_cold else quoted_path(path)
 
 
 def resolver_of(

@@ -14,9 +14,9 @@ from contextlib import nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from prosa.source.url import is_loopback
 from prosa.web.app import SiteApp
 from prosa.web.crowd import SPARE, Bounds
-from prosa.web.peer import peer_address
 
 if TYPE_CHECKING:
     import uvicorn
@@ -54,12 +54,6 @@ def address_of(made: socket.socket, host: str) -> str:
     port = made.getsockname()[1]
     shown = "127.0.0.1" if host == "0.0.0.0" else "::1" if host == "::" else host  # noqa: S104 - shown, not bound
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host that is bound to is reached from this machine alone."""
-    address = peer_address(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:

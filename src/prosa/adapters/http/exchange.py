@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, urldefrag, urljoin
 from prosa import __version__
 from prosa.adapters.http.address import refused_host
 from prosa.site.answer import MOVED, Answer
-from prosa.site.origin import Origin, origin_of
 from prosa.site.problems import HttpProblem
 from prosa.site.request import Request
+from prosa.source.url import Origin, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
@@ -26,6 +25,7 @@ import httpx2
 from prosa import __version__
 from prosa.adapters.providers.bounded import AnswerTooLarge, bound_answer
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.source.url import is_loopback
 
 CONNECT_SECONDS = 10.0  # a service that does not take a connection by then is not there
 KEEP_ALIVE_SECONDS = 30.0  # tools run between two calls of one conversation
@@ -83,7 +83,7 @@ class Transport:
             try:
                 asked = self._client.build_request(
                     "POST",
-                    address(self._base_url, path),
+                    endpoint_url(self._base_url, path),
                     content=body,
                     headers=self._headers,
                     timeout=limits,
@@ -99,7 +99,7 @@ class Transport:
         await self._client.aclose()
 
 
-def address(base_url: str, path: str) -> str:
+def endpoint_url(base_url: str, path: str) -> str:
     """A path below a base URL, before its query: some services want a version there."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, fragment=""))
@@ -126,7 +126,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
-    loopback = _is_loopback(endpoint.base_url)
+    loopback = is_loopback(urlsplit(endpoint.base_url).hostname or "")
     is_plain = loopback and endpoint.base_url.startswith("http:")
     try:
         return httpx2.AsyncClient(
@@ -153,19 +153,11 @@ def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
     raise ExchangeProblem(reason, kind="bad-request", hint=hint)
 
 
-def _is_loopback(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _has_proxy(base_url: str) -> bool:
     """Whether the environment says that a proxy is asked for an address; it is no business of this machine's."""
     parts, proxies = urlsplit(base_url), getproxies()
     named = parts.scheme in proxies or "all" in proxies
-    return named and not _is_loopback(base_url) and not proxy_bypass(parts.hostname or "")
+    return named and not is_loopback(parts.hostname or "") and not proxy_bypass(parts.hostname or "")
 
 
 def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> ExchangeProblem:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from prosa.schema import Schema
     from prosa.site.answer import Answer
     from prosa.site.contract import Contract
-    from prosa.site.origin import Origin
     from prosa.site.request import Request
+    from prosa.source.url import Origin
 
 CALL_SECONDS = 30.0
 """For one request with its redirects and repetitions, within the wall clock of the run."""
@@ -128,7 +128,7 @@ class SiteAccess:
         """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
         from prosa.app.client.requests import SCHEMA_FORMS, schema_in, schema_url
-        from prosa.site.address import get_request
+        from prosa.site.request import get_request
 
         if not contract.body_schema_url:
             return None

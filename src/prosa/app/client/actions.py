@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
     from prosa.site.answer import Answer
     from prosa.site.offer import Offer
-    from prosa.site.origin import Origin
     from prosa.site.request import Request
+    from prosa.source.url import Origin
 
 MAX_SHOWN = 200
 """Characters of a text of a site in a description."""

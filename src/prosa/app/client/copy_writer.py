@@ -21,15 +21,14 @@ from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.files.write import FileChanged
 from prosa.data import Value
 from prosa.runtime.errors import RunError
-from prosa.site.address import normal_url
 from prosa.site.answer import Answer
 from prosa.site.copy_path import copy_path, other_path, place_key
 from prosa.site.node import SiteNode, node_of_text
-from prosa.site.origin import origin_of
 from prosa.site.page import Elsewhere, NoNode, is_only_text, read_page
 from prosa.site.page_link import led, same_site
 from prosa.site.problems import HttpProblem
 from prosa.source import FileProblem
+from prosa.source.url import normal_url, origin_of
 
 VERSION = 1
 KEPT = ("new", "changed", "unchanged")

@@ -20,7 +20,6 @@ from prosa.adapters.http.exchange import Bounds
 from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
 from prosa.app.client.requests import SiteClient, json_of
 from prosa.runtime.errors import RunError
-from prosa.site.address import normal_url, path_of
 from prosa.site.follow import index_of, index_urls
 from prosa.site.frontier import Frontier
 from prosa.site.page import NoNode
@@ -28,6 +27,7 @@ from prosa.site.page_link import led, same_site
 from prosa.site.problems import HttpProblem
 from prosa.site.robots import ALL, Robots, read_robots
 from prosa.source import FileProblem
+from prosa.source.url import normal_url, path_of
 
 CONNECTIONS = 4
 BATCH = 16

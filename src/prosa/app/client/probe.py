@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, quote
+from urllib.parse import parse_qsl
 
 from prosa.site.probe.questions import Ask
 from prosa.site.probe.reply import Reply
+from prosa.source.url import quoted_path
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Bounds, Exchange
@@ -37,7 +38,6 @@ MAX_SECONDS = 900.0
 MAX_HELD = 128 * 1024 * 1024
 """Bytes of all answers together."""
 
-_PATH_SAFE = "/!$&'()*+,;=:@-._~"
 
 Told = Callable[[int], None]
 """Hears how many questions have been answered."""
@@ -45,9 +45,9 @@ Told = Callable[[int], None]
 
 def probe_url(url: str, bounds: Bounds, *, most: int, call_reads: bool = False, told: Told | None = None) -> Report:
     """The report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
-    from prosa.site.origin import origin_of
     from prosa.site.probe.gather import gather
     from prosa.site.probe.report import report_on
+    from prosa.source.url import origin_of
 
     with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), told) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
@@ -126,7 +126,7 @@ class _Asking:
         """One answer, or why there is none."""
         from prosa.site.problems import HttpProblem
 
-        url = ask.exact or f"{self.origin}{quote(ask.path, safe=_PATH_SAFE, errors='replace')}"
+        url = ask.exact or f"{self.origin}{quoted_path(ask.path)}"
         if time.monotonic() > self.deadline or self.held > MAX_HELD:
             return Reply(url, problem="it was not asked: the probe had reached its limit", asked=False)
         try:

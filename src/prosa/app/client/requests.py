@@ -14,15 +14,14 @@ from urllib.parse import urljoin
 
 from prosa.adapters.http.exchange import Bounds, Exchange
 from prosa.app.client.tokens import NO_TOKENS, SiteTokens
-from prosa.site.address import get_request
 from prosa.site.answer import Answer
 from prosa.site.contract import Auth, Contract, object_schema
 from prosa.site.credential import credential_of
 from prosa.site.node import SiteNode
-from prosa.site.origin import origin_of
 from prosa.site.page import NODE_FORMS, NoNode, read_page
 from prosa.site.problems import HttpProblem, RequestError, RequestProblem, refuse
-from prosa.site.request import Request
+from prosa.site.request import Request, get_request
+from prosa.source.url import origin_of
 
 __all__ = [
     "BEARER",

@@ -15,7 +15,7 @@ from prosa.dialects.mdh.fields import action_url_form
 from prosa.dialects.mdh.model import METHODS
 from prosa.render.plain import safe
 from prosa.site.offer import MAX_NAME
-from prosa.site.origin import Origin, origin_of
+from prosa.source.url import Origin, origin_of
 
 if TYPE_CHECKING:
     from prosa.site.contract import Contract

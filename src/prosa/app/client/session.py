@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
     from prosa.site.answer import Answer
     from prosa.site.node import SiteNode
-    from prosa.site.origin import Origin
+    from prosa.source.url import Origin
 
 MAX_ACTIONS = 64
 """Actions of one page that are offered."""
@@ -55,7 +55,7 @@ class Place:
 def place_of(access: SiteAccess, node: SiteNode) -> Place:
     """The place that a node is. Of several actions with one id the first counts (HA13)."""
     from prosa.site.offer import offer_of
-    from prosa.site.origin import origin_of
+    from prosa.source.url import origin_of
 
     origin, left = origin_of(node.url), MAX_SCHEMAS
     found: dict[str, OfferedAction] = {}
@@ -132,7 +132,7 @@ class LiveSites:
     @asynccontextmanager
     async def open(self, urls: Sequence[str], *, result_limit: int) -> AsyncIterator[SiteSession]:
         """Reads the page at each URL. Raises `SiteError`."""
-        from prosa.site.origin import origin_of
+        from prosa.source.url import origin_of
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -145,8 +145,8 @@ class LiveSites:
         yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
 
     async def _begun(self, url: str) -> Place:
-        from prosa.site.address import normal_url
         from prosa.site.problems import HttpProblem
+        from prosa.source.url import normal_url
 
         try:
             goal = normal_url(url)
@@ -215,7 +215,7 @@ class PagesOfSites:
         return ToolResult(self.access.hide(result.content), result.is_error)
 
     async def _gone_to(self, to: str) -> ToolResult:
-        from prosa.site.origin import origin_of
+        from prosa.source.url import origin_of
 
         url = await self._address(to)
         if not url or (origin := origin_of(url)) not in self.origins:
@@ -231,7 +231,7 @@ class PagesOfSites:
 
     def _moved_by(self, url: str, origin: Origin) -> int:
         """The place that a visit moves: one that is on that page, the one moved last, the first one of that site."""
-        from prosa.site.origin import origin_of
+        from prosa.source.url import origin_of
 
         there = [at for at, place in enumerate(self.places) if place.node.url == url]
         same = [at for at, place in enumerate(self.places) if origin_of(place.node.url) == origin]
@@ -313,9 +313,9 @@ def _as_it_is(answer: Answer) -> ToolResult:
 
 async def fetched(access: SiteAccess, url: str) -> Answer:
     """The answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
-    from prosa.site.address import get_request
     from prosa.site.page import NODE_FORMS
     from prosa.site.problems import HttpProblem
+    from prosa.site.request import get_request
 
     answer = await access.send(get_request(url, NODE_FORMS))
     if not answer.is_success:

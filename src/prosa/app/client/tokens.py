@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from prosa.runtime.errors import RunError
-from prosa.site.origin import Origin, origin_of
+from prosa.source.url import Origin, origin_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,8 +184,8 @@ def _sent(client: SiteClient, request: Request, console: Console) -> Answer:
 
 def _root(args: argparse.Namespace) -> str:
     """The root of the site: the origin of the node, or what the user says, on the same origin."""
-    from prosa.site.origin import origin_of
     from prosa.site.request import root_of
+    from prosa.source.url import origin_of
 
     try:
         origin = origin_of(args.node)

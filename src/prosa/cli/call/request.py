@@ -100,8 +100,8 @@ def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:
 def _token(contract: Contract, args: argparse.Namespace, console: Console, site_root: str) -> str | None:
     """The token of this call, else the one that the user's settings name for the site, where the action wants one."""
     from prosa.app.client.tokens import site_tokens
-    from prosa.site.origin import origin_of
     from prosa.site.request import root_of
+    from prosa.source.url import origin_of
 
     given = given_token(args, console)
     if given is not None or not contract.auth.wants_token:

@@ -59,10 +59,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 after a signal has stopped it. Raises `WrongUse`."""
+    from prosa.source.url import is_loopback
     from prosa.web import serving
     from prosa.web.crowd import Bounds
 
-    if not serving.is_loopback(args.host) and not (args.base_url or args.allow_host):
+    if not is_loopback(args.host) and not (args.base_url or args.allow_host):
         hint = "name the site with --base-url https://HOST or --allow-host HOST"
         raise WrongUse(f"--host {args.host} can be reached by other machines, and the site has no name", hint=hint)
     api = application(args.api) if args.api else None

@@ -40,7 +40,7 @@ def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) 
 
 def base_of(args: argparse.Namespace) -> tuple[str, str]:
     """The origin and the path of `--base-url`, both empty without one. Raises `WrongUse`."""
-    from prosa.site.origin import origin_of
+    from prosa.source.url import origin_of
 
     if not args.base_url:
         return "", ""

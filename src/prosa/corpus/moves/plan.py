@@ -20,6 +20,7 @@ from prosa.corpus.moves.store import DocumentStore
 from prosa.corpus.moves.world import World
 from prosa.graph.names import Key
 from prosa.graph.record import Record
+from prosa.source.url import PATH_SAFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def mentions(path: str) -> Callable[[str], bool]:
     stem = posixpath.splitext(posixpath.basename(path))[0]
     if stem.lower() in ("index", "readme", "_index"):
         stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone
-    names = {stem, quote(stem), quote(stem, safe="/!$&'()*+,;=:@~")}
+    names = {stem, quote(stem), quote(stem, safe=PATH_SAFE)}
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
     pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
     return lambda text: any(name in text for name in names) and pattern.search(text) is not None

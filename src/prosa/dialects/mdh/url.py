@@ -11,7 +11,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
-from urllib.parse import quote, unquote, unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
+
+from prosa.source.url import quoted_path
 
 SUFFIXES: tuple[str, ...] = (".md", ".markdown")
 """File names that lose their suffix in a URL."""
@@ -35,8 +37,6 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
 _ODD = re.compile(r"[\x00-\x1f\x7f\\]")
 _FORMS = (".md", ".json", ".html")
-_SAFE = "/!$&'()*+,;=:@-._~"
-"""What RFC 3986 lets stand in a path as it is; everything else is percent-encoded."""
 
 
 def md_url(path: str, *, stands: bool = False) -> str:
@@ -47,10 +47,10 @@ def md_url(path: str, *, stands: bool = False) -> str:
     """
     stem = _without_suffix(path)
     if stands:
-        return quote(f"/{path[: path.rfind('/') + 1]}", safe=_SAFE, errors="replace")
+        return quoted_path(f"/{path[: path.rfind('/') + 1]}")
     if stem == _INDEX or stem.endswith(f"/{_INDEX}"):
         stem = stem[: -len(_INDEX)]
-    return quote(f"/{stem}", safe=_SAFE, errors="replace")
+    return quoted_path(f"/{stem}")
 
 
 def standing_readmes(paths: Collection[str]) -> frozenset[str]:
@@ -84,7 +84,7 @@ def is_reserved(url: str) -> bool:
 
 def exact_url(path: str) -> str:
     """The URL path that names a file with its suffix, where another has a claim to the one without."""
-    return quote(f"/{path}", safe=_SAFE, errors="replace")
+    return quoted_path(f"/{path}")
 
 
 def decoded(raw_path: bytes) -> str | None:
@@ -163,12 +163,6 @@ def resolve(base: str, href: str) -> Destination:
     if not path.startswith("/"):
         path = base[: base.rfind("/") + 1] + path
     return Destination("", unquote(_no_dots(path)))
-
-
-def origin_of(url: str) -> str:
-    """`https://host` of an absolute URL in lower case, or an empty text for any other."""
-    http = _HTTP.match(url)
-    return http[1].lower() if http else ""
 
 
 def _no_dots(path: str) -> str:

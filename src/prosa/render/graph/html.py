@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from urllib.parse import quote
 
 from prosa.data import Value
 from prosa.graph.node import Node
@@ -24,6 +23,7 @@ from prosa.render.graph.sheet import drawing_css
 from prosa.render.graph.style import NODE_STYLES, EdgeStyle, order_of
 from prosa.render.graph.svg import Caption, escape, svg
 from prosa.render.json import dump
+from prosa.source.url import quoted_relative
 
 MAX_STILL = 800
 """Nodes up to which the page holds the still drawing. Beyond, it would be larger than everything else, and paper and
@@ -32,7 +32,6 @@ readers without JavaScript are better served by the list."""
 Href = Callable[[str], str]
 """From a document's path to what a link in the page says."""
 
-_SAFE = "/-._~!$'()*+,;=@"
 _SCRIPTS = ("model.js", "view.js", "draw.js", "side.js", "page.js")
 
 
@@ -46,7 +45,7 @@ def relative_href(prefix: str) -> Href:
 
 
 def _quoted(path: str) -> str:
-    return quote(path.encode("utf-8", "replace"), safe=_SAFE)
+    return quoted_relative(path)
 
 
 def page_policy() -> str:

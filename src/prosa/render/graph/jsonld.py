@@ -7,7 +7,6 @@ typed relationships stand as properties; `references` keeps every reference with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from urllib.parse import quote
 
 from prosa.data import Value
 from prosa.graph.inverse import INVERSES
@@ -15,9 +14,9 @@ from prosa.graph.node import Edge, Node
 from prosa.graph.selection import Selection
 from prosa.render.graph.objects import edge_object
 from prosa.render.json import dump
+from prosa.source.url import quoted_relative
 
 VOCABULARY = "urn:prosa:graph:"
-_SAFE = "/-._~!$'()*+,;=@"
 
 
 def jsonld(selection: Selection) -> str:
@@ -50,7 +49,7 @@ def context() -> dict[str, Value]:
 
 def iri(node: Node) -> str:
     """The path as a relative IRI that can never be read as a scheme, a query or a fragment."""
-    return "./" + quote(node.path.encode("utf-8", "replace"), safe=_SAFE)
+    return "./" + quoted_relative(node.path)
 
 
 def _document(node: Node, edges: Iterable[Edge], selection: Selection) -> dict[str, Value]:

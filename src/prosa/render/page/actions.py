@@ -15,10 +15,9 @@ from prosa.data import Value
 from prosa.render.json import dump
 from prosa.render.page.action_fields import Field, fields_of, sample
 from prosa.render.page.model import Page
-from prosa.render.page.urls import in_path
 from prosa.site.contract import DEFAULT_KEY_NAME, Contract, read_contract
 from prosa.site.problems import RequestError
-from prosa.site.request import SAFE
+from prosa.source.url import ESCAPED_SAFE, requoted_path
 
 MAX_ACTIONS = 50
 _NOWHERE = "https://site.invalid"
@@ -60,7 +59,7 @@ def _place(page: Page, contract: Contract) -> tuple[str, list[tuple[str, str]]]:
         raise ValueError("its URL leads to another origin than this site; such an action is not called")
     if found.path.startswith("//"):
         raise ValueError("its URL begins with two slashes, which a browser takes for another host")
-    return quote(found.path or "/", safe=f"{SAFE}{{}}"), parse_qsl(query, keep_blank_values=True)
+    return quote(found.path or "/", safe=f"{ESCAPED_SAFE}{{}}"), parse_qsl(query, keep_blank_values=True)
 
 
 def _form(
@@ -102,7 +101,7 @@ def _with_later(fields: list[Field], *, plain: bool) -> list[Field]:
 
 def _is_program(page: Page, where: str) -> bool:
     """Whether the action is the site's own for this program: only then a reader's session goes with the request."""
-    return page.view.dialect == "markdownlang" and where == in_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
+    return page.view.dialect == "markdownlang" and where == requoted_path(f"{page.frame.prefix}/mdh/run{page.view.url}")
 
 
 def _example(action: Mapping[str, Value]) -> Mapping[str, Value]:

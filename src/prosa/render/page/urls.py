@@ -16,7 +16,6 @@ SCHEMES = frozenset({"http", "https", "mailto"})
 _IGNORED = re.compile(r"[\x00-\x20\x7f]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
-_SAFE = "/!$&'()*+,;=:@-._~%"
 
 
 def link_url(url: str) -> str:
@@ -53,8 +52,3 @@ def in_query(text: str) -> str:
 def fragment(anchor: str) -> str:
     """A link to a place in the same page."""
     return f"#{quote(anchor.encode('utf-8', 'replace'), safe=':_-.~')}"
-
-
-def in_path(url: str) -> str:
-    """A path with everything escaped that no path may hold; its own escapes stay."""
-    return quote(url.encode("utf-8", "replace"), safe=_SAFE)

@@ -9,11 +9,11 @@ from prosa.diagnostics import Annotation, Fix, Severity
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.action import changing_word
 from prosa.dialects.mdh.model import ActionModel, NodeModel, Text
-from prosa.dialects.mdh.url import origin_of
 from prosa.rules.mdh import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.source import Edit, Span
+from prosa.source.url import http_origin
 
 REPORTED = (
     RULES.reported("MH001", "node-without-front-matter", Severity.ERROR),
@@ -34,12 +34,12 @@ def cross_origin_action(subject: Subject[NodeModel]) -> Iterator[Finding]:
     """Finds an action whose URL leads away from its site (H11, HA12). The finding points at the URL. It is a warning
     where the `canonical_url` of the node has the same origin: then a path says the same."""
     model = subject.model
-    own = origin_of(model.canonical_url.text) if model.canonical_url else ""
+    own = http_origin(model.canonical_url.text) if model.canonical_url else ""
     for action in model.actions:
         url = action.url
         if url is None or not ("://" in url.text or url.text.startswith("//")):
             continue
-        if own and origin_of(url.text) == own:
+        if own and http_origin(url.text) == own:
             yield _absolute(url, own, subject)
         else:
             message = f"{action.title_for_people} calls `{shown(url.text)}`, which is no path on this site"

@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import resolve
-from prosa.site.origin import origin_of
 from prosa.site.probe.reply import Reply
+from prosa.source.url import origin_of
 
 Kind: TypeAlias = Literal["node", "html", "asset", "action", "index", "elsewhere", "missing", "unasked"]
 """What is at a URL path of a site: Markdown, a page that has only HTML, something else, the URL of a declared action

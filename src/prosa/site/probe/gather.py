@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from prosa.dialects.detect import Hints
-from prosa.site.origin import origin_of
 from prosa.site.probe.calls import calls_of
 from prosa.site.probe.crawl import MAX_PAGES, AskAll, Crawl, base_of
 from prosa.site.probe.evidence import CallSeen, Evidence, PageSeen, SiteSeen, path_on
@@ -20,6 +19,7 @@ from prosa.site.probe.reading import Read, read_nodes
 from prosa.site.probe.reply import Reply
 from prosa.site.probe.shelf import ROOT, Shelf, file_of
 from prosa.source import SourceText
+from prosa.source.url import origin_of
 
 NODES_INDEX = "/mdh/nodes.json"
 ACTIONS_INDEX = "/mdh/actions.json"

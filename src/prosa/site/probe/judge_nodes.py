@@ -12,11 +12,11 @@ from prosa.dialects.fields import shown
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.mdh.fields import action_url_form
 from prosa.dialects.mdh.model import METHODS, ActionModel, Text
-from prosa.dialects.mdh.url import origin_of
 from prosa.site.contract import read_contract
 from prosa.site.probe.evidence import Evidence, Mark, NodeSeen
 from prosa.site.probe.finding import Outcome, judged
 from prosa.site.problems import RequestError
+from prosa.source.url import http_origin
 
 _FORMS = (
     *("wrong-type", "wrong-form", "unknown-value", "missing-field", "identifier-form", "bare-url-target"),
@@ -102,13 +102,13 @@ def _of_form(name: str, raw: object) -> str:
 
 def actions_stay(evidence: Evidence) -> Outcome:
     """The URL of an action is on the site itself (HA12)."""
-    own = origin_of(evidence.site.root) if evidence.site else ""
+    own = http_origin(evidence.site.root) if evidence.site else ""
     wrong = []
     for node, action in _every(evidence):
         url = action.url.text if action.url else ""
-        canonical = origin_of(node.model.canonical_url.text) if node.model.canonical_url else ""
+        canonical = http_origin(node.model.canonical_url.text) if node.model.canonical_url else ""
         if "://" in url.partition("?")[0] or url.startswith("//"):
-            there = origin_of(url)
+            there = http_origin(url)
             if not there or there not in (own, canonical):
                 wrong.append(node.mark(action.anchor.start, f"{action.title_for_people} calls `{shown(url)}`"))
     return _actions(evidence, wrong)

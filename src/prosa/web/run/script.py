@@ -19,6 +19,7 @@ from prosa.render.page.urls import in_query
 from prosa.runtime.errors import RunError
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
+from prosa.source.url import quoted_path
 from prosa.web.answer import Answer, Receive, Scope, Send, header_of, send_answer
 from prosa.web.run.admission import (
     below,
@@ -196,9 +197,8 @@ def _refused(scope: Scope, web: Web, refused: Refused, *, events: bool) -> Answe
 
 
 def _encoded(path: str) -> str:
-    from urllib.parse import quote
 
-    return quote(path, safe="/!$&'()*+,;=:@-._~")
+    return quoted_path(path)
 
 
 def _wants_events(accept: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
+from prosa.source.url import ESCAPED_SAFE
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.guard import client_of
 from prosa.web.run.admission import csrf_of, require_intent, require_method
@@ -30,7 +31,7 @@ MAX_FORM = 16 * 1024
 MAX_BACK = 2_048
 
 _ODD = re.compile(r"[\x00-\x20\x7f\\]")
-_SAFE = "/!$&'()*+,;=:@-._~%?#[]"
+_SAFE = f"{ESCAPED_SAFE}?#[]"
 
 
 async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web) -> int:

@@ -1,0 +1,151 @@
+"""URLs as text: what may stand in a path, origins (RFC 6454), one spelling of each (RFC 3986, section 6).
+
+In: paths, hosts and URLs. Out: URLs, parts of them, or ValueError. Nothing is looked up and nothing is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+
+SEGMENT_SAFE = "!$&'()*+,;=:@-._~"
+"""What RFC 3986 lets stand in a segment of a path as it is; everything else is percent-encoded."""
+
+PATH_SAFE = f"/{SEGMENT_SAFE}"
+"""What may stand in a path as it is."""
+
+ESCAPED_SAFE = f"{PATH_SAFE}%"
+"""The same for a path whose own escapes stay."""
+
+MAX_URL = 16_384
+"""Characters of a URL with its query: servers read no longer ones."""
+
+_PORTS = {"http": 80, "https": 443}
+_ODD = re.compile(r'[\x00- \\\x7f<>"]')
+_HTTP = re.compile(r"(https?://[^/?#\s]+)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
+_RELATIVE_SAFE = PATH_SAFE.replace("&", "").replace(":", "")
+_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+KEPT = 256
+"""Origins that are kept: the links of a page are compared with its own again and again."""
+
+
+def quoted_path(path: str) -> str:
+    """The path of a file or a node as it stands in a URL, percent-encoded as UTF-8."""
+    return quote(path, safe=PATH_SAFE, errors="replace")
+
+
+def quoted_relative(path: str) -> str:
+    """The same for a URL relative to a document: a colon in it begins no scheme, `&` no reference of HTML."""
+    return quote(path, safe=_RELATIVE_SAFE, errors="replace")
+
+
+def requoted_path(path: str) -> str:
+    """A path of a URL with everything escaped that no path may hold; its own escapes stay."""
+    return quote(path, safe=ESCAPED_SAFE, errors="replace")
+
+
+class Origin(NamedTuple):
+    """Scheme, host and port, in lower case, the port always written out."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if _PORTS[self.scheme] == self.port else f":{self.port}")
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the host is this machine by its very name: `localhost`, or a loopback address."""
+        return is_loopback(self.host)
+
+    @property
+    def keeps_secrets(self) -> bool:
+        """Whether a credential may travel there: over TLS, or without leaving this machine (X8)."""
+        return self.scheme == "https" or self.is_loopback
+
+
+@lru_cache(maxsize=KEPT)
+def origin_of(url: str) -> Origin:
+    """The origin of an http or https URL. Raises ValueError, in words, for any other text, and for one that carries a
+    name or a password, which would travel in the open and be taken for a host by people."""
+    if _ODD.search(url):
+        raise ValueError("must not have white space, control characters or backslashes")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("is not a URL: its host or port cannot be read") from None
+    scheme = parts.scheme.lower()
+    if scheme not in _PORTS or not host:
+        raise ValueError("must be a URL that begins with `https://` or `http://` and names a host")
+    if "@" in parts.netloc:
+        raise ValueError("must not carry a name or a password")
+    if "%" in host or "{" in host:
+        raise ValueError("must have a host without `%` and braces")
+    return Origin(scheme, host.lower(), _PORTS[scheme] if port is None else port)
+
+
+def http_origin(url: str) -> str:
+    """`https://host` as an absolute URL has it, in lower case; an empty text for any other, and never an error."""
+    http = _HTTP.match(url)
+    return http[1].lower() if http else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its very name: `localhost`, or a loopback address in any of its spellings."""
+    if host == "localhost":
+        return True
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return ((address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address).is_loopback
+
+
+def address_key(url: str) -> str:
+    """The name under which addresses of one document meet: without fragment, scheme and host in lower case, no slash
+    at its end. An empty text for what is fetched in no way that documents are."""
+    found = _ADDRESS.match(url.strip())
+    if found is None:
+        return ""
+    path = found[3] if "?" in found[3] else found[3].rstrip("/")
+    return f"{(found[1] or 'https:').lower()}{found[2].lower()}{path}"
+
+
+def normal_url(url: str) -> str:
+    """The one spelling of a URL, so that it can be compared: scheme and host in lower case, no port that says nothing,
+    an empty path is `/`, no fragment, other characters escaped. Raises ValueError for what no site can be asked."""
+    origin, parts = origin_of(url), urlsplit(url)
+    path = normal_path(parts.path or "/")
+    if not {".", ".."}.isdisjoint(path.split("/")):
+        path = urlsplit(urljoin(f"{origin}/", f".{path}")).path
+    query = urlencode(parse_qsl(parts.query, keep_blank_values=True), safe="*", quote_via=quote)
+    found = f"{origin}{path}" + (f"?{query}" if query else "")
+    if len(found) > MAX_URL:
+        raise ValueError(f"must not be longer than {MAX_URL:,} characters")
+    return found
+
+
+def normal_path(path: str) -> str:
+    """A path in its one spelling: what needs an escape has one, in capital letters, and nothing else has
+    (RFC 3986, section 6.2.2)."""
+    return _ESCAPE.sub(_plain, quote(path, safe=f"{ESCAPED_SAFE}?*", errors="replace"))
+
+
+def path_of(url: str) -> str:
+    """The path of a URL as it is sent, with its query."""
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _plain(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return character if character in _UNRESERVED else escape[0].upper()
