@@ -5,14 +5,24 @@ In: paths as typed. Out: texts, and files replaced whole. No document has a say 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from prosa.adapters.files import FileChanged, RootedFiles, replace_file, write_output
+from prosa.adapters.files import (
+    MAX_DOCUMENT_BYTES,
+    FileChanged,
+    RootedFiles,
+    cache_dir,
+    private_dir,
+    replace_file,
+    write_output,
+)
+from prosa.adapters.files.near import nearest_file
 
-__all__ = ["read_given", "write_new", "write_output"]
+__all__ = ["nearest_file", "private_folder", "read_given", "write_new", "write_output"]
 
 
-def read_given(path: Path, max_size: int) -> str:
+def read_given(path: Path, max_size: int = MAX_DOCUMENT_BYTES) -> str:
     """The text of a file that the user named, of at most ``max_size`` bytes. Raises `FileProblem`."""
     return RootedFiles(max_size=max_size).read(path).text.removeprefix("\ufeff")
 
@@ -24,3 +34,8 @@ def write_new(path: Path, text: str) -> bool:
     except FileChanged:
         return False
     return True
+
+
+def private_folder(name: str, environ: Mapping[str, str]) -> Path:
+    """A folder of the user's cache that nobody else may look into, made where it is not there. Raises `OSError`."""
+    return private_dir(cache_dir(environ) / name)

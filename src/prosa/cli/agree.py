@@ -10,7 +10,7 @@ import argparse
 import secrets
 from collections.abc import Callable
 
-from prosa.adapters.files.agreement_store import VARIABLE, agreement_path, load_agreement, save_agreement
+from prosa.app.agreement import VARIABLE, accept_agreement, stored_agreement
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK
 from prosa.cli.parser import WrongUse
@@ -21,7 +21,6 @@ from prosa.dialects.markdownlang.agreement import (
     PHRASES,
     PROMPT,
     TITLE,
-    AgreementRecord,
     accepts,
     index_of,
 )
@@ -54,19 +53,19 @@ def agree(
 
     ``choose`` picks the index of the phrase to show from the number of phrases; ``command`` is how hints call this.
     """
-    found = load_agreement(console.environ)
-    if isinstance(found, AgreementRecord):
-        when = f" on {found.agreed_at}" if found.agreed_at else ""
-        console.out(f"The agreement was already accepted{when} ({agreement_path(console.environ)}).")
+    stored = stored_agreement(console.environ)
+    if stored.record is not None:
+        when = f" on {stored.record.agreed_at}" if stored.record.agreed_at else ""
+        console.out(f"The agreement was already accepted{when} ({stored.path}).")
         return OK
-    if found:
-        console.note(f"note: {found}")
+    if stored.problem:
+        console.note(f"note: {stored.problem}")
     source, given = _found(console, phrase)
     index = _given(given, source, command) if given else _typed(console, command, choose)
     if index is None:
         console.err("error: the agreement was not accepted; nothing was stored")
         return FAILED
-    save_agreement(console.environ, index)
+    accept_agreement(console.environ, index)
     console.out(f"\n{ACCEPTED}")
     return OK
 

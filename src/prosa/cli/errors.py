@@ -111,7 +111,7 @@ def _known(error: BaseException, console: Console) -> int:
 
 def _nearest_file(problem: FileProblem) -> str:
     """The file that may have been meant by one that is missing, as a hint."""
-    from prosa.adapters.files.near import nearest_file
+    from prosa.app.text_files import nearest_file
 
     near = nearest_file(problem.path) if problem.kind == "missing" else None
     return f"did you mean {near}?" if near else ""

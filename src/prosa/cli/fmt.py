@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
 
 from prosa.app.check.fix import Change, write_changes
-from prosa.app.check.gather import STDIN, Group, gather, read_stdin
+from prosa.app.check.format import FormattedDocument, format_groups
+from prosa.app.check.gather import STDIN, gather, read_stdin
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
-from prosa.dialects.detect import Hints
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.table import WHICH_DOCUMENTS
-from prosa.rules.formatting import Formatted, format_text
-from prosa.rules.policy import Profile
-from prosa.source import FileProblem, Files, SourceText
-
-CHUNK = 50
-"""Documents that a process formats in one go."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,13 +50,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             f"no documents in {', '.join(paths)}",
             hint=f"{WHICH_DOCUMENTS}; a hidden folder has to be named",
         )
-    done = [each for group in groups for each in _formatted(group, args)]
+    options = FormatOptions(rehash=args.rehash, sync=args.sync)
+    done = format_groups(groups, options, dialect=chosen_dialect(args.dialect), jobs=args.jobs)
     refused = _say_refused(done, console)
-    changes = [
-        Change(each.path, each.before, each.after, is_stdin=stdin is not None and str(each.path) == stdin.path)
-        for each in done
-        if each.before is not None and each.after is not None and each.after != each.before.text
-    ]
+    changes = [change for each in done if (change := each.change) is not None]
     if args.diff:
         _show(changes, console)
     if args.check or args.diff or args.dry_run:
@@ -82,46 +70,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return int(bool(refused))
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What became of one document: ``after`` is None when it was refused, for the ``problem`` in words."""
-
-    path: Path
-    before: SourceText | None
-    after: str | None
-    problem: str = ""
-
-
-def _formatted(group: Group, args: argparse.Namespace) -> Iterator[Done]:
-    """Every document of a group, in several processes when there are many."""
-    from prosa.adapters.processes import Pool, worker_count
-
-    profile = Profile(chosen_dialect(args.dialect), settings=group.project.settings, root=group.root)
-    options = FormatOptions(rehash=args.rehash, sync=args.sync)
-    work = partial(_format_some, files=group.files, profile=profile, options=options)
-    chunks = [group.paths[start : start + CHUNK] for start in range(0, len(group.paths), CHUNK)]
-    for some in Pool(args.jobs or worker_count()).map(work, chunks):
-        yield from some
-
-
-def _format_some(paths: Sequence[Path], *, files: Files, profile: Profile, options: FormatOptions) -> list[Done]:
-    return [_format(path, files, profile.hints(files.real(path)), options) for path in paths]
-
-
-def _format(path: Path, files: Files, hints: Hints, options: FormatOptions) -> Done:
-    try:
-        source = files.read(path)
-    except FileProblem as problem:
-        return Done(path, None, None, f"{path}: {problem.reason}")
-    made: Formatted = format_text(source, hints, options)
-    if made.text is None:
-        line = source.position(made.problem.span.start).line if made.problem else 1
-        words = f"{made.problem.message} [{made.problem.rule}]" if made.problem else made.reason
-        return Done(path, source, None, f"{path}:{line}: {words}")
-    return Done(path, source, made.text)
-
-
-def _say_refused(done: Sequence[Done], console: Console) -> int:
+def _say_refused(done: Sequence[FormattedDocument], console: Console) -> int:
     """Prints why documents were left alone; gives how many."""
     from prosa.render.plain import safe
 

@@ -43,7 +43,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             raise _exists(path)
         console.out(f"would write: {path}")
         return 0
-    _write(path, text)
+    from prosa.app.text_files import write_new
+
+    if not write_new(path, text):
+        raise _exists(path)
     console.note(f"wrote {args.output}")
     return 0
 
@@ -68,16 +71,6 @@ def _record(args: argparse.Namespace) -> str:
         return new_record(chosen, today, subject=args.subject, owner=args.owner, summary=args.summary)
     except Unwritable as error:
         raise WrongUse(f"--summary: {error}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    """A new file or nothing."""
-    from prosa.adapters.files import FileChanged, replace_file
-
-    try:
-        replace_file(path, text, expect_digest="")
-    except FileChanged:
-        raise _exists(path) from None
 
 
 def _exists(path: Path) -> WrongUse:

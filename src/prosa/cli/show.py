@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import STDIN, Group, gather, read_stdin
+from prosa.app.check.check import CheckOptions
+from prosa.app.check.gather import STDIN, gather, read_stdin
+from prosa.app.check.show import ShownDocument, payload_of, show_groups
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, say
 from prosa.cli.options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
-from prosa.data import Value
-from prosa.rules.engine import Checked, CheckedDocument
-from prosa.source import FileProblem
 from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
-    from prosa.dialects.magi.meta import Lent
+    from prosa.data import Value
     from prosa.dialects.ymj.payload import Extracted
     from prosa.render.outline import Structure
-    from prosa.rules.subject import Corpus, Facts
-
-    _Shown: TypeAlias = tuple[dict[str, Value], Structure]
+    from prosa.rules.engine import CheckedDocument
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,18 +52,18 @@ def run(args: argparse.Namespace, console: Console) -> int:
         skipped=skipped,
     )
     say_skipped(skipped, args, console)
-    unread = [problem for group in groups for problem in _unreadable(group)]
-    if args.payload and not unread:
-        return _write_payload(groups, args, console)
-    if unread and len(unread) == sum(len(group.paths) for group in groups):
-        raise unread[0]
-    shown = [facts for group in groups for facts in _facts(group, args, console)]
-    if not shown:
+    options = CheckOptions(chosen_dialect(args.dialect), args.strict)
+    shown = show_groups(groups, options, console.environ)
+    if shown.unread and not shown.documents:
+        raise shown.unread[0]
+    if not shown.documents:
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
-    _print(shown, args.format, console)
-    for problem in unread:
+    if args.payload and not shown.unread:
+        return _write_payload(shown.documents, args, console)
+    _print(shown.documents, args.format, console)
+    for problem in shown.unread:
         say(console, str(problem))
-    return int(bool(unread))
+    return int(bool(shown.unread))
 
 
 def _require_payload(args: argparse.Namespace) -> None:
@@ -82,20 +77,14 @@ def _require_payload(args: argparse.Namespace) -> None:
         raise WrongUse("--payload writes the payload as it is", hint="leave --format out")
 
 
-def _write_payload(groups: Sequence[Group], args: argparse.Namespace, console: Console) -> int:
+def _write_payload(documents: Sequence[ShownDocument], args: argparse.Namespace, console: Console) -> int:
     """Writes the bytes; 1 where there are none, 2 where the user's selector cannot be used."""
-    from prosa.dialects.table import YMJ
-    from prosa.dialects.ymj.payload import payload_bytes
-
-    documents = [each for group in groups for each in _checked(group, args, console).documents]
     if len(documents) != 1:
         raise WrongUse("--payload writes the payload of one record", hint="name one file")
-    (document,) = documents
-    path = document.front.source.path
-    model = document.reading.model_of(YMJ)
-    if model is None:
+    path = documents[0].path
+    found = payload_of(documents[0], args.selector, fallback_body=args.fallback_body)
+    if found is None:
         raise WrongUse(f"{path} is no YMJ record and has no payload", hint="--as ymj reads it as one")
-    found = payload_bytes(model, args.selector, fallback_body=args.fallback_body)
     if found.data is not None:
         console.out_bytes(found.data)
         return OK
@@ -122,28 +111,16 @@ def _forms() -> str:
     return f"selectors are {', '.join(row.form for row in SELECTORS)}"
 
 
-def _unreadable(group: Group) -> Iterator[FileProblem]:
-    """The documents of a group that cannot be read; the others are shown all the same."""
-    for path in group.paths:
-        try:
-            group.files.read(path)
-        except FileProblem as problem:
-            yield problem
-
-
-def _facts(group: Group, args: argparse.Namespace, console: Console) -> list[_Shown]:
-    """The facts of every document of a group that can be read, and the structure of its Markdown."""
+def _facts(each: ShownDocument) -> dict[str, Value]:
+    """What `--format json` prints of a document."""
     from prosa.render.facts import document_facts
 
-    checked = _checked(group, args, console)
-    shown: list[_Shown] = []
-    for each in checked.documents:
-        facts = document_facts(each, checked.of(each.front.source), lent=_lent(each, checked))
-        shown.append((facts | _url(each.real, facts, checked), _structure(each)))
-    return shown
+    facts = document_facts(each.document, each.diagnostics, lent=each.lent)
+    return facts | ({"md_url": each.md_url} if each.document.dialect == "mdh" else {})
 
 
 def _structure(each: CheckedDocument) -> Structure:
+    """The headings and links of its Markdown."""
     from prosa.render.outline import Structure
 
     document, line_of = each.reading.document, each.front.source.position
@@ -153,44 +130,16 @@ def _structure(each: CheckedDocument) -> Structure:
     )
 
 
-def _checked(group: Group, args: argparse.Namespace, console: Console) -> Checked:
-    options = CheckOptions(chosen_dialect(args.dialect), args.strict)
-    return Checker.of(options, console.environ).check(group, keep=True)
-
-
-def _lent(document: CheckedDocument, checked: Checked) -> dict[str, Lent[Value]]:
-    """What meta files of its project lend to a document (X33)."""
-    if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
-        return {}
-    from prosa.rules.meta_files import lent_in
-
-    return lent_in(checked.corpus, document.real, document.reading)
-
-
-def _known(corpus: Corpus) -> Iterator[Facts]:
-    yield from corpus.entries.values()
-    yield from corpus.metas.values()
-
-
-def _url(real: Path, facts: dict[str, Value], checked: Checked) -> dict[str, Value]:
-    """The URL of an MDH node, where it belongs to a site (HA2)."""
-    if facts["dialect"] != "mdh" or checked.corpus is None:
-        return {}
-    from prosa.rules.mdh.site import md_urls
-
-    return {"md_url": md_urls(checked.corpus).get(real)}
-
-
-def _print(shown: list[_Shown], form: str, console: Console) -> None:
+def _print(shown: Sequence[ShownDocument], form: str, console: Console) -> None:
     from prosa.render.json import dump
 
     if form == "json" and len(shown) > 1:
         raise WrongUse(f"--format json shows one document, and there are {len(shown)}", hint="use --format jsonl")
     if form == "json":
-        console.out(dump(shown[0][0], indent=2))
+        console.out(dump(_facts(shown[0]), indent=2))
     elif form == "jsonl":
-        console.out("\n".join(dump(facts) for facts, _ in shown))
+        console.out("\n".join(dump(_facts(each)) for each in shown))
     else:
         from prosa.render.outline import render_outline
 
-        console.out("\n\n".join(render_outline(facts, structure) for facts, structure in shown))
+        console.out("\n\n".join(render_outline(_facts(each), _structure(each.document)) for each in shown))

@@ -9,14 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.errors import FAILED, OK
 from prosa.cli.parser import WrongUse
-
-if TYPE_CHECKING:
-    from prosa.adapters.files.trust_store import Trusted, TrustStore
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,29 +24,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Changes or prints the record. 1 when there was nothing to remove."""
-    from prosa.adapters.files import config_dir
-    from prosa.adapters.files.trust_store import TrustStore
-
-    store = TrustStore(config_dir(console.environ))
     if args.list:
         if args.remove:
             raise WrongUse("--list and --remove do different things: give one of them")
-        return _listed(store, args.paths, console)
+        return _listed(args.paths, console)
     if not args.paths:
         raise WrongUse("name a document or a folder", hint="to see what is trusted: prosa trust --list")
-    return _removed(store, args.paths, console) if args.remove else _added(store, args.paths, console)
+    return _removed(args.paths, console) if args.remove else _added(args.paths, console)
 
 
-def _added(store: TrustStore, paths: Sequence[Path], console: Console) -> int:
-    found = [each for path in paths for each in store.add(path)]
+def _added(paths: Sequence[Path], console: Console) -> int:
+    from prosa.app.trust import trust
+
+    found = trust(paths, console.environ)
     if not found:
         raise WrongUse(f"no documents in {', '.join(map(str, paths))}")
     _print(f"trusted, as {_it_is(found)} now:", found, console)
     return OK
 
 
-def _removed(store: TrustStore, paths: Sequence[Path], console: Console) -> int:
-    gone = [each for path in paths for each in store.remove(path)]
+def _removed(paths: Sequence[Path], console: Console) -> int:
+    from prosa.app.trust import distrust
+
+    gone = distrust(paths, console.environ)
     if not gone:
         console.err("note: none of it was trusted")
         return FAILED
@@ -58,35 +54,20 @@ def _removed(store: TrustStore, paths: Sequence[Path], console: Console) -> int:
     return OK
 
 
-def _listed(store: TrustStore, paths: Sequence[Path], console: Console) -> int:
+def _listed(paths: Sequence[Path], console: Console) -> int:
     """Each trusted document with how it stands; below ``paths`` only, where some are named."""
-    from prosa.adapters.files.read import real_path
+    from prosa.app.trust import trusted
 
-    below = [real_path(path) for path in paths]
-    for each in store.listed():
-        if not below or any(each.path == path or each.path.is_relative_to(path) for path in below):
-            console.out(f"{_shown(each.path)}{_change(each)}")
+    for each in trusted(paths, console.environ):
+        console.out(f"{_shown(each.path)}{f' ({each.change})' if each.change else ''}")
     return OK
 
 
-def _change(each: Trusted) -> str:
-    """What happened to a document since; nothing for one that still counts."""
-    from prosa.adapters.files.read import digest_bytes
-    from prosa.adapters.files.trust_store import MAX_TRUSTED_BYTES
-    from prosa.source import FileProblem
-
-    try:
-        same = digest_bytes(each.path, each.path, MAX_TRUSTED_BYTES) == each.digest
-    except FileProblem as problem:
-        return f" ({problem.reason})"
-    return "" if same else " (changed since: no longer trusted)"
+def _print(head: str, found: Sequence[Path], console: Console) -> None:
+    console.out("\n".join((head, *(f"  {_shown(each)}" for each in found))))
 
 
-def _print(head: str, found: Sequence[Trusted], console: Console) -> None:
-    console.out("\n".join((head, *(f"  {_shown(each.path)}" for each in found))))
-
-
-def _it_is(found: Sequence[Trusted]) -> str:
+def _it_is(found: Sequence[Path]) -> str:
     return "it is" if len(found) == 1 else "they are"
 
 

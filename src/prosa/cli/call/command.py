@@ -112,10 +112,10 @@ def show(request: Request, args: argparse.Namespace, console: Console) -> None:
 
 
 def _node(path: Path) -> SiteNode:
-    from prosa.adapters.files import RootedFiles
+    from prosa.app.text_files import read_given
     from prosa.site.node import node_of_text
 
-    return node_of_text(RootedFiles().read(path).text, str(path))
+    return node_of_text(read_given(path), str(path))
 
 
 # `prosa call URL`: reads the node over the network, makes the request, and sends it (X8, HA12, HA17, HA19).

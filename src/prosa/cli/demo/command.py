@@ -84,10 +84,10 @@ def _agreement(console: Console) -> int:
 
 def _checked(console: Console) -> None:
     """What `prosa check` says of the program and its import."""
-    from prosa.adapters.files import RootedFiles
-    from prosa.rules.engine import check_program
+    from prosa.app.check.check import Checker, CheckOptions
+    from prosa.app.check.gather import gather
 
-    found = len(check_program(PROGRAM, RootedFiles(FOLDER)).diagnostics)
+    found = len(Checker.of(CheckOptions(), console.environ).diagnostics(gather([PROGRAM], root=FOLDER)))
     console.err(f"$ prosa check {PROGRAM.name}\n{found or 'no'} diagnostics in it and what it imports\n")
 
 

@@ -106,9 +106,9 @@ def _print(console: Console, document: Path, first: str, last: str) -> None:
 
 def _place(console: Console) -> Path:
     """Where the picture stays after the tour: the user's cache, or where there is none a temporary folder."""
-    from prosa.adapters.files import cache_dir, private_dir
+    from prosa.app.text_files import private_folder
 
     try:
-        return private_dir(cache_dir(console.environ) / "demo")
+        return private_folder("demo", console.environ)
     except OSError:
         return Path(tempfile.mkdtemp(prefix="prosa-demo-"))

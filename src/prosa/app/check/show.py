@@ -1,0 +1,100 @@
+"""What the readers understand of documents, as every door shows it: with what a check finds in each, what meta files
+lend to it and where a site shows it.
+
+In: groups of documents, options, the environment. Out: a `ShownDocument` for each, and the files that cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import Group
+from prosa.data import Value
+from prosa.diagnostics import Diagnostic
+from prosa.rules.engine import Checked, CheckedDocument
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.meta import Lent
+    from prosa.dialects.ymj.payload import Extracted
+    from prosa.rules.subject import Corpus, Facts
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """A document as it was read; ``diagnostics`` are its own, ``lent`` is what meta files lend to it (X33), ``md_url``
+    the URL of an MDH node that belongs to a site (HA2)."""
+
+    document: CheckedDocument
+    diagnostics: tuple[Diagnostic, ...]
+    lent: Mapping[str, Lent[Value]]
+    md_url: str | None = None
+
+    @property
+    def path(self) -> str:
+        """How the document was named."""
+        return self.document.front.source.path
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocuments:
+    """The documents that can be read, in the order they were named, and why the others cannot."""
+
+    documents: tuple[ShownDocument, ...]
+    unread: tuple[FileProblem, ...]
+
+
+def show_groups(groups: Sequence[Group], options: CheckOptions, environ: Mapping[str, str]) -> ShownDocuments:
+    """Reads and checks every document. Raises `UnknownName` for a dialect that does not exist."""
+    unread = tuple(problem for group in groups for problem in _unreadable(group))
+    checker = Checker.of(options, environ)
+    return ShownDocuments(tuple(each for group in groups for each in _shown(checker.check(group, keep=True))), unread)
+
+
+def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: bool = False) -> Extracted | None:
+    """The payload of a YMJ record, decoded, or why there is none; None for any other document. ``selector`` stands in
+    for the record's own."""
+    from prosa.dialects.table import YMJ
+    from prosa.dialects.ymj.payload import payload_bytes
+
+    model = shown.document.reading.model_of(YMJ)
+    return payload_bytes(model, selector, fallback_body=fallback_body) if model is not None else None
+
+
+def _unreadable(group: Group) -> Iterator[FileProblem]:
+    """The documents of a group that cannot be read; the others are shown all the same."""
+    for path in group.paths:
+        try:
+            group.files.read(path)
+        except FileProblem as problem:
+            yield problem
+
+
+def _shown(checked: Checked) -> Iterator[ShownDocument]:
+    for each in checked.documents:
+        yield ShownDocument(each, checked.of(each.front.source), _lent(each, checked), _md_url(each, checked))
+
+
+def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Lent[Value]]:
+    """What meta files of its project lend to a document."""
+    if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
+        return {}
+    from prosa.rules.meta_files import lent_in
+
+    return lent_in(checked.corpus, document.real, document.reading)
+
+
+def _known(corpus: Corpus) -> Iterator[Facts]:
+    yield from corpus.entries.values()
+    yield from corpus.metas.values()
+
+
+def _md_url(document: CheckedDocument, checked: Checked) -> str | None:
+    if document.dialect != "mdh" or checked.corpus is None:
+        return None
+    from prosa.rules.mdh.site import md_urls
+
+    return md_urls(checked.corpus).get(document.real)
