@@ -14,7 +14,8 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 from prosa.web import indexes, locate
 from prosa.web.app import SiteApp
@@ -105,15 +106,15 @@ class Served:
         for _ in range(TOUCHES):
             if condition():
                 return
-            self.site._wake.set()
-            self.site._stop.wait(0.02)
+            self.site.index._pace.wake.set()
+            self.site.index._pace.stop.wait(0.02)
         raise AssertionError("it did not come to be so")
 
     def settle(self) -> None:
         """Lets the site see everything that lies in its folder now."""
         name = f"settled-{uuid4().hex}.md"
         self.write(name, "Here.\n")
-        self.until(lambda: name in self.site.catalogue.by_path)
+        self.until(lambda: name in self.site.index.catalogue.by_path)
 
 
 def scope_of(target: str, method: str, headers: Sequence[tuple[str, str]], client: str) -> dict[str, Any]:
@@ -215,7 +216,7 @@ def serving(
     try:
         if start:
             site.start()
-            assert site.wait_ready(READY) or site.complaint
+            assert site.index.wait_ready(READY) or site.index.complaint
         yield served
     finally:
         site.close()

@@ -127,7 +127,7 @@ def test_h7_endpoints_win_over_files_and_the_user_hears_of_it(serve: Serve, name
     """H7. However the URL is written; such a document is in no list."""
     said: list[str] = []
     site = serve({"a.md": "# A\n"})
-    site.site.notice = said.append
+    site.site.index.notice = said.append
     site.write(name, "# Zanzibar\n")
     site.settle()
     assert len(said) == 1

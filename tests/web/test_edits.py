@@ -77,15 +77,15 @@ def test_h6_an_index_that_breaks_does_not_end_the_site(serve: Serve, damage: byt
 
 def test_h6_an_index_that_cannot_be_asked_is_no_fault(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """H6. Nodes lack what the graph knows, and what needs the index is not ready."""
-    from prosa.app.site.live import LiveSite
+    from prosa.app.site.keeper import SiteIndex
     from prosa.corpus.errors import IndexProblem
 
     site = serve({"a.md": "# A\n\n[[b]]\n", "b.md": "# B\n"})
 
-    def broken(_site: LiveSite, _question: object) -> None:
+    def broken(_index: SiteIndex, _question: object) -> None:
         raise IndexProblem(f"broken at {site.root}")
 
-    monkeypatch.setattr(LiveSite, "ask", broken)
+    monkeypatch.setattr(SiteIndex, "ask", broken)
     for url in ("/a", "/a.html", "/a.json", "/", "/mdh/nodes.json"):
         assert site.get(url).status == 200
     for url in ("/mdh/search?q=a", "/mdh/graph", "/llms.txt"):
@@ -96,37 +96,37 @@ def test_h6_an_index_that_cannot_be_asked_is_no_fault(serve: Serve, monkeypatch:
 
 def test_h6_an_index_that_can_be_used_again_is_used(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """H6. Once the reason is gone."""
-    from prosa.app.site import live
+    from prosa.app.site import keeper
 
-    monkeypatch.setattr(live, "FAILED_PAUSE", 0.0)
+    monkeypatch.setattr(keeper, "FAILED_PAUSE", 0.0)
     site = serve({"a.md": "# A\n"}, start=False)
     cache = site.root.parent / "cache"
     cache.write_text("no folder")
     said: list[str] = []
-    site.site.notice = said.append
+    site.site.index.notice = said.append
     site.site.start()
-    site.until(lambda: bool(site.site.complaint))
+    site.until(lambda: bool(site.site.index.complaint))
     assert site.get("/a").status == 200
     assert len(said) == 1
     cache.unlink()
-    site.until(lambda: site.site.is_ready)
+    site.until(lambda: site.site.index.is_ready)
     assert site.get("/mdh/nodes.json").status == 200
 
 
 def test_h6_a_fault_in_a_look_does_not_end_the_looking(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """H6. Nothing that is wrong with one look keeps the next from being taken."""
-    from prosa.app.site import live
+    from prosa.app.site import keeper
 
-    monkeypatch.setattr(live, "FAILED_PAUSE", 0.0)
+    monkeypatch.setattr(keeper, "FAILED_PAUSE", 0.0)
     site = serve({"a.md": "# A\n"})
-    looked, faults = live.LiveSite._look, iter([True])
+    looked, faults = keeper.SiteIndex._look, iter([True])
 
-    def faulty(self: live.LiveSite, corpus: object) -> None:
+    def faulty(self: keeper.SiteIndex, corpus: object) -> None:
         if next(faults, False):
             raise RecursionError("too deep")
         looked(self, corpus)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(live.LiveSite, "_look", faulty)
+    monkeypatch.setattr(keeper.SiteIndex, "_look", faulty)
     site.write("b.md", "# B\n")
-    site.until(lambda: "b.md" in site.site.catalogue.by_path)
-    assert site.site.complaint == ""
+    site.until(lambda: "b.md" in site.site.index.catalogue.by_path)
+    assert site.site.index.complaint == ""

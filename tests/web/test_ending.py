@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 
 DOCUMENTS = 400
@@ -41,15 +42,15 @@ def test_x9_a_site_that_ends_does_not_read_the_rest_and_the_next_one_does(tmp_pa
     root.mkdir()
     for number in range(DOCUMENTS):
         (root / f"{number}.md").write_text(f"# Page {number}\n", encoding="utf-8")
-    workers = Shared(lambda: stopped._stop.set() or stopped._wake.set())
+    workers = Shared(lambda: stopped.index._pace.stop.set() or stopped.index._pace.wake.set())
     stopped = site_of(root, tmp_path / "cache", notices, workers)
     stopped.start()
-    stopped._thread.join()
+    stopped.index._pace.thread.join()
     assert workers.shares[0] > 1 and len(workers.shares) == 1
-    assert not stopped.is_ready and not notices and not stopped.complaint
+    assert not stopped.index.is_ready and not notices and not stopped.index.complaint
     stopped.close()
     again = site_of(root, tmp_path / "cache", notices, Shared(lambda: None))
     again.start()
-    assert again.wait_ready(60) and len(again.catalogue.rows) == DOCUMENTS
+    assert again.index.wait_ready(60) and len(again.index.catalogue.rows) == DOCUMENTS
     again.close()
     assert not notices

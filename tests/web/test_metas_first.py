@@ -10,7 +10,8 @@ from unittest.mock import patch
 
 import pytest
 
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteIndex, SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 
 META = "---\ndoc-id: m-1\nglobs: ['hidden/**']\nvisibility: private\n---\n"
@@ -27,7 +28,7 @@ def without_index(root: Path, settings: Settings):
         raise ValueError("it is over")
 
     site = LiveSite(root, SiteOptions("Cold"), dict(os.environ), settings, 10_000)
-    with patch.object(LiveSite, "_opened", opened):
+    with patch.object(SiteIndex, "_opened", opened):
         site.start()
         assert asked.wait(60)
         try:
@@ -47,7 +48,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_ma18_x23_what_meta_files_lend_counts_before_the_index_is_opened(root: Path):
     with without_index(root, Settings()) as site:
-        assert site._looked.is_set()
+        assert site.index._pace.metas.is_set()
         assert site.view("shown/b.md") is not None
         assert site.view("hidden/a.md") is None
 
@@ -55,9 +56,9 @@ def test_ma18_x23_what_meta_files_lend_counts_before_the_index_is_opened(root: P
 def test_x23_a_meta_file_that_is_a_link_needs_a_look_at_everything(root: Path):
     (root / "linked.mda").symlink_to(root / "shown/b.md")
     with without_index(root, Settings()) as site:
-        assert not site._looked.is_set()
+        assert not site.index._pace.metas.is_set()
 
 
 def test_x23_settings_that_make_other_documents_meta_files_need_a_look_at_everything(root: Path):
     with without_index(root, Settings(dialects=(("notes/**", "magi"),))) as site:
-        assert not site._looked.is_set()
+        assert not site.index._pace.metas.is_set()

@@ -21,7 +21,8 @@ from prosa.web.guard import MAX_HEAD
 SERVER = """
 import asyncio, os, sys
 from pathlib import Path
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 from prosa.web import serving
 from prosa.web.app import SiteApp

@@ -166,7 +166,7 @@ def test_x23_without_a_place_for_the_index_meta_files_count(serve: Serve, tmp_pa
     site = serve(
         {"vault/s.md": plain(""), "about.mda": META % ('"vault/**"', "classification: secret\n"), "open.md": OPEN[0]}
     )
-    assert site.site.complaint
+    assert site.site.index.complaint
     assert site.get("/open").status == 200
     assert "/open" in site.get("/").text
     for url in ("/vault/s", "/vault/", "/vault"):
@@ -318,10 +318,10 @@ def test_x23_with_a_token_what_is_private_is_shown_and_what_is_classified_is_not
 def test_x23_a_text_newer_than_the_catalogue_is_not_found(serve: Serve) -> None:
     """X23. The index may already hold what the catalogue does not know yet."""
     site = serve({"a.md": "# Tide\n\nnoon\n"})
-    known = site.site.catalogue
+    known = site.site.index.catalogue
     site.write("a.md", plain("classification: secret\n"))
-    site.until(lambda: site.site.catalogue is not known)
-    site.site.catalogue = known
+    site.until(lambda: site.site.index.catalogue is not known)
+    site.site.index.catalogue = known
     assert site.get(f"/mdh/search?q={WORD}", "application/json").json["hits"] == []
 
 

@@ -38,7 +38,7 @@ def test_x23_what_cannot_be_read_is_as_if_it_were_not_there(serve: Serve) -> Non
     """X23. Nobody knows what it would say of itself."""
     said: list[str] = []
     site = serve({"index.md": "# i\n"})
-    site.site.notice = said.append
+    site.site.index.notice = said.append
     site.write("bad.md", b"---\nvisibility: private\n---\n\xff\xfe\n")
     site.settle()
     there, absent = site.get("/bad", "application/json"), site.get("/not", "application/json")
@@ -153,7 +153,7 @@ def test_h7_files_that_mean_something_else_are_named(serve: Serve) -> None:
     """H7. What the site makes itself wins, and the user hears of it once."""
     said: list[str] = []
     site = serve({"index.md": "# i\n"})
-    site.site.notice = said.append
+    site.site.index.notice = said.append
     site.write("data.md", "# D\n")
     site.write("data.json", "{}")
     site.write("llms.txt", "mine")
@@ -168,7 +168,7 @@ def test_h7_an_index_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("no folder")
     with serving(tmp_path, {"a.md": "# A\n"}, environ={"PROSA_CACHE_DIR": str(place / "x")}) as site:
-        site.until(lambda: bool(site.site.complaint))
+        site.until(lambda: bool(site.site.index.complaint))
         assert "cannot be used" in site.get("/mdh/search?q=a").text
         assert site.get("/mdh/search?q=a", "application/json").json["ready"] is False
         assert "being built" not in site.get("/mdh/search?q=a", "text/html").text

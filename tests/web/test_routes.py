@@ -51,7 +51,7 @@ def test_y12_of_two_records_at_one_route_the_first_has_it(serve: Serve) -> None:
     served = serve({"b.ymj": record("/fog"), "a.ymj": record("/fog")})
     urls = {each["id"]: each["md_url"] for each in served.get("/mdh/nodes.json").json["nodes"]}
     assert (urls["a.ymj"], urls["b.ymj"]) == ("/fog", "/b.ymj")
-    assert served.site.catalogue.unrouted == (("b.ymj", "/fog"),)
+    assert served.site.index.catalogue.unrouted == (("b.ymj", "/fog"),)
 
 
 def test_y12_check_refuses_the_routes_that_a_site_refuses(serve: Serve) -> None:
@@ -59,7 +59,7 @@ def test_y12_check_refuses_the_routes_that_a_site_refuses(serve: Serve) -> None:
     routes = ["/fog", "/fog", "/../x", "/mdh/graph", "/a", "/a.md", "/r5.ymj", "/r1.ymj", "/é", "x", "/in/", "/in", ""]
     files = {f"r{number}.ymj": record(route) for number, route in enumerate(routes)}
     served = serve(files | {"a.md": "# A\n", "in/index.md": "# In\n"})
-    refused = {path for path, _ in served.site.catalogue.unrouted}
+    refused = {path for path, _ in served.site.index.catalogue.unrouted}
     found = {Path(each.path).name for each in check(served.site.root) if each.rule == "unusable-route"}
     assert found == refused and {"r1.ymj", "r2.ymj", "r4.ymj"} <= refused, (found, refused)
 

@@ -17,7 +17,8 @@ import pytest
 SERVER = """
 import sys
 from pathlib import Path
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 from prosa.web import serving
 from prosa.web.app import SiteApp

@@ -16,7 +16,8 @@ from urllib.parse import urlencode
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
 from prosa.app.run.service import Chosen
-from prosa.app.site.live import LiveSite, SiteOptions
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.ports import OnText
 from prosa.settings import Settings

@@ -43,8 +43,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with live_site(args, console) as (site, _):
         _require_apart(out.resolve(), site)
         site.start()
-        if not site.wait_ready(READY_SECONDS):
-            return say(console, f"the index cannot be made: {site.complaint}", status=1)
+        if not site.index.wait_ready(READY_SECONDS):
+            return say(console, f"the index cannot be made: {site.index.complaint}", status=1)
         origin, prefix = base_of(args)
         web = Web(site, Sessions(""), prefix, origin)
         if args.dry_run:

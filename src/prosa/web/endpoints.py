@@ -94,18 +94,18 @@ class Endpoints:
             found, failed = await asyncio.to_thread(self._settled, made) if callable(made) else made, False
         except CorpusError:
             found, failed = None, True
-        if found is None and (failed or not self.web.site.is_ready):
-            broken = failed or self.web.site.complaint  # what exactly is wrong is for those who run the site
+        if found is None and (failed or not self.web.site.index.is_ready):
+            broken = failed or self.web.site.index.complaint  # what exactly is wrong is for those who run the site
             words = "The index cannot be used." if broken else "The index is being built; ask again in a few seconds."
             found = error(frame, accept, 503, "Not ready", words, [("retry-after", "2")])
         return await send_answer(scope, send, found or not_found(frame, accept, scope["path"]))
 
     def _settled(self, made: Callable[[], Answer | None]) -> Answer | None:
         """An answer about the whole site, after a look at its files."""
-        self.web.site.settle(SETTLE_SECONDS)
+        self.web.site.index.wait_for_look(SETTLE_SECONDS)
         return made()
 
     def _health(self) -> Answer:
         site = self.web.site
-        value = {"status": "ok", "ready": site.is_ready, "nodes": len(site.catalogue.rows)}
+        value = {"status": "ok", "ready": site.index.is_ready, "nodes": len(site.index.catalogue.rows)}
         return answer(dump(value) + "\n", "application/json; charset=utf-8", cache=NEVER)

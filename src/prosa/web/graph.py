@@ -32,9 +32,9 @@ class Graphs:
         around, depth, small = _asked(scope)
         kind = "small" if small and kind == "svg" else kind
         path = document_at(site, around) if around else ""
-        if path is None or not site.is_ready:
+        if path is None or not site.index.is_ready:
             return None
-        key, generation = (kind, path, depth), site.catalogue.generation
+        key, generation = (kind, path, depth), site.index.catalogue.generation
         known = self._made.get(key)
         if known is None or known[0] != generation:
             if len(self._made) >= MAX_KEPT:
@@ -44,9 +44,10 @@ class Graphs:
 
     def _drawn(self, kind: str, path: str, depth: int) -> Answer:
         site, left = self.web.site, 0
+        rows = site.index.catalogue.by_path
         if path:
             shown = picture.around(site, path, depth, most=picture.MAX_SMALL if kind == "small" else picture.MAX_AROUND)
-            title = f"Around {site.catalogue.by_path[path].title}" if path in site.catalogue.by_path else "Around"
+            title = f"Around {rows[path].title}" if path in rows else "Around"
         else:
             shown, left = picture.whole(site)
             title = site.options.name
@@ -56,7 +57,7 @@ class Graphs:
 
             return answer(graph_json(shown.nodes, shown.edges) + "\n", "application/json; charset=utf-8", cache=cache)
         prefix = self.web.prefix
-        home = f"{prefix}{site.catalogue.by_path[path].url}" if path in site.catalogue.by_path else f"{prefix}/"
+        home = f"{prefix}{rows[path].url}" if path in rows else f"{prefix}/"
         return _picture(kind, shown, (title, left), prefix, home, cache)
 
 

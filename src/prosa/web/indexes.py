@@ -32,9 +32,9 @@ class Indexes:
     def answer(self, name: str) -> Answer | None:
         """The answer for `nodes.json`, `actions.json`, `llms.txt`, `sitemap.xml` or `robots.txt`; None while there is
         no catalogue. May take long: it belongs into a thread."""
-        if not self.web.site.wait_ready(READY_SECONDS):
+        if not self.web.site.index.wait_ready(READY_SECONDS):
             return None
-        generation = self.web.site.catalogue.generation
+        generation = self.web.site.index.catalogue.generation
         known = self._made.get(name)
         if known is None or known[0] != generation:
             known = self._made[name] = (generation, _MAKERS[name](self))
@@ -43,7 +43,7 @@ class Indexes:
 
 def listed(web: Web) -> Iterator[NodeRow]:
     """Every node, those of folders that no file stands for among them."""
-    catalogue = web.site.catalogue
+    catalogue = web.site.index.catalogue
     for folder in catalogue.folders:
         if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
             view = folder_view(web.site, folder)
@@ -78,7 +78,7 @@ def _actions(told: Indexes) -> Answer:
 def _overview(told: Indexes) -> Answer:
     web, site = told.web, told.web.site
     said = summaries(site)
-    rows = site.catalogue.rows
+    rows = site.index.catalogue.rows
     name, base = site.options.name, base_of(web)
     text = indexes.overview(name, rows, base=base, summaries=said, closed=web.closed, static=told.static)
     return answer(text, "text/markdown; charset=utf-8", cache=_cache(web))

@@ -12,13 +12,13 @@ from prosa.site.view import Form, NodeView
 def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | None = None) -> NodeView:
     """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links, which may
     lead to one ``form`` of each node."""
-    if site.is_ready:
-        catalogue = site.catalogue
+    if site.index.is_ready:
+        catalogue = site.index.catalogue
         folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
     else:
         folders, rows = folder_now(site, folder)
     folders = tuple(each for each in folders if not is_reserved(f"/{each}"))
-    index = site.catalogue.index_of(folder_above(folder))
+    index = site.index.catalogue.index_of(folder_above(folder))
     above = index.id if index is not None else ""
     return listing_of(
         folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix, form=form

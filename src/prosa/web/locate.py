@@ -89,7 +89,7 @@ def _routed(site: LiveSite, path: str) -> Iterator[Wanted]:
     """The record that lives at a route, which only the catalogue knows (Y12)."""
     for suffix, form in (("", None), *layout.TWINS):
         url = exact_url(path[1:].removesuffix(suffix)) if path.endswith(suffix) else ""
-        row = site.catalogue.by_url.get(url)
+        row = site.index.catalogue.by_url.get(url)
         if row is not None and row.dialect == "ymj":
             yield Wanted(row.path, form)
 
@@ -112,11 +112,11 @@ def _wanted(site: LiveSite, path: str) -> Iterator[Wanted]:
 
 def _by_id(site: LiveSite, path: str) -> Iterator[Wanted]:
     """The document of `/node/ID`, which only the catalogue knows (H7)."""
-    if site.options.layout != "id" or not site.wait_ready(READY_SECONDS):
+    if site.options.layout != "id" or not site.index.wait_ready(READY_SECONDS):
         return
     own, form = layout.id_and_form(path)
     for each, asked in ((path.removeprefix(NODE_ROOT), None), (own, form)):
-        row = site.catalogue.by_id.get(each)
+        row = site.index.catalogue.by_id.get(each)
         if row is not None:
             yield Wanted(row.path, asked)
             return
@@ -127,7 +127,7 @@ def _asset(site: LiveSite, path: str) -> Asset | None:
     media_type = asset_type(name)
     if not name or media_type is None or site.place(name) is None:
         return None
-    if suffix_of(name) in NAMED and not (site.wait_ready(READY_SECONDS) and name in site.catalogue.linked):
+    if suffix_of(name) in NAMED and not (site.index.wait_ready(READY_SECONDS) and name in site.index.catalogue.linked):
         return None
     return Asset(name, media_type)
 
@@ -148,6 +148,6 @@ def _has_folder(site: LiveSite, path: str) -> bool:
     """Whether a folder is there with something that is published in it; the root always is."""
     if not path:
         return True
-    if site.is_ready:
-        return path in site.catalogue.folders
+    if site.index.is_ready:
+        return path in site.index.catalogue.folders
     return has_published(site, path)

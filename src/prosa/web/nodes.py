@@ -82,7 +82,7 @@ class Nodes:
         key = Key(scope["raw_path"], choose(accept), raw, reader.signed_in)
         own = reader.via == "cookie"  # the forms of such a page are this reader's alone
         kept = None if own else self._kept.get(key) or self._large.get(key)
-        self.web.site.touch()
+        self.web.site.index.touch()
         if kept is not None and self._holds(kept):
             return await send_answer(scope, send, kept.answer)
         try:
@@ -102,7 +102,7 @@ class Nodes:
     def _holds(self, kept: Kept) -> bool:
         """Whether an answer is still true."""
         site = self.web.site
-        if kept.generation not in (-1, site.catalogue.generation) or kept.rules != site.rules:
+        if kept.generation not in (-1, site.index.catalogue.generation) or kept.rules != site.index.rules:
             return False
         if kept.stamp is None:
             return True
@@ -130,7 +130,7 @@ class Nodes:
 
     def _made(self, key: Key, reader: Reader) -> Kept | None:
         """A new answer, or None where there is nothing."""
-        rules, generation = self.web.site.rules, self.web.site.catalogue.generation
+        rules, generation = self.web.site.index.rules, self.web.site.index.catalogue.generation
         path = decoded(self._inside(key.path))
         found = locate(self.web.site, path) if path is not None else None
         if isinstance(found, Moved):
@@ -177,7 +177,7 @@ class Nodes:
         made = asset_answer(self.web.site, found, private=self.web.closed) if place is not None else None
         if made is None or place is None:
             return None
-        until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.rules
+        until, rules = time.monotonic() + CHECK_SECONDS, self.web.site.index.rules
         return Kept(made, found.path, os.fspath(place.path), place.stamp, -1, rules, until)
 
 
@@ -191,7 +191,7 @@ def page_of(
     page = resolver_of(web.site, view, web.prefix, place=place, shown=shown).page(web.frame(reader))
     if not view.path:
         return replace(page, around=Around(), crumbs=crumbs_of(web, view))
-    near, blocks = around(web.site, view.path), named_blocks(web.site, view.path)
+    near, blocks = around(web.site.index, view.path), named_blocks(web.site.index, view.path)
     return replace(page, around=near, crumbs=crumbs_of(web, view), blocks=blocks)
 
 

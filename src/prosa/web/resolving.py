@@ -103,7 +103,7 @@ class Resolver:
 
     def wiki(self, written: str) -> Wiki:
         """Where a wikilink leads. Until the graph is there, nobody knows."""
-        if not self.site.is_ready or not self.view.path:
+        if not self.site.index.is_ready or not self.view.path:
             return AS_WRITTEN
         target, part = wikilink_target(written)
         fragment = fragment_of(part)
@@ -151,7 +151,7 @@ class Resolver:
     def _found(self, target: str) -> Wiki:
         """A file that is no document. Data is served only where a link names it."""
         path = self.site.attachments.find(self.view.path, target)
-        if path is None or (suffix_of(path) in NAMED and path not in self.site.catalogue.linked):
+        if path is None or (suffix_of(path) in NAMED and path not in self.site.index.catalogue.linked):
             return MISSING
         return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quoted_path(f"/{path}")))
 
@@ -162,10 +162,10 @@ class Resolver:
     def _url(self, path: str) -> str:
         """The URL path of what a path leads to: a node, or as it is."""
         for wanted in layout.asked(path).wanted:
-            row = self.site.catalogue.by_path.get(wanted.path)
+            row = self.site.index.catalogue.by_path.get(wanted.path)
             if row is not None:
                 return row.url
-        is_cold = not self.site.is_ready and path.lower().endswith(SUFFIXES)
+        is_cold = not self.site.index.is_ready and path.lower().endswith(SUFFIXES)
         return layout.url_of(path[1:]) if is_cold else quoted_path(path)
 
 
@@ -179,7 +179,7 @@ def resolver_of(
     quoted: bool = False,
 ) -> Resolver:
     """The resolver of a node. ``place`` is the prefix in front of the URL where nothing else is said."""
-    known = {} if not site.is_ready or not has_wikilinks(view) else dict(_known(site, view))
+    known = {} if not site.index.is_ready or not has_wikilinks(view) else dict(_known(site, view))
     made = place or (lambda url: f"{prefix}{url}")
     return Resolver(site, view, prefix, made, known, quoted, Shown() if shown is None else shown)
 
@@ -192,8 +192,8 @@ def has_wikilinks(view: NodeView) -> bool:
 def _known(site: LiveSite, view: NodeView) -> Iterator[tuple[str, NodeRow]]:
     assert view.reading is not None
     text = view.reading.front.source.text
-    for edge in edges_from(site, view.path):
-        row = site.catalogue.by_node.get(edge.target) if edge.resolved and edge.origin == "wikilink" else None
+    for edge in edges_from(site.index, view.path):
+        row = site.index.catalogue.by_node.get(edge.target) if edge.resolved and edge.origin == "wikilink" else None
         written = text[edge.start : edge.end].lstrip("!")
         if row is not None and written.startswith(_WIKI):
             target, bar, _ = written.removeprefix(_WIKI).removesuffix("]]").partition("|")

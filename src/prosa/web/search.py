@@ -28,10 +28,10 @@ LIMIT, MAX_LIMIT = 20, 100
 def search_answer(web: Web, scope: Scope, reader: Reader) -> Answer:
     """The answer to a search. Takes a few milliseconds: it belongs into a thread."""
     query, limit = asked(scope)
-    ready = web.site.is_ready
+    ready = web.site.index.is_ready
     hits = found(web, query, limit) if ready and query else ()
     frame = web.frame(reader)
-    broken = "There is no search: the index cannot be used." if not ready and web.site.complaint else ""
+    broken = "There is no search: the index cannot be used." if not ready and web.site.index.complaint else ""
     page = SearchPage(frame, query, hits, ready=ready or bool(broken), complaint=broken)
     if header_of(scope, FRAGMENT_HEADER.lower().encode("ascii")):
         return answer(hits_fragment(page), MEDIA_TYPES["html"], cache=NEVER, headers=_headers(html=True))
@@ -62,13 +62,13 @@ def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
     """The published hits, best first. What is not published is looked for and left out, so none is missing."""
     from prosa.adapters.sqlite.search import search
 
-    catalogue = web.site.catalogue
+    catalogue = web.site.index.catalogue
     wanted = Search(text=query, limit=limit + catalogue.hidden)
-    hits: list[Any] = web.site.ask(lambda corpus: corpus.ask(lambda index: search(index, wanted)))
+    hits: list[Any] = web.site.index.ask(lambda corpus: corpus.ask(lambda index: search(index, wanted)))
     published = [(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None][:limit]
     paths, private = {hit.path for hit, _ in published}, web.site.options.private
     # a text that was read anew while the catalogue is of before may not be shown any more
-    shown = web.site.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
+    shown = web.site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
     return tuple(
         Found(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks)
         for hit, row in published

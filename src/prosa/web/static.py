@@ -52,7 +52,7 @@ def built_files(web: Web) -> Iterator[Built]:
         yield Built(file_of(view.url, "html"), _html(web, made))
     yield from _of_site(web)
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
-        if suffix_of(path) in NAMED and path not in web.site.catalogue.linked:
+        if suffix_of(path) in NAMED and path not in web.site.index.catalogue.linked:
             continue
         content = asset_bytes(web.site, path)
         if content is not None and suffix_of(path) == ".svg":
@@ -65,10 +65,10 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
     """A drawing that runs nothing, as no policy of ours is sent with it; what it loses is said."""
     found = inert_drawing(content)
     if found is None:
-        web.site.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
+        web.site.index.notice(f"warning: {path!r} is left out: it cannot be read as a drawing")
         return None
     if found.removed:
-        web.site.notice(f"warning: {path!r} is written without {', '.join(found.removed)}: {WHY}")
+        web.site.index.notice(f"warning: {path!r} is written without {', '.join(found.removed)}: {WHY}")
     return found.content
 
 
@@ -114,7 +114,7 @@ def static_place(web: Web, form: Form) -> Place:
 
     def place(url: str) -> str:
         path, mark, rest = url.partition("#")
-        is_node = path in web.site.catalogue.by_url
+        is_node = path in web.site.index.catalogue.by_url
         return f"{web.prefix}{twin_of(path, form)}{mark}{rest}" if is_node else f"{web.prefix}{url}"
 
     return place

@@ -1,6 +1,6 @@
 """What a node of a site is connected with, from the graph, as far as it may be shown (H4, X21, X23).
 
-In: a site whose graph is there, and the path of a document. Out: its typed links, and its neighbours for the page.
+In: the index of a site, and the path of a document. Out: its typed links, and its neighbours for the page.
 Documents that are not published are not mentioned.
 """
 
@@ -20,7 +20,7 @@ from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
     from prosa.app.site.catalogue import Catalogue
-    from prosa.app.site.live import LiveSite
+    from prosa.app.site.keeper import SiteIndex
 
 _RELS = {"wikilink": "mentions", "import": "imports", "include": "includes"}
 """What a link without a rel is called in a node's `links`, by its notation."""
@@ -29,44 +29,44 @@ MAX_TYPED = 500
 """Derived links of one node."""
 
 
-def typed_links(site: LiveSite, path: str) -> tuple[TypedLink, ...]:
+def typed_links(index: SiteIndex, path: str) -> tuple[TypedLink, ...]:
     """The `links` of a document that has none of its own kind: its relationships and wikilinks (H10), and what lies in
     the folder that it stands for, so that every node is found from the root (H7)."""
-    if not site.is_ready:
+    if not index.is_ready:
         return ()
-    edges = edges_from(site, path)
-    nodes = site.catalogue.by_node
+    edges = edges_from(index, path)
+    nodes = index.catalogue.by_node
     found: dict[TypedLink, None] = {}
     for edge in edges:
         rel = edge.rel or _RELS.get(edge.origin)
         target = _target(edge, nodes)
         if rel and target and edge.origin != "inline":
             found[TypedLink(rel, target)] = None
-    found |= {TypedLink("contains", name): None for _, _, name in _inside(site.catalogue, path)}
+    found |= {TypedLink("contains", name): None for _, _, name in _inside(index.catalogue, path)}
     return tuple(found)[:MAX_TYPED]
 
 
-def around(site: LiveSite, path: str) -> Around | None:
+def around(index: SiteIndex, path: str) -> Around | None:
     """What stands around the node at a path; None while there is no graph."""
-    if not site.is_ready:
+    if not index.is_ready:
         return None
-    out = _asked(site, lambda corpus: corpus.index.edges_from(path))
-    back = _asked(site, lambda corpus: corpus.index.edges_to(path))
+    out = _asked(index, lambda corpus: corpus.index.edges_from(path))
+    back = _asked(index, lambda corpus: corpus.index.edges_to(path))
     if out is None or back is None:
         return None
-    nodes = site.catalogue.by_node
+    nodes = index.catalogue.by_node
     typed = [*_typed(out, nodes), *_typed_back(back, nodes, path)]
     return Around(
         relationships=_once(typed),
         links=_once(_plain(out, nodes)),
         backlinks=_once(_back(back, nodes, path)),
-        inside=_once(Neighbour(title, url) for title, url, _ in _inside(site.catalogue, path)),
+        inside=_once(Neighbour(title, url) for title, url, _ in _inside(index.catalogue, path)),
     )
 
 
-def named_blocks(site: LiveSite, path: str) -> frozenset[str]:
+def named_blocks(index: SiteIndex, path: str) -> frozenset[str]:
     """The ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
-    edges = _asked(site, lambda corpus: corpus.index.edges_to(path)) if site.is_ready else None
+    edges = _asked(index, lambda corpus: corpus.index.edges_to(path)) if index.is_ready else None
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
 
 
@@ -84,15 +84,15 @@ def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
     yield from ((row.title, row.url, row.id) for row in catalogue.nodes_in(folder) if row.path != path)
 
 
-def edges_from(site: LiveSite, path: str) -> list[Edge]:
+def edges_from(index: SiteIndex, path: str) -> list[Edge]:
     """The edges of a document; none where there is no index."""
-    return _asked(site, lambda corpus: corpus.index.edges_from(path)) or []
+    return _asked(index, lambda corpus: corpus.index.edges_from(path)) or []
 
 
-def _asked(site: LiveSite, question: Callable[[OpenCorpus], list[Edge]]) -> list[Edge] | None:
+def _asked(index: SiteIndex, question: Callable[[OpenCorpus], list[Edge]]) -> list[Edge] | None:
     """Edges from the index; None where it cannot be used, which is no reason to show nothing of a node."""
     try:
-        edges: list[Edge] = site.ask(question)
+        edges: list[Edge] = index.ask(question)
     except CorpusError:
         return None
     return edges

@@ -67,7 +67,7 @@ def static_around(near: Around | None) -> Around | None:
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:
     """Every node of a site, those of folders that no file stands for among them, which ``listed`` makes. A document
     that cannot be read any more is left out."""
-    catalogue = site.catalogue
+    catalogue = site.index.catalogue
     for folder in catalogue.folders:
         if not catalogue.has_index(folder) and not is_reserved(f"/{folder}"):
             yield listed(folder)

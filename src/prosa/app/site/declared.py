@@ -37,7 +37,7 @@ def declared_actions(site: LiveSite) -> Iterator[tuple[str, Mapping[str, Value]]
 
 def summaries(site: LiveSite) -> dict[str, str]:
     """What documents say of themselves in one line, by path; `summary` before `description`."""
-    rows = site.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
+    rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SUMMARIES).fetchall())
     found: dict[str, str] = {}
     for path, key, text in rows:
         if key != "description" or path not in found:
@@ -46,8 +46,8 @@ def summaries(site: LiveSite) -> dict[str, str]:
 
 
 def _paths(site: LiveSite) -> list[str]:
-    rows = site.ask(lambda corpus: corpus.index.connection().execute(_WITH_ACTIONS).fetchall())
+    rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_WITH_ACTIONS).fetchall())
     declaring = {path for path, actions in rows if json.loads(actions)}
     if site.options.actions is not None:
-        declaring |= {row.path for row in site.catalogue.rows if row.dialect == "markdownlang"}
-    return sorted(path for path in declaring if path in site.catalogue.by_path)
+        declaring |= {row.path for row in site.index.catalogue.rows if row.dialect == "markdownlang"}
+    return sorted(path for path in declaring if path in site.index.catalogue.by_path)

@@ -44,7 +44,7 @@ def whole(site: LiveSite) -> tuple[Selection, int]:
 def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND) -> Selection:
     """The document at a path with what is connected with it within so many steps, the nearest first. Only these are
     asked for: a large site need not be read for a small picture."""
-    rows, by_path = site.catalogue.by_node, site.catalogue.by_path
+    rows, by_path = site.index.catalogue.by_node, site.index.catalogue.by_path
     found: dict[str, None] = {path: None} if path in by_path else {}
     border = list(found)
     for _ in range(min(depth, MAX_DEPTH)):
@@ -52,22 +52,22 @@ def around(site: LiveSite, path: str, depth: int = 1, *, most: int = MAX_AROUND)
         border = [each for end in near if (each := rows[end].path) not in found]
         border = list(dict.fromkeys(border))[: most - len(found)]
         found |= dict.fromkeys(border)
-    edges = site.ask(lambda corpus: [edge for each in found for edge in corpus.index.edges_from(each)])
-    read = site.ask(lambda corpus: [corpus.index.node_at(each) for each in found])
+    edges = site.index.ask(lambda corpus: [edge for each in found for edge in corpus.index.edges_from(each)])
+    read = site.index.ask(lambda corpus: [corpus.index.node_at(each) for each in found])
     nodes = [replace(node, url=by_path[node.path].url) for node in read if node is not None]
     return _among(nodes, [*edges, *derived_edges(edges)], {node.id for node in nodes})
 
 
 def _ends(site: LiveSite, path: str) -> list[str]:
     """The nodes at the other ends of the edges of a document."""
-    out, back = site.ask(lambda corpus: (corpus.index.edges_from(path), corpus.index.edges_to(path)))
+    out, back = site.index.ask(lambda corpus: (corpus.index.edges_from(path), corpus.index.edges_to(path)))
     return [*(edge.target for edge in out if edge.resolved), *(edge.source for edge in back)]
 
 
 def _published(site: LiveSite) -> tuple[list[Node], list[Edge]]:
     """Published nodes, with the URLs that they have here, and the edges between them."""
-    graph: Graph = site.ask(lambda corpus: corpus.index.graph())
-    rows = site.catalogue.by_node
+    graph: Graph = site.index.ask(lambda corpus: corpus.index.graph())
+    rows = site.index.catalogue.by_node
     nodes = [replace(node, url=rows[node.id].url) for node in graph.nodes if node.id in rows]
     both = (*graph.edges, *graph.derived)
     edges = [edge for edge in both if edge.resolved and edge.source in rows and edge.target in rows]

@@ -61,7 +61,8 @@ def live_site(
     """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
     from prosa.adapters.processes import Pool, worker_count
     from prosa.app.settings import settings_for
-    from prosa.app.site.live import LiveSite, SiteOptions
+    from prosa.app.site.keeper import SiteOptions
+    from prosa.app.site.live import LiveSite
     from prosa.render.plain import safe
 
     folder = Path(args.folder or ".")

@@ -1,0 +1,295 @@
+"""The index of a site, kept up to date by a thread of its own, with what the site knows from it (X5, X6, X9).
+
+In: a folder and what the user chose. Out: `SiteIndex`: the catalogue of all nodes, what meta files say of others, and
+answers of the corpus. Meta files are looked at first, so that a node can be read before the index is there (H2).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from prosa.adapters.files.scan import scan
+from prosa.app.corpus.open import OpenCorpus, hints_of, open_corpus
+from prosa.app.options import say_nothing
+from prosa.app.site.catalogue import Catalogue, hidden_files, read_catalogue
+from prosa.app.site.files import SiteFiles
+from prosa.app.site.inheritance import SUFFIX, FieldLender, MetaFiles
+from prosa.corpus.errors import IndexProblem
+from prosa.dialects.mdh.url import is_reserved
+from prosa.site.layout import LayoutName
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.corpus.found import Scan
+    from prosa.dialects.dialect import DialectName
+    from prosa.dialects.reading import DialectReading
+    from prosa.rules.analyzer import Workers
+    from prosa.settings import Settings
+
+MIN_PAUSE = 0.1
+"""Seconds between two looks at all files, at least."""
+
+SHARE = 10
+"""The pause is so many times as long as looking took, without reading what changed: a large site that does not change
+costs a tenth of a processor at most."""
+
+FAILED_PAUSE = 10.0
+"""Seconds before a look that failed is tried again."""
+
+T = TypeVar("T")
+
+DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Any], ...]]
+"""From a document and its URL to the actions that the site itself adds to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """What the user chose. ``name`` is the title of the site; ``private`` shows what is not public to those who have
+    signed in (X23)."""
+
+    name: str
+    layout: LayoutName = "path"
+    private: bool = False
+    actions: DerivedActions | None = None
+
+
+class _Ended(Exception):
+    """The site ends while the index is brought up to date."""
+
+
+@dataclass(slots=True)
+class _Pace:
+    """When the thread looks at the files, and who waits for that: ``metas`` is set once meta files have been looked
+    at, ``wake`` when somebody wants a look, ``stop`` when the site ends."""
+
+    metas: Event = field(default_factory=Event)
+    wake: Event = field(default_factory=Event)
+    stop: Event = field(default_factory=Event)
+    thread: Thread | None = None
+    next: float = 0.0
+    looks: int = 0
+
+    def sleep(self) -> None:
+        """Waits until somebody wants a look."""
+        self.wake.wait()
+        self.wake.clear()
+
+    def go_on(self, _done: int, _of: int) -> None:
+        """Called between documents that are read: nobody waits for the rest when the site ends. Raises `_Ended`."""
+        if self.stop.is_set():
+            raise _Ended
+
+
+@dataclass(slots=True)
+class SiteIndex:
+    """The index of the documents of a site. Call `start`, and `close` at the end. Safe to use from several threads.
+
+    ``catalogue`` is replaced, never changed. ``complaint`` says why there is no index, where there will be none;
+    ``rules`` grows with every change of what meta files say of others.
+    """
+
+    files: SiteFiles
+    options: SiteOptions
+    environ: Mapping[str, str]
+    settings: Settings
+    workers: Workers | None = None
+    notice: Callable[[str], None] = say_nothing
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    complaint: str = ""
+    rules: int = 0
+    metas: MetaFiles = field(init=False, repr=False)
+    _lenders: tuple[FieldLender, ...] | None = None
+    _corpus: OpenCorpus | None = field(default=None, repr=False)
+    _asking: RLock = field(default_factory=RLock, repr=False)
+    _warned: set[str] = field(default_factory=set, repr=False)
+    _pace: _Pace = field(default_factory=_Pace, repr=False)
+
+    def __post_init__(self) -> None:
+        self.metas = MetaFiles(self.files.reader)
+
+    def start(self) -> None:
+        """Begins to look at the files."""
+        self._pace.thread = Thread(target=self._keep, name="prosa-site", daemon=True)
+        self._pace.thread.start()
+
+    def close(self) -> None:
+        """Ends that, and closes the index."""
+        self._pace.stop.set()
+        self._pace.wake.set()
+        if self._pace.thread is not None:
+            self._pace.thread.join(timeout=10)
+        self._pace.metas.set()
+        with self._asking:
+            if self._corpus is not None:
+                self._corpus.index.close()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the catalogue and the graph are there."""
+        return self.catalogue.generation > 0
+
+    def wait_ready(self, seconds: float) -> bool:
+        """Waits until the graph is there; False where it is not after so many seconds."""
+        until = time.monotonic() + seconds
+        while not self.is_ready and not self.complaint and time.monotonic() < until:
+            self._pace.stop.wait(0.02)
+        return self.is_ready
+
+    def touch(self) -> None:
+        """Somebody is reading: the files are looked at again where the last look is old."""
+        if time.monotonic() >= self._pace.next and not self._pace.wake.is_set():
+            self._pace.wake.set()
+
+    def wait_for_look(self, seconds: float) -> None:
+        """Waits for a look at the files that began after this call, where the last one is old, at most so long."""
+        seen, until = self._pace.looks, time.monotonic() + seconds
+        if not self.is_ready or time.monotonic() < self._pace.next:
+            return
+        self._pace.wake.set()
+        while self._pace.looks == seen and time.monotonic() < until and not self._pace.stop.is_set():
+            self._pace.stop.wait(0.005)
+
+    def ask(self, question: Callable[[OpenCorpus], T]) -> T:
+        """The answer of the corpus to a question, one at a time. Raises `CorpusError`."""
+        with self._asking:
+            if self._corpus is None:
+                raise IndexProblem("there is no index")
+            try:
+                return question(self._corpus)
+            except sqlite3.Error as error:
+                raise IndexProblem(f"the index cannot be read: {error}") from None
+
+    def lenders(self) -> tuple[FieldLender, ...] | None:
+        """The meta files, as soon as they have been looked at: what they say of others counts from the first request
+        on. None where it cannot be known; then nothing is shown."""
+        self._pace.metas.wait()
+        return self._lenders
+
+    def hint_of(self, place: Path) -> DialectName | None:
+        """The dialect that the settings give a document; None while there is no corpus."""
+        return self._corpus.hint_of(place) if self._corpus is not None else None
+
+    def _keep(self) -> None:
+        """Looks at the files until the site ends. An index that cannot be used is no reason to stop serving."""
+        while not self._pace.stop.is_set():
+            try:
+                if not self._pace.metas.is_set():
+                    self._look_at_metas()
+                with self._opened(self.workers) as writing, self._opened(None) as asking:
+                    self._corpus = asking
+                    while not self._pace.stop.is_set():
+                        self._try(writing)
+                        self._pace.sleep()
+            except Exception as error:
+                self._pace.next = time.monotonic() + FAILED_PAUSE
+                self._look_without_index(error)
+                self._pace.sleep()
+
+    def _look_without_index(self, error: Exception) -> None:
+        """What meta files say of others counts without an index too. Where even that cannot be known, nothing is
+        shown."""
+        with self._asking:
+            self._corpus = None
+        try:
+            self._lend(scan(self.files.root, self.files.reader, hints_of(self.files.root, self.settings)))
+        except Exception:
+            self._lenders = None
+        self._complain(error)
+        self._pace.metas.set()
+
+    def _look_at_metas(self) -> None:
+        """A look at meta files alone, which every page waits for: it takes a quarter of the time of a whole look. It is
+        not enough where settings can make any document one, or where one is a link: a whole look may take the document
+        there for itself."""
+        if self.settings.dialects:
+            return
+        found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
+        if not any(each.place.is_symlink() for each in found.documents):
+            self._lend(found)
+
+    def _lend(self, found: Scan) -> None:
+        lenders = self.metas.of(found)
+        if lenders != self._lenders:
+            self._lenders, self.rules = lenders, self.rules + 1
+        self._pace.metas.set()
+
+    def _opened(self, workers: Workers | None) -> AbstractContextManager[OpenCorpus]:
+        return open_corpus(
+            self.files.root,
+            environ=self.environ,
+            settings=self.settings,
+            refresh=False,
+            max_size=self.files.max_size,
+            workers=workers,
+            progress=self._pace.go_on,
+        )
+
+    def _links(self, found: Scan) -> dict[str, str | None]:
+        """Where documents that are links lead, None where that may not be seen."""
+        links = (each.path for each in found.documents if each.place.is_symlink())
+        return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in links}
+
+    def _name(self, unreadable: Iterable[FileProblem]) -> None:
+        """Names files that cannot be read, each once: to those who ask they are as if they were not there."""
+        for problem in unreadable:
+            if str(problem) not in self._warned:
+                self._warned.add(str(problem))
+                self.notice(f"warning: {problem}")
+
+    def _warn(self) -> None:
+        """Names documents that nobody can read, as their URLs belong to the site itself or cannot be; each once."""
+        for row in self.catalogue.shadowed:
+            if row.path not in self._warned:
+                self._warned.add(row.path)
+                why = "that URL belongs to the site itself" if is_reserved(row.url) else "the name of the file is odd"
+                self.notice(f"warning: {row.path!r} cannot be read at {row.url}: {why}")
+        for path, route in self.catalogue.unrouted:
+            if (key := f"{path} {route}") not in self._warned:
+                self._warned.add(key)
+                why = "the URL is taken, or none that a node may have"
+                self.notice(f"warning: {path!r} cannot be read at its route {route[:200]!r}: {why}")
+        for name, why in hidden_files(self.files.root, self.catalogue.rows):
+            if name not in self._warned:
+                self._warned.add(name)
+                self.notice(f"warning: {name!r} cannot be read at its URL: {why}")
+
+    def _try(self, corpus: OpenCorpus) -> None:
+        try:
+            self._look(corpus)
+            self._pace.looks += 1
+        except _Ended:
+            return
+        except Exception as error:
+            self._pace.next = time.monotonic() + FAILED_PAUSE
+            self._complain(error)
+            self._pace.metas.set()
+
+    def _complain(self, error: Exception) -> None:
+        if str(error) != self.complaint:
+            self.complaint = str(error)
+            self.notice(f"warning: the graph and the search are not kept up to date: {error}")
+
+    def _look(self, corpus: OpenCorpus) -> None:
+        started = time.monotonic()
+        found = corpus.scan()
+        took = time.monotonic() - started
+        self._lend(found)
+        report = corpus.refresh(found=found)
+        self._name(report.unreadable)
+        if not self.is_ready or report.added or report.changed or report.removed:
+            self.catalogue = read_catalogue(
+                corpus.index.connection(),
+                self.catalogue.generation + 1,
+                layout=self.options.layout,
+                private=self.options.private,
+                links=self._links(found),
+            )
+            self._warn()
+        self._pace.next, self.complaint = time.monotonic() + max(MIN_PAUSE, SHARE * took), ""
