@@ -142,7 +142,7 @@ def test_query_prints_in_every_format(root: Path):
     assert prosa(root, "query", query, str(root), "--format", "jsonl", "--limit", "1")[1].out == (
         '{"path": "a.md", "words": 4}\n'
     )
-    status, shown = prosa(root, "query", query, str(root), "--format", "csv", "--limit", "1")
+    status, shown = prosa(root, "query", query, str(root), "--format", "csv", "--limit", "1", "--timeout", "1m")
     assert (status, shown.out) == (0, "path,words\na.md,4\n")
     assert "more than 1 rows" in shown.err
 
@@ -152,7 +152,7 @@ def test_a_wrong_query_is_wrong_use(root: Path):
     assert (status, shown.out) == (2, "")
     assert "line 1, column 8: there is no column `pth`" in shown.err
     assert "did you mean path?" in shown.err
-    for flag in (["--limit", "0"], ["--limit", "x"], ["--timeout", "-1"], ["--timeout", "nan"]):
+    for flag in (["--limit", "0"], ["--limit", "x"], ["--timeout", "-1"], ["--timeout", "nan"], ["--timeout", "2h"]):
         assert prosa(root, "query", "SELECT 1", str(root), *flag)[0] == 2
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
+from prosa.adapters.files import MAX_DOCUMENT_BYTES
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
@@ -30,6 +31,11 @@ def settings_for(
     root = find_root(path)
     project = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
     return merge(user or Settings(), (_settings_in(project, "project", notice) if project else None) or Settings())
+
+
+def size_limit(chosen: int | None, settings: Settings | None) -> int:
+    """Bytes of the largest document that is read: as the user chose, as the settings say, or `MAX_DOCUMENT_BYTES`."""
+    return chosen or (settings.max_size if settings else None) or MAX_DOCUMENT_BYTES
 
 
 def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable[[str], None]) -> Settings | None:

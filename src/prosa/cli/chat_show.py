@@ -33,12 +33,12 @@ def show(args: argparse.Namespace, console: Console, message: str | None) -> int
 def ready(args: argparse.Namespace, console: Console, message: str | None = None) -> Conversation:
     """The conversation, without a trace in the file. Raises what `prosa.app.chat.prepare` does, but nothing for errors
     where only the configuration is looked at: then it is needed most."""
-    from prosa.app.chat.file import size_limit
     from prosa.app.chat.prepare import prepare
+    from prosa.app.settings import size_limit
     from prosa.render.text import render_headline
 
     choices, around = choices_from(args), surroundings(console, args.file)
-    found = opened(args.file, choices, around.environ, size_limit(choices, around))
+    found = opened(args.file, choices, around.environ, size_limit(choices.max_size, around.settings))
     source = found.source if message is None else found.with_message(message, args.speaker)
     conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)
     for diagnostic in conversation.diagnostics:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,13 +118,13 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     """Limits; a flag may go beyond what a document may ask for (X9)."""
     group = parser.add_argument_group("limits")
     group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
-    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
+    group.add_argument("--timeout", type=duration, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
     group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
     group.add_argument(
         "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
     )
     group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
-    group.add_argument("--python-timeout", type=_seconds, metavar="SECONDS", help="one call of the sandbox (30)")
+    group.add_argument("--python-timeout", type=duration, metavar="SECONDS", help="one call of the sandbox (30)")
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
     group.add_argument(
         "--allow-cut", action="store_true", help="take a text that ends at the model's length limit, marked as cut"
@@ -170,13 +171,15 @@ def _whole(text: str, *, at_least: int) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def duration(text: str, *, most: float = inf) -> float:
+    """A time such as 30, 30s or 5m in seconds, as the type of an argument."""
     from prosa.dialects.quantity import seconds
 
     found = seconds(text)
-    if found is None or found <= 0:
-        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text!r}")
-    return float(found)
+    if found is None or found > most:
+        limit = f" up to {most:,.0f} seconds" if most < inf else ""
+        raise argparse.ArgumentTypeError(f"expected a time{limit} such as 30, 30s or 5m, found {text[:20]!r}")
+    return found
 
 
 def _folder(text: str) -> Path:
@@ -227,13 +230,8 @@ def add_bounds(group: argparse._ArgumentGroup) -> None:
 
 
 def seconds(text: str) -> float:
-    """A time such as 30, 30s or 5m, as the type of an argument."""
-    from prosa.dialects.quantity import seconds as read
-
-    found = read(text)
-    if found is None or not 0 < found <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"expected a time such as 30, 30s or 5m, found {text[:20]!r}")
-    return float(found)
+    """A `duration` that somebody waits for one answer."""
+    return duration(text, most=MOST_SECONDS)
 
 
 def bounds(args: argparse.Namespace, url: str) -> Bounds:

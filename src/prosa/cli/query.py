@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, corpus_place, opened
+from prosa.cli.options import duration
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import QueryRefused
 
@@ -29,7 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with csv: an apostrophe before texts that a spreadsheet would calculate",
     )
     parser.add_argument("--limit", type=_rows, metavar="N", help="print at most N rows (default: 1000)")
-    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="stop after so long (default: 10)")
+    parser.add_argument(
+        "--timeout",
+        type=partial(duration, most=MOST_SECONDS),
+        metavar="SECONDS",
+        help="stop after so long (default: 10)",
+    )
     add_corpus_options(parser)
     parser.add_argument_group("what can be asked", _views())
 
@@ -90,15 +97,3 @@ def _rows(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_ROWS:
         raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number from 1 to {MOST_ROWS:,}")
     return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= MOST_SECONDS:
-        raise argparse.ArgumentTypeError(
-            f"{text[:20]!r} is not a number of seconds from above 0 to {MOST_SECONDS:,.0f}"
-        )
-    return seconds

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, cache_dir, config_dir, find_root, replace_file
+from prosa.adapters.files import RootedFiles, cache_dir, config_dir, find_root, replace_file
 from prosa.adapters.files.append import Below, Joint, check_appendable
 from prosa.adapters.files.lock import only_one
 from prosa.adapters.files.read import real_path
@@ -136,11 +136,6 @@ def _messages(text: str) -> tuple[ChatMessage, ...]:
 def joint() -> Joint:
     """How text joins a chat."""
     return Joint(lead, line_end, find_lines_below, whole="### @")
-
-
-def size_limit(choices: Options, around: Environment) -> int:
-    """Bytes of the largest chat."""
-    return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
 
 
 def lock_of(path: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:

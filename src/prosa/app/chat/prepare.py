@@ -13,12 +13,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
+from prosa.adapters.files import RootedFiles, config_dir, find_root
 from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, quiet, wanted_by
 from prosa.app.chat.layers import include_files, layers_below, read_layer
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
+from prosa.app.settings import size_limit
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.prapti.built_in import BUILT_IN, fenced
@@ -180,7 +181,7 @@ class _Preparing:
     asked: ChatOptions
 
     def carried_out(self) -> tuple[Performed, Lowered]:
-        files = include_files(self.root, self.user_dir, _max_size(self.choices, self.around))
+        files = include_files(self.root, self.user_dir, size_limit(self.choices.max_size, self.around.settings))
         with quiet():
             done = perform([each.layer for each in self.layers], self.registry, files)
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
@@ -228,7 +229,7 @@ def _preparing(
 ) -> _Preparing:
     root = RootedFiles(choices.root or find_root(path)).root or path.parent
     user_dir = config_dir(around.environ)
-    files = RootedFiles(root, max_size=_max_size(choices, around))
+    files = RootedFiles(root, max_size=size_limit(choices.max_size, around.settings))
     source = source or RootedFiles(max_size=files.max_size).read(path)
     trusted = asked.trusted or TrustStore(user_dir).trusts(path, source.digest)
     below = layers_below(path, files, root, user_dir=user_dir, named=asked.config_files, default=asked.default_config)
@@ -236,10 +237,6 @@ def _preparing(
     layers = (*below, document)
     registry = Registry(BUILT_IN, _plugins(layers, asked))
     return _Preparing(path, root, user_dir, source, layers, registry, trusted, choices, around, asked)
-
-
-def _max_size(choices: Options, around: Environment) -> int:
-    return choices.max_size or around.settings.max_size or MAX_DOCUMENT_BYTES
 
 
 def _plugins(layers: tuple[ReadLayer, ...], asked: ChatOptions) -> Mapping[str, Plugin]:

@@ -29,13 +29,13 @@ from prosa.app.chat.file import (
     opened,
     require_takes_replies,
     require_writable,
-    size_limit,
     writing_below,
 )
 from prosa.app.chat.prepare import ChatOptions, Conversation, prepare, require_something
 from prosa.app.chat.writing import Saved, Writing, show_nobody
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Progress
+from prosa.app.settings import size_limit
 from prosa.render.text import render_headline
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -103,7 +103,7 @@ class TurnRequest:
     @property
     def limit(self) -> int:
         """Bytes of the largest chat."""
-        return size_limit(self.options, self.environment)
+        return size_limit(self.options.max_size, self.environment.settings)
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 from prosa.source.files import Skipped
@@ -152,14 +153,14 @@ def open_corpus(
     is told how many of how many are done. Without ``refresh`` the index is asked as it is. Raises `IndexProblem`,
     `FileProblem`.
     """
-    from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, UnsafePlace, cache_dir, private_dir
+    from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, private_dir
     from prosa.adapters.files.code_mark import code_mark
     from prosa.adapters.sqlite import Index
     from prosa.adapters.sqlite.place import index_path
     from prosa.adapters.sqlite.reading import Reading
 
     base = corpus_root(path, root)
-    limit = max_size or (settings.max_size if settings else None) or MAX_DOCUMENT_BYTES
+    limit = size_limit(max_size, settings)
     files = RootedFiles(base, limit)
     try:
         folder = private_dir(cache_dir(environ) / "index")

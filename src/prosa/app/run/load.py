@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_program_root
+from prosa.adapters.files import RootedFiles, find_program_root
 from prosa.adapters.files.agreement_store import check_agreement
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.settings import size_limit
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.markdownlang.fields import site_form
@@ -44,7 +45,7 @@ def load_program(
     """
     given = within or choices.root
     root = given or find_program_root(path, environ or {})
-    most = choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES
+    most = size_limit(choices.max_size, settings)
     files = RootedFiles(root, most, () if within else (path,))
     checked = check_program(path, files, outside=None if given else files.read_outside)
     errors = checked.stopping("run" if to_run else "render")

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles
+from prosa.adapters.files import RootedFiles
 from prosa.adapters.providers.table import mapped, provider_names, provider_row
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, say_nothing
 from prosa.app.run.jobs import Job
 from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
+from prosa.app.settings import size_limit
 from prosa.diagnostics import Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import read_front
@@ -100,7 +101,7 @@ def load_scripts(
 
     Raises `FileProblem`, and `RunError` for a file of instructions that is none.
     """
-    files = RootedFiles(within, max_size=choices.max_size or settings.max_size or MAX_DOCUMENT_BYTES)
+    files = RootedFiles(within, max_size=size_limit(choices.max_size, settings))
     source = files.read(document) if isinstance(document, Path) else document
     if isinstance(beside, Path):
         beside = RootedFiles(max_size=files.max_size).read(beside)

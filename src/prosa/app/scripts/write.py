@@ -16,11 +16,12 @@ from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES, FileChanged, RootedFiles, config_dir, replace_file
+from prosa.adapters.files import FileChanged, RootedFiles, config_dir, replace_file
 from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Outcome as JobOutcome
 from prosa.app.scripts.load import ScriptFile, ScriptJob, scripts_of
+from prosa.app.settings import size_limit
 from prosa.data import Value
 from prosa.dialects.magi.context import Contexts, script_hash
 from prosa.dialects.magi.result_text import owners_of
@@ -176,7 +177,7 @@ def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: E
     """What writes results into the document, where that was asked for."""
     if not choice.writes:
         return None
-    files = RootedFiles(max_size=options.max_size or environment.settings.max_size or MAX_DOCUMENT_BYTES)
+    files = RootedFiles(max_size=size_limit(options.max_size, environment.settings))
     return Writer(file, files, TrustStore(config_dir(environment.environ)), Contexts(file.model), choice.force)
 
 
