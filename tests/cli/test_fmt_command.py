@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.cli.main import main
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText
 from tests.cli.desk import desk

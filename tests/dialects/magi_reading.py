@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.front import read_front
 from prosa.dialects.magi import MagiModel, format_edits, read
 from prosa.document import parse

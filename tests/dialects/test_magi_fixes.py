@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MAGI
 from prosa.rules.analyse import analyse

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.cli.main import main
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.magi.format import sentences
 from prosa.rules.formatting import format_text
 from prosa.source import SourceText

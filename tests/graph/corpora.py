@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import DialectName
+from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.reading import open_document
 from prosa.graph.build import RecordNames, build
 from prosa.graph.graph import Graph

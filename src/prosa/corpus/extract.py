@@ -19,8 +19,7 @@ from prosa.corpus.published import guarded
 from prosa.corpus.vectors import to_bytes
 from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import DialectName
+from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.reading import DialectReading, open_document, open_documents
 from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ

@@ -1,12 +1,22 @@
-"""Data with a place for every key and value: YAML 1.2 core, JSON, pointers, front matter. Pure."""
+"""Data with a place for every key and value: YAML 1.2 core, JSON, pointers, front matter. Pure.
 
-from prosa.data.front_matter import FrontMatter, split_front_matter
-from prosa.data.json_reader import read_json
-from prosa.data.json_values import JsonError, parse_json
-from prosa.data.pointer import format_pointer, key_span_at, node_at, parse_pointer, span_at
-from prosa.data.reading import Reading
+The readers load on first use: whoever only names plain data (`Value`) needs none of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style, Value, to_value
-from prosa.data.yaml import read_yaml
+
+if TYPE_CHECKING:
+    from prosa.data.front_matter import FrontMatter, split_front_matter
+    from prosa.data.json_reader import read_json
+    from prosa.data.json_values import JsonError, parse_json
+    from prosa.data.pointer import format_pointer, key_span_at, node_at, parse_pointer, span_at
+    from prosa.data.reading import Reading
+    from prosa.data.yaml import read_yaml
 
 __all__ = [
     "Entry",
@@ -30,3 +40,20 @@ __all__ = [
     "split_front_matter",
     "to_value",
 ]
+
+_PLACES = {
+    **dict.fromkeys(("FrontMatter", "split_front_matter"), "front_matter"),
+    "read_json": "json_reader",
+    **dict.fromkeys(("JsonError", "parse_json"), "json_values"),
+    **dict.fromkeys(("format_pointer", "key_span_at", "node_at", "parse_pointer", "span_at"), "pointer"),
+    "Reading": "reading",
+    "read_yaml": "yaml",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loads a name on first use."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prosa.data import Entry, Mapping, Node, Sequence
 from prosa.diagnostics import Problem
-from prosa.dialects.dialect import DialectName
+from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.front import FrontReading
 from prosa.dialects.table import dialect, dialect_of_file_name
 from prosa.source import Span
@@ -34,16 +34,6 @@ class Detection:
 
     dialect: DialectName
     problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
-    what the project's settings say of its path, ``forced`` what the command implies."""
-
-    explicit: DialectName | None = None
-    glob: DialectName | None = None
-    forced: DialectName | None = None
 
 
 NO_HINTS = Hints()

@@ -25,6 +25,16 @@ M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
+    what the project's settings say of its path, ``forced`` what the command implies."""
+
+    explicit: DialectName | None = None
+    glob: DialectName | None = None
+    forced: DialectName | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FormatOptions:
     """What a user may ask of `prosa fmt` beyond the normal form.
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import NO_HINTS, Detection, Hints, decided, detect
-from prosa.dialects.dialect import Dialect, DialectName, FormatOptions
+from prosa.dialects.detect import NO_HINTS, Detection, decided, detect
+from prosa.dialects.dialect import Dialect, DialectName, FormatOptions, Hints
 from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
 from prosa.dialects.relations import Relations, relation_refs

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.rules.analysis import Analysis, unreadable
 from prosa.rules.cache import NotPlain, Store, from_row, to_row
 from prosa.rules.recording import still_holds

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from prosa.data import Value
 from prosa.diagnostics import Annotation, Applicability, Fix, Misspelling, Problem, Severity
 from prosa.rules.analysis import Analysis, Suppression
 from prosa.rules.rule import Rule
@@ -18,6 +17,7 @@ from prosa.rules.subject import Facts, LocalLink
 from prosa.source import Edit, Span
 
 if TYPE_CHECKING:
+    from prosa.data import Value
     from prosa.document.references import Def, Ref
 
 

@@ -221,7 +221,7 @@ def _corpus(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScop
         scope.file_names,
         tuple(seen),
         profile.relations,
-        profile.schemas,
+        profile.schemas if profile.has_schemas else None,
     )
 
 

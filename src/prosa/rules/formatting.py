@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from prosa.diagnostics import Problem, Severity
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import FormatOptions
+from prosa.dialects.dialect import FormatOptions, Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.rules.fix import ends_lines_with_crlf, with_line_ends
 from prosa.rules.registry import rule_named

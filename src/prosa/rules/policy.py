@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import DialectName
+from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.table import DIALECTS
 from prosa.rules.rank import Policy
 from prosa.settings.model import GlobSettings, Settings
@@ -45,6 +44,11 @@ class Profile:
     def relations(self) -> tuple[tuple[str, str], ...]:
         """The fields of front matter that name other documents, with the type of relationship."""
         return self.settings.relations if self.settings is not None else ()
+
+    @property
+    def has_schemas(self) -> bool:
+        """Whether any document has a schema for its front matter."""
+        return self.settings is not None and bool(self.settings.schemas)
 
     def schemas(self, real: Path) -> tuple[str, ...]:
         """The schemas of the front matter of the document at this real path, as paths below the root."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.relations import Relations
 from prosa.source import Files, SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.dialects.front import FrontReading
+    from prosa.dialects.relations import Relations
     from prosa.document import Def, Document, Ref
     from prosa.graph import Closure, LoadedProgram
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.fix import Change
 from prosa.app.check.gather import Group
-from prosa.dialects.detect import Hints
-from prosa.dialects.dialect import DialectName, FormatOptions
+from prosa.dialects.dialect import DialectName, FormatOptions, Hints
 from prosa.dialects.table import known_dialect
 from prosa.rules.formatting import format_text
 from prosa.rules.policy import Profile

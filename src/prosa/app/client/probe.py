@@ -23,7 +23,7 @@ from prosa.source.url import quoted_path
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Bounds, Exchange
-    from prosa.dialects.detect import Hints
+    from prosa.dialects.dialect import Hints
     from prosa.site.answer import Answer
     from prosa.site.probe.report import Report
     from prosa.site.request import Request
@@ -93,7 +93,7 @@ def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
 
 def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
     """The fields that a site gives a plain document, as it is served."""
-    from prosa.dialects.detect import Hints
+    from prosa.dialects.dialect import Hints
     from prosa.dialects.reading import open_document
     from prosa.site.identity import view_of
     from prosa.source import FileProblem

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.contradictions import Contradiction, contradictions
 from prosa.graph.graph import Graph

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.record import Record
 from prosa.source import FileProblem, SourceText

@@ -16,7 +16,7 @@ from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classif
 from prosa.source import FileProblem, Files, SourceText
 
 if TYPE_CHECKING:
-    from prosa.dialects.detect import Hints
+    from prosa.dialects.dialect import Hints
     from prosa.dialects.ymj import YmjModel
 
 Became: TypeAlias = Literal["enriched", "hashed", "unchanged", "left"]

@@ -20,7 +20,7 @@ from prosa.corpus.fields import by_name, field_rows
 from prosa.corpus.found import Found, Scan, Stamp
 from prosa.corpus.published import guarded
 from prosa.data import Value
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.magi.meta import MetaFile, effective_fields, lent_to
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI

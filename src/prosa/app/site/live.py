@@ -21,7 +21,7 @@ from prosa.app.site.files import Place, SiteFiles
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import SiteIndex, SiteOptions
 from prosa.corpus.published import is_published
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.site.identity import view_of

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Severity
-from prosa.dialects.detect import Hints
-from prosa.dialects.magi.dates import normal_form, read_date
-from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.reading import open_document
+from prosa.dialects.dialect import Hints
 from prosa.rules.magi import RULES
-from prosa.rules.meta_files import lent_in, meta_files
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Corpus, Facts, Subject
 from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.dialects.magi.model import MagiModel
 
 _FIELD = "expired-date"
 _ADVICE = "bring it up to date and move the date, or take the document out of use"
@@ -37,7 +37,8 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
 @RULES.corpus_part(of=expired_document)
 def lent_expiry(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     """Finds a document that is lent such a day. The finding points at its beginning."""
-    if corpus.now is None or not any(each.fields.get(_FIELD) for each in meta_files(corpus)):
+    known = (*corpus.entries.values(), *corpus.metas.values())
+    if corpus.now is None or not any((each.extra.get("lends") or {}).get(_FIELD) for each in known):
         return
     for real, facts in corpus.entries.items():
         found = _lent(corpus, real, facts, corpus.now)
@@ -46,6 +47,9 @@ def lent_expiry(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 
 
 def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | None:
+    from prosa.dialects.reading import open_document  # only here: few projects lend such a day
+    from prosa.rules.meta_files import lent_in
+
     try:
         reading = open_document(corpus.files.read(Path(facts.path)), Hints(facts.dialect))
     except FileProblem:
@@ -58,5 +62,7 @@ def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | 
 
 
 def _is_over(text: str, now: datetime) -> bool:
+    from prosa.dialects.magi.dates import normal_form, read_date
+
     moment = read_date(normal_form(text) or "")
     return moment is not None and moment.end <= (now if now.tzinfo is not None else now.replace(tzinfo=UTC))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.site.probe.calls import calls_of
 from prosa.site.probe.crawl import MAX_PAGES, AskAll, Crawl, base_of
 from prosa.site.probe.evidence import CallSeen, Evidence, PageSeen, SiteSeen, path_on

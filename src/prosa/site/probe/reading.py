@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from prosa.data import Entry
 from prosa.diagnostics import Problem
-from prosa.dialects.detect import Hints
+from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.model import NodeModel
 from prosa.rules.analysis import Analysis
 from prosa.rules.analyzer import Analyzer

@@ -1,0 +1,156 @@
+"""Front matter held against what a project demands of it: fields that name other documents, and JSON Schemas.
+
+In: a corpus with the relations and schemas of its project. Out: findings. The rules (`document.project_fields`) load it
+where a project demands something, for it needs the graph and schemas, which no other check does.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.data import Mapping, format_pointer, key_span_at, node_at, span_at, to_value
+from prosa.data.pointer import parse_pointer
+from prosa.diagnostics import Misspelling
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.fields import shown
+from prosa.dialects.front import FrontReading, front_under
+from prosa.dialects.relations import relation_refs
+from prosa.document.references import Ref
+from prosa.graph.outside import outside
+from prosa.graph.record import Record, Reference
+from prosa.graph.resolve import Resolution, resolve
+from prosa.graph.sites import Sites
+from prosa.rules.corpus_names import CorpusNames, NamedDocument, corpus_names
+from prosa.rules.rule import Finding
+from prosa.rules.schema_files import schema_at
+from prosa.rules.subject import Corpus, Facts
+from prosa.schema import Schema, SchemaProblem
+from prosa.source import FileProblem
+
+MAX_NAMED = 3
+"""Documents that a message names."""
+
+
+def unresolved_relations(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """The values that lead to no document, or to several. That nothing is called so is said only where all documents
+    below the root are known."""
+    names = corpus_names(corpus)
+    for real in corpus.asked:
+        facts = corpus.entries.get(real)
+        for ref in _refs(corpus, facts) if facts is not None else ():
+            found = _lead(real, ref, names, corpus)
+            if found.state == "ambiguous":
+                yield real, _several(ref, found, corpus)
+            elif found.state == "unresolved" and corpus.complete:
+                yield real, _none(ref, corpus)
+
+
+def _refs(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
+    """What the project reads in the front matter; what the dialect reads there has rules of its own."""
+    try:
+        front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
+    except FileProblem:
+        return
+    known = {each.span.start for each in facts.refs}
+    yield from (ref for ref in relation_refs(front.fields, corpus.relations) if ref.span.start not in known)
+
+
+def _lead(real: Path, ref: Ref, names: CorpusNames, corpus: Corpus) -> Resolution[NamedDocument]:
+    """Where it leads. Documents are known by real paths here, so a path from the root is tried as one from the folder
+    of the document too."""
+    record = Record(real.as_posix(), "plain")
+    found = resolve(record, _as_reference(ref, ref.target), Sites(), names)
+    if found.state == "resolved" or ref.kind != "path" or corpus.root is None:
+        return found
+    from_root = posixpath.relpath((corpus.root / ref.target.lstrip("/")).as_posix(), real.parent.as_posix())
+    again = resolve(record, _as_reference(ref, from_root), Sites(), names)
+    if again.state == "resolved" or not real.is_relative_to(corpus.root):
+        return again
+    here = Record(real.relative_to(corpus.root).as_posix(), "plain")
+    return Resolution(outside(here, _as_reference(ref, ref.target)) or "unresolved")
+
+
+def _as_reference(ref: Ref, target: str) -> Reference:
+    return Reference("front-matter", target, ref.kind, ref.span.start, ref.span.end, 0, ref.rel, fragment=ref.fragment)
+
+
+def _several(ref: Ref, found: Resolution[NamedDocument], corpus: Corpus) -> Finding:
+    named = ", ".join(corpus.entries[each.real].path for each in found.targets[:MAX_NAMED])
+    more = ", …" if len(found.targets) > MAX_NAMED else ""
+    note = "write as much of the path as makes it one: `[[folder/name]]`"
+    return Finding(f"`{shown(ref.target)}` may be any of {named}{more}", ref.span, (note,))
+
+
+def _none(ref: Ref, corpus: Corpus) -> Finding:
+    guess = nearest(ref.target, sorted({path.stem for path in corpus.entries})) if ref.kind == "stem" else None
+    notes = (f"did you mean `{guess}`?",) if guess else ()
+    what = "is no document" if ref.kind == "path" else "is the name of no document"
+    meant = Misspelling(ref.target, guess) if guess else None
+    return Finding(f"`{shown(ref.target)}` {what}", ref.span, notes, misspelling=meant)
+
+
+def schema_mismatches(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """What does not satisfy a schema that the project gives the front matter. The finding points at the value, at the
+    name of a field that nothing describes, and for a missing field at the opening fence."""
+    if corpus.schemas is None or corpus.root is None:
+        return
+    known: dict[str, Schema | None] = {}
+    for real in corpus.asked:
+        wanted, facts = corpus.schemas(real), corpus.entries.get(real)
+        if not wanted or facts is None:
+            continue
+        try:
+            front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
+        except FileProblem:
+            continue
+        for path in wanted:
+            if path not in known:
+                known[path] = schema_at(corpus.root, path, corpus.files).schema
+            schema = known[path]
+            yield from ((real, found) for found in _mismatches(front, schema, path)) if schema is not None else ()
+
+
+def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Finding]:
+    """What a readable front matter, or none at all, lacks."""
+    if (front.fields is None and (front.present or front.problems)) or not front.complete:
+        return
+    value = to_value(front.fields) if front.fields is not None else {}
+    for each, names in schema.problems_with_names(value):
+        if names and front.fields is not None:
+            yield from _unexpected(front.fields, each, names, schema, path)
+            continue
+        at_top = not each.pointer or front.fields is None
+        span = front.anchor if at_top or front.fields is None else span_at(front.fields, each.pointer)
+        place = "" if at_top else f"`{_dotted(each.pointer)}`: "
+        yield Finding(f"{place}{each.message}", span, (f"the schema is {path}",))
+
+
+def _unexpected(
+    fields: Mapping, problem: SchemaProblem, names: tuple[str, ...], schema: Schema, path: str
+) -> Iterator[Finding]:
+    """One problem for each field that nothing describes, at its name."""
+    beside = node_at(fields, problem.pointer)
+    written = {entry.key.text for entry in beside} if isinstance(beside, Mapping) else set()
+    for name in names:
+        guess = nearest(name, [each for each in sorted(_described(schema.raw)) if each not in written])
+        pointer = format_pointer((*parse_pointer(problem.pointer), name))
+        message = f"`{shown(_dotted(pointer))}` is no field that the schema describes"
+        notes = ((f"did you mean `{guess}`?",) if guess else ()) + (f"the schema is {path}",)
+        meant = Misspelling(name, guess) if guess else None
+        yield Finding(message, key_span_at(fields, pointer), notes, misspelling=meant)
+
+
+def _described(schema: object, depth: int = 0) -> set[str]:
+    """The names of all properties that stand anywhere in a schema."""
+    if depth > 20 or not isinstance(schema, dict | list):
+        return set()
+    inside = schema.values() if isinstance(schema, dict) else schema
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    found = set(properties) if isinstance(properties, dict) else set()
+    return found.union(*(_described(each, depth + 1) for each in inside))
+
+
+def _dotted(pointer: str) -> str:
+    return ".".join(parse_pointer(pointer))
