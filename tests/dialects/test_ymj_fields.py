@@ -194,6 +194,25 @@ def test_y12_shapes_of_directives(ops: dict[str, Any], rule: str):
 
 
 @pytest.mark.parametrize(
+    ("directive", "rule"),
+    [
+        ({"retention": {"days": 0}}, None),
+        ({"retention": {"days": 3650}}, None),
+        ({"retention": {"days": -1}}, "wrong-form"),
+        ({"ticket": {"severity": 0}}, None),
+        ({"ticket": {"severity": 10}}, None),
+        ({"ticket": {"severity": -1}}, "wrong-form"),
+        ({"ticket": {"severity": 11}}, "wrong-form"),
+        ({"ticket": {"severity": 10**40}}, "wrong-form"),
+    ],
+)
+def test_y12_numbers_of_directives_have_a_range(directive: dict[str, Any], rule: str | None):
+    """Y12."""
+    text = record(footer={"schema": "1", "payload_hash": sha(BODY), "index": {}, "ops": directive})
+    assert found(text) == ({rule: "error"} if rule else {})
+
+
+@pytest.mark.parametrize(
     ("text", "visibility"),
     [
         ('"public"', Visibility(public=True)),

@@ -35,8 +35,8 @@ def test_y12_a_record_lives_at_its_route(serve: Serve) -> None:
 
 @pytest.mark.parametrize(
     "route",
-    ["/../etc", "//evil.example/x", "https://evil.example", "/mdh/search", "/.git/x", "/a", "/", "/x/", "/x.html", "",
-     "x", "/node/a", "/x?y", "/x#y", "/a\\b", "/llms.txt", 7, None],
+    ["/../etc", "//evil.example/x", "https://evil.example", "/mdh/search", "/.git/x", "/a", "/", "/x//", "/x.html", "",
+     "x:y", "a/", "/node/a", "/x?y", "/x#y", "/a\\b", "/llms.txt", 7, None],
 )  # fmt: skip
 def test_y12_a_route_that_cannot_be_leaves_a_record_where_it_is(serve: Serve, route: object) -> None:
     """Y12, X23. Nothing of the site or of another node is taken, nothing leads out of it."""
@@ -51,7 +51,37 @@ def test_y12_of_two_records_at_one_route_the_first_has_it(serve: Serve) -> None:
     served = serve({"b.ymj": record("/fog"), "a.ymj": record("/fog")})
     urls = {each["id"]: each["md_url"] for each in served.get("/mdh/nodes.json").json["nodes"]}
     assert (urls["a.ymj"], urls["b.ymj"]) == ("/fog", "/b.ymj")
-    assert served.site.index.catalogue.unrouted == (("b.ymj", "/fog"),)
+    assert served.site.index.catalogue.unrouted == (("b.ymj", "/fog", "'a.ymj' is there"),)
+
+
+@pytest.mark.parametrize("route", ["/hello", "/hello/", "hello", "hello/", " /hello "])
+def test_y12_slashes_around_a_route_make_no_difference(serve: Serve, route: str) -> None:
+    """Y12. One URL in every spelling."""
+    served = serve({"t.ymj": record(route)})
+    assert served.get("/hello", "application/json").json["md_url"] == "/hello"
+    assert served.site.index.catalogue.unrouted == ()
+    assert [each for each in check(served.site.root) if each.rule == "unusable-route"] == []
+
+
+@pytest.mark.parametrize(
+    ("route", "why"),
+    [
+        ("/a", "'a.md' is there"),
+        ("/mdh/x", "`/mdh` belongs to the site itself"),
+        ("/node", "`/node` belongs to the site itself"),
+        ("/x.html", "`.html` asks for a form of another node"),
+        ("/x?y", "`?` cannot stand in it"),
+        ("/", "the root of the site belongs to its index"),
+        ("https://evil.example", "`https:` leads away from the site"),
+        ("//evil.example", "a part of it is empty or begins with a dot, it has odd characters, or it is too long"),
+    ],
+)
+def test_y12_why_a_record_is_not_at_its_route_is_said(serve: Serve, route: str, why: str) -> None:
+    """Y12, X30. By a site and by a check."""
+    served = serve({"t.ymj": record(route), "a.md": "# A\n"})
+    assert served.site.index.catalogue.unrouted == (("t.ymj", route, why),)
+    found = [each.message for each in check(served.site.root) if each.rule == "unusable-route"]
+    assert len(found) == 1 and (why in found[0] or "is the URL of a.md too" in found[0])
 
 
 def test_y12_check_refuses_the_routes_that_a_site_refuses(serve: Serve) -> None:
@@ -59,7 +89,7 @@ def test_y12_check_refuses_the_routes_that_a_site_refuses(serve: Serve) -> None:
     routes = ["/fog", "/fog", "/../x", "/mdh/graph", "/a", "/a.md", "/r5.ymj", "/r1.ymj", "/é", "x", "/in/", "/in", ""]
     files = {f"r{number}.ymj": record(route) for number, route in enumerate(routes)}
     served = serve(files | {"a.md": "# A\n", "in/index.md": "# In\n"})
-    refused = {path for path, _ in served.site.index.catalogue.unrouted}
+    refused = {path for path, *_ in served.site.index.catalogue.unrouted}
     found = {Path(each.path).name for each in check(served.site.root) if each.rule == "unusable-route"}
     assert found == refused and {"r1.ymj", "r2.ymj", "r4.ymj"} <= refused, (found, refused)
 
@@ -72,3 +102,4 @@ def test_y12_every_route_stays_inside_the_site(route: str) -> None:
         path = decoded(url.encode("ascii"))
         assert path is not None and not path.endswith("/") and not is_reserved(url)
         assert not {"", ".", ".."} & set(path[1:].split("/"))
+        assert route_url(f"{path}/") == url

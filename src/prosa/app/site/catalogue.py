@@ -26,6 +26,7 @@ from prosa.dialects.mdh.url import (
     exact_url,
     is_reserved,
     resolve,
+    route_fault,
     route_url,
     standing_readmes,
 )
@@ -72,7 +73,7 @@ class Catalogue:
     """The published nodes by path. ``generation`` grows with every change; ``hidden`` counts documents that are in the
     index and not in ``rows``. ``names`` are the ids of the nodes in the graph, in the order of ``rows``. ``shadowed``
     are documents that could be shown and that no URL leads to; ``linked`` are files beside documents that published
-    ones name; ``unrouted`` are records that cannot live where they ask to, with the route."""
+    ones name; ``unrouted`` are records that cannot live where they ask to, with the route, and why."""
 
     rows: tuple[NodeRow, ...] = ()
     names: tuple[str, ...] = field(default=(), repr=False)
@@ -80,7 +81,7 @@ class Catalogue:
     hidden: int = 0
     shadowed: tuple[NodeRow, ...] = ()
     linked: frozenset[str] = field(default=frozenset(), repr=False)
-    unrouted: tuple[tuple[str, str], ...] = ()
+    unrouted: tuple[tuple[str, str, str], ...] = ()
 
     @cached_property
     def by_path(self) -> Mapping[str, NodeRow]:
@@ -170,8 +171,18 @@ def read_catalogue(
     rows, names = tuple(row for _, row in readable), tuple(node for node, _ in readable)
     linked = linked_files(connection, {row.path for row in rows})
     there = {row.path: row.url for row in rows}
-    unrouted = tuple((path, route) for path, route in routes.items() if there.get(path) != route_url(route))
+    unrouted = tuple(_unrouted(routes, there))
     return Catalogue(rows, names, generation, len(everything) - len(rows), shadowed, linked, unrouted)
+
+
+def _unrouted(routes: Mapping[str, str], there: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """The records that are not at their routes, given where every document is."""
+    owners = {url: path for path, url in there.items()}
+    for path, route in routes.items():
+        url = route_url(route)
+        if there.get(path) != url:
+            why = route_fault(route) or (f"{owners[url]!r} is there" if url in owners else "it is taken")
+            yield path, route, why
 
 
 def still_published(connection: sqlite3.Connection, paths: Iterable[str], *, private: bool) -> frozenset[str]:

@@ -250,10 +250,9 @@ class SiteIndex:
                 self._warned.add(row.path)
                 why = "that URL belongs to the site itself" if is_reserved(row.url) else "the name of the file is odd"
                 self.notice(f"warning: {row.path!r} cannot be read at {row.url}: {why}")
-        for path, route in self.catalogue.unrouted:
+        for path, route, why in self.catalogue.unrouted:
             if (key := f"{path} {route}") not in self._warned:
                 self._warned.add(key)
-                why = "the URL is taken, or none that a node may have"
                 self.notice(f"warning: {path!r} cannot be read at its route {route[:200]!r}: {why}")
         for name, why in hidden_files(self.files.root, self.catalogue.rows):
             if name not in self._warned:

@@ -103,13 +103,37 @@ def decoded(raw_path: bytes) -> str | None:
 
 
 def route_url(route: str) -> str:
-    """The URL path that a record asks for (Y12), in its one spelling; empty for one that no node may have: none on this
-    site, one of the site itself, of a folder, or of a form of another node."""
-    path = decoded(route.strip().encode("utf-8", "replace"))
-    if path is None or "?" in path or "#" in path or "%" in path or path.endswith(("/", *_FORMS)):
-        return ""
+    """The URL path that a record asks for (Y12), in its one spelling: `hours`, `/hours/` and `/hours` are the same. It
+    is empty for one that no node may have (`route_fault`)."""
+    return "" if route_fault(route) else exact_url(_route_path(route)[1:])
+
+
+def route_fault(route: str) -> str:
+    """Why no node may have the URL path that a record asks for: it is none on this site, or belongs to the site itself
+    or to a form of another node. Empty for one that a node may have."""
+    path = _route_path(route)
+    if scheme := _SCHEME.match(route.strip()):
+        return f"`{scheme[0][:20]}` leads away from the site"
+    if odd := next((each for each in "?#%" if each in path), ""):
+        return f"`{odd}` cannot stand in it"
+    if path == "/":
+        return "the root of the site belongs to its index"
+    if suffix := next((each for each in _FORMS if path.endswith(each)), ""):
+        return f"`{suffix}` asks for a form of another node"
+    first = path[1:].partition("/")[0]
+    if is_reserved(path) or f"/{first}/" == NODE_ROOT:
+        return f"`/{first}` belongs to the site itself"
     url = exact_url(path[1:])
-    return "" if is_reserved(url) or path.startswith(NODE_ROOT) or decoded(url.encode("ascii")) != path else url
+    if decoded(path.encode("utf-8", "replace")) != path or decoded(url.encode("ascii")) != path:
+        return "a part of it is empty or begins with a dot, it has odd characters, or it is too long"
+    return ""
+
+
+def _route_path(route: str) -> str:
+    """A route with a slash in front and none behind."""
+    written = route.strip()
+    path = written if written.startswith("/") else f"/{written}"
+    return path[:-1] if path.endswith("/") and len(path) > 1 and path[-2] != "/" else path
 
 
 def names_of(path: str, *, stands: bool = False) -> tuple[str, ...]:

@@ -93,6 +93,22 @@ def mime_form(text: str) -> str | None:
     return None if _MIME.fullmatch(text) else f"is not a media type: `{text[:40]}`; write it as `text/csv`"
 
 
+def days_form(text: str) -> str | None:
+    """The complaint about a number of days for which a record is kept (Y12)."""
+    return "cannot be below 0: it is for how many days the record is kept" if text.startswith("-") else None
+
+
+MAX_SEVERITY = 10
+"""Scales of severity in use begin at 0 (SEV-0, syslog) or 1 and end at 10 (CVSS) at most; the specification gives no
+range."""
+
+
+def severity_form(text: str) -> str | None:
+    """The complaint about the severity of a ticket (Y12)."""
+    is_on_scale = text.isdigit() and len(text) <= 2 and int(text) <= MAX_SEVERITY
+    return None if is_on_scale else f"is a whole number from 0 to {MAX_SEVERITY}, found {text[:20]}"
+
+
 def not_empty(text: str) -> str | None:
     """Something visible."""
     return None if text.strip() else "is empty"
@@ -200,7 +216,7 @@ _PAGE: tuple[Field, ...] = (Field("route", "text"), Field("layout", "text"), Fie
 OPS_MAPS: dict[str, tuple[Field, ...]] = {
     "page": _PAGE,
     "routes": _PAGE,
-    "retention": (Field("days", "integer"), Field("expiry", "text", form=date_form)),
+    "retention": (Field("days", "integer", form=days_form), Field("expiry", "text", form=date_form)),
     "cache": (Field("key", "text"), Field("etag", "text")),
     "localization": (Field("locales", "texts", form=language_form),),
     "chunking": (
@@ -208,7 +224,11 @@ OPS_MAPS: dict[str, tuple[Field, ...]] = {
         Field("total", "integer", required=True),
         Field("prev_sha256", "text"),
     ),
-    "ticket": (Field("severity", "integer", required=True), Field("code", "text"), Field("related_ids", "texts")),
+    "ticket": (
+        Field("severity", "integer", required=True, form=severity_form),
+        Field("code", "text"),
+        Field("related_ids", "texts"),
+    ),
     "trace": (Field("parent_id", "text"), Field("lineage_id", "text"), Field("revision", "text-or-integer")),
     "graph": (Field("edges", "mappings", required=True),),
     "data_signature": (

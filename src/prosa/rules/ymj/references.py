@@ -54,9 +54,7 @@ def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusN
     return settle(record, reference, stem_tiers(record, reference), names).state != "unresolved"
 
 
-_FORM = (
-    "a route is an absolute path such as `/weather/fog`, without suffix, `?`, `#` and `%`, and no part of it is hidden"
-)
+_FORM = "a route is a path on the site such as `/weather/fog`"
 
 
 @RULES.corpus("YM046", "unusable-route", Severity.WARNING, strict=Severity.ERROR)
@@ -65,7 +63,8 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     Whatever lives at a URL by its file keeps it; of several records the first by path has it."""
     if not any("route" in each.extra for each in corpus.entries.values()):
         return
-    from prosa.dialects.mdh.url import md_url, route_url, standing_readmes  # only here: few records ask for a route
+    # Only here: few records ask for a route.
+    from prosa.dialects.mdh.url import md_url, route_fault, route_url, standing_readmes
     from prosa.rules.mdh.site import span_of
 
     for named in _sites(corpus):
@@ -77,7 +76,8 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
             if route is None or (url := route_url(str(route))) == md_url(name):
                 continue
             if not url:
-                message, note = f"`{shown(str(route))}` is no URL that a record may have", _FORM
+                message = f"`{shown(str(route))}` is no URL that a record may have: {route_fault(str(route))}"
+                note = _FORM
             elif (owner := owners.setdefault(url, name)) != name:
                 message = f"`{shown(str(route))}` is the URL of {owner} too"
                 note = "a site can give only one of them; this record stays at the URL of its file"
