@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.sqlite.asking import Answer, Limits, ask
+from prosa.adapters.sqlite.asking import ask
 from prosa.adapters.sqlite.views import NAMES, VIEWS
 from prosa.corpus.errors import QueryRefused
+from prosa.corpus.sql import QueryAnswer, QueryLimits
 from tests.sqlite.place import Place
 
 DOCUMENTS = {
@@ -34,7 +35,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_x10_the_views_answer(path: Path):
     """X10b."""
     found = ask(path, "SELECT path, title, dialect, id FROM documents ORDER BY path")
-    assert found == Answer(
+    assert found == QueryAnswer(
         ("path", "title", "dialect", "id"),
         (("a.md", "First", "plain", "a.md"), ("b.md", "Second", "plain", "b.md"), ("n.md", "Node", "mdh", "n:1")),
     )
@@ -160,14 +161,14 @@ def test_x10_time_is_limited(path: Path, query: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("prosa.adapters.sqlite.asking._GRACE", 0.1)
     started = time.monotonic()
     with pytest.raises(QueryRefused, match="took longer than"):
-        ask(path, query, Limits(seconds=0.05))
+        ask(path, query, QueryLimits(seconds=0.05))
     assert time.monotonic() - started < 5
 
 
 def test_x10_rows_and_bytes_are_limited(path: Path):
     many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 50) SELECT x FROM n"
-    assert ask(path, many, Limits(rows=50)).more is False
-    found = ask(path, many, Limits(rows=49))
+    assert ask(path, many, QueryLimits(rows=50)).more is False
+    found = ask(path, many, QueryLimits(rows=49))
     assert (len(found.rows), found.more) == (49, True)
     with pytest.raises(QueryRefused, match="larger than 64 MB"):
         ask(path, many.replace("SELECT x FROM n", "SELECT zeroblob(3000000) FROM n"))
@@ -191,6 +192,6 @@ NAMED = ["SELECT", "FROM", "WHERE", "documents", "edges", "path", "x", "JOIN", "
 @given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(SIGNS + NAMED), max_size=12).map(" ".join)))
 def test_any_text_is_answered_or_refused(path: Path, query: str):
     try:
-        ask(path, query, Limits(seconds=1, rows=10))
+        ask(path, query, QueryLimits(seconds=1, rows=10))
     except QueryRefused as refused:
         assert refused.message and refused.hint

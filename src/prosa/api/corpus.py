@@ -31,8 +31,8 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.adapters.sqlite import Index
-    from prosa.adapters.sqlite.asking import Answer
     from prosa.corpus.found import Refreshed
+    from prosa.corpus.sql import QueryAnswer
     from prosa.corpus.statistics import Statistics
     from prosa.graph.graph import Graph
     from prosa.graph.node import Node
@@ -209,11 +209,11 @@ class Corpus:
         """The corpus in numbers."""
         return self._ask(lambda index: statistics(index.connection(), index.path))
 
-    def query(self, sql: str) -> Answer:
+    def query(self, sql: str) -> QueryAnswer:
         """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
         them. Raises `prosa.corpus.errors.QueryRefused` (X10)."""
 
-        def answer(index: Index) -> Answer:
+        def answer(index: Index) -> QueryAnswer:
             index.connection()  # makes the file where there is none
             return ask(index.path, sql)
 

@@ -46,7 +46,6 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, refresh: bool = True)
 def opened(place: Path | None, args: argparse.Namespace, console: Console) -> Iterator[OpenCorpus]:
     """The corpus that ``place`` belongs to: a folder, a document, or None for the current folder. Documents that cannot
     be read are named on stderr. Raises `WrongUse`, and `IndexProblem` for an index that cannot be used."""
-    from prosa.adapters.processes import Pool, worker_count
     from prosa.app.corpus.open import corpus_root, open_corpus
     from prosa.app.settings import settings_for
     from prosa.cli.progress import progress
@@ -55,7 +54,6 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
     root = _folder(args.root)
     base = corpus_root(place, root)
     settings = settings_for(base, console.environ, console.err)
-    jobs = getattr(args, "jobs", None) or worker_count()
     with progress(console) as status:
         corpus = open_corpus(
             place,
@@ -65,7 +63,7 @@ def opened(place: Path | None, args: argparse.Namespace, console: Console) -> It
             refresh=args.refresh,
             max_size=size_in_bytes(args.max_size),
             agents=not args.skip_hidden,
-            workers=Pool(jobs) if jobs > 1 else None,
+            jobs=getattr(args, "jobs", None),
             progress=lambda done, total: status.show(f"read {done:,} of {total:,} documents") if total > MANY else None,
         )
         with corpus as found:

@@ -8,17 +8,15 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.app.check.gather import Group, gather
+from prosa.app.check.gather import gather
 from prosa.cli.console import Console
 from prosa.cli.options import add_embedding, add_folder_options, embedding_choice, size_in_bytes
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.corpus.enrich import Enriched, Wish
-    from prosa.corpus.embedding import Embedder
+    from prosa.app.corpus.enrich import Enriched
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every record is as wanted; 1 when one was left alone that should have been written."""
     from prosa.app.corpus.embedding import choose_embedder
-    from prosa.app.corpus.enrich import Wish
+    from prosa.app.corpus.enrich import EnrichOptions, classified_in, enrich
+    from prosa.cli.progress import progress
     from prosa.cli.stopping import run_stoppable
     from prosa.cli.surroundings import surroundings
 
@@ -51,63 +50,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
     around = surroundings(console, groups[0].root)
     embedder = choose_embedder(embedding_choice(args), around) if args.embed else None
-    secret = _classified(groups, console) if embedder is not None and embedder.is_remote else frozenset()
+    secret = classified_in(groups, console.environ) if embedder is not None and embedder.is_remote else frozenset()
     found: list[Enriched] = []
-    run_stoppable(_enrich(groups, Wish(embedder, args.force, args.dry_run, secret), found, console))
-    if not found:
-        raise WrongUse(f"no YMJ records in {', '.join(args.paths)}", hint="prosa enrich writes into .ymj files")
-    _print(found, args, console)
-    return int(any(each.became == "left" for each in found))
-
-
-def _classified(groups: Sequence[Group], console: Console) -> frozenset[Path]:
-    """The documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index knows
-    which. Raises `IndexProblem`."""
-    from prosa.adapters.processes import Pool, worker_count
-    from prosa.adapters.sqlite.vectors import classified_paths
-    from prosa.app.corpus.open import open_corpus
-
-    found, count = set[Path](), worker_count()
-    workers = Pool(count) if count > 1 else None
-    for group in groups:
-        root, settings = group.root if group.given else None, group.project.settings
-        opening = open_corpus(group.root, environ=console.environ, settings=settings, root=root, workers=workers)
-        with opening as corpus:
-            paths = classified_paths(corpus.index.connection())
-            found.update(corpus.files.real(corpus.root / path) for path in paths)
-    return frozenset(found)
-
-
-async def _enrich(groups: Sequence[Group], wish: Wish, found: list[Enriched], console: Console) -> None:
-    from prosa.app.corpus.embedding import vectors_of
-    from prosa.app.corpus.enrich import enrich
-    from prosa.app.run.world import system_clock
-    from prosa.cli.progress import progress
-    from prosa.rules.policy import Profile
-
-    embedder = wish.embedder
-
-    async def vectors(texts: Sequence[str]) -> list[list[float]]:
-        assert embedder is not None
-        return await vectors_of(texts, embedder, system_clock())
-
     with progress(console) as status:
 
         def done(each: Enriched) -> None:
             found.append(each)
             status.show(f"{len(found)} records")
 
-        try:
-            for group in groups:
-                profile = Profile(settings=group.project.settings, root=group.root)
-                await enrich(group.paths, group.files, profile.hints, wish, vectors, done)
-        finally:
-            await _close(embedder)
-
-
-async def _close(embedder: Embedder | None) -> None:
-    if embedder is not None:
-        await embedder.aclose()
+        run_stoppable(enrich(groups, EnrichOptions(embedder, args.force, args.dry_run, secret), done))
+    if not found:
+        raise WrongUse(f"no YMJ records in {', '.join(args.paths)}", hint="prosa enrich writes into .ymj files")
+    _print(found, args, console)
+    return int(any(each.became == "left" for each in found))
 
 
 def _print(found: Sequence[Enriched], args: argparse.Namespace, console: Console) -> None:

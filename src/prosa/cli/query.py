@@ -13,7 +13,7 @@ from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import QueryRefused
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.asking import Answer
+    from prosa.corpus.sql import QueryAnswer
 
 MOST_SECONDS, MOST_ROWS = 3_600.0, 1_000_000
 
@@ -45,34 +45,33 @@ def _views() -> str:
     """The views with their columns, and the full-text table, for a terminal of 80 columns."""
     from textwrap import fill
 
-    from prosa.adapters.sqlite.views import FULL_TEXT, VIEWS
+    from prosa.app.corpus.query import full_text_table, known_views
 
-    shown = [f"{view.name}: {', '.join(name for name, _ in view.columns)}" for view in VIEWS]
-    shown.append(f"{FULL_TEXT}: the full text; its rowid is the id of a section")
+    shown = [f"{name}: {', '.join(columns)}" for name, columns in known_views()]
+    shown.append(f"{full_text_table()}: the full text; its rowid is the id of a section")
     return "\n".join(fill(each, 76, subsequent_indent="  ") for each in shown)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0. Raises `WrongUse` for a query that is wrong or not allowed."""
-    from prosa.adapters.sqlite.asking import MAX_ROWS, MAX_SECONDS, Limits, ask
-    from prosa.adapters.sqlite.refusing import check_text
+    from prosa.app.corpus.query import check_query, query_corpus
+    from prosa.corpus.sql import MAX_ROWS, MAX_SECONDS, QueryLimits
 
     if args.csv_safe and args.format != "csv":
         raise WrongUse("--csv-safe is about CSV", hint="add --format csv")
     place = corpus_place(args.place)
     query = console.read_bytes().decode("utf-8", "replace") if args.query == "-" else args.query
     try:
-        check_text(query)
+        check_query(query)
         with opened(place, args, console) as corpus:
-            corpus.index.connection()
-            answer = ask(corpus.index.path, query, Limits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS))
+            answer = query_corpus(corpus, query, QueryLimits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS))
     except QueryRefused as error:
         raise WrongUse(error.message, hint=error.hint) from None
     _print(answer, args.format, console, guarded=args.csv_safe)
     return 0
 
 
-def _print(answer: Answer, form: str, console: Console, *, guarded: bool) -> None:
+def _print(answer: QueryAnswer, form: str, console: Console, *, guarded: bool) -> None:
     from prosa.render import rows
     from prosa.render.json import dump
 

@@ -20,7 +20,6 @@ from prosa.dialects.table import DIALECTS
 
 if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
-    from prosa.corpus.embedding import Embedder
     from prosa.corpus.search import Hit
 
 
@@ -53,53 +52,35 @@ def _searched(corpus: OpenCorpus, what: Named, args: argparse.Namespace, console
 
 def _answer(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
     """The hits, by whichever way was asked for."""
-    from prosa.adapters.sqlite.search import search
+    from prosa.app.corpus.search import search_corpus, search_similar
 
     if args.similar is not None:
-        return similar_hits(corpus, document(corpus, args.similar).path, asked)
+        return search_similar(corpus, document(corpus, args.similar).path, asked)
     if args.semantic:
         return semantic_hits(corpus, asked, args, console)
-    return search(corpus.index, asked)
-
-
-def similar_hits(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
-    """Documents like the one at ``path``: by the rare words and the links that they share, and by vectors where the
-    index has some. Nothing is sent anywhere."""
-    from prosa.adapters.sqlite.similar import similar
-    from prosa.app.corpus.semantic import similar_by_vectors
-
-    statement = "SELECT id FROM document WHERE path = ?"
-    (number,) = corpus.index.connection().execute(statement, (path,)).fetchone()
-    return similar(corpus.index, path, asked, near=similar_by_vectors(corpus, number, asked))
+    return search_corpus(corpus, asked)
 
 
 def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, console: Console) -> list[Hit]:
     """What full text finds, fused with what lies near the query as a vector. Sends the query, and sections that have
     no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
     from prosa.app.corpus.embedding import choose_embedder
+    from prosa.app.corpus.search import search_by_meaning
+    from prosa.cli.progress import progress
     from prosa.cli.stopping import run_stoppable
     from prosa.cli.surroundings import surroundings
 
     embedder = choose_embedder(embedding_choice(args), surroundings(console, corpus.root / "prosa"))
-    return run_stoppable(_by_meaning(corpus, asked, embedder, console))
 
+    def left_out(count: int) -> None:
+        console.note(f"note: {count:,} sections have no vector yet; each search makes some more")
 
-async def _by_meaning(corpus: OpenCorpus, asked: Search, embedder: Embedder, console: Console) -> list[Hit]:
-    from prosa.app.corpus.semantic import make_vectors, semantic_search
-    from prosa.app.run.world import system_clock
-    from prosa.cli.progress import progress
+    with progress(console) as status:
 
-    def show(done: int, total: int) -> None:
-        status.show(f"{done:,} of {total:,} vectors")
+        def show(done: int, total: int) -> None:
+            status.show(f"{done:,} of {total:,} vectors")
 
-    try:
-        with progress(console) as status:
-            made = await make_vectors(corpus, embedder, system_clock(), progress=show)
-        if made.left:
-            console.note(f"note: {made.left:,} sections have no vector yet; each search makes some more")
-        return await semantic_search(corpus, asked, embedder, system_clock())
-    finally:
-        await embedder.aclose()
+        return run_stoppable(search_by_meaning(corpus, asked, embedder, progress=show, left_out=left_out))
 
 
 def _below(corpus: OpenCorpus, place: Path | None) -> str:
@@ -111,24 +92,24 @@ def _below(corpus: OpenCorpus, place: Path | None) -> str:
 
 def _check_where(wheres: Sequence[str], corpus: OpenCorpus) -> None:
     """Raises `WrongUse` for a condition that cannot be read, with the nearest field of the corpus."""
-    from prosa.adapters.sqlite.search_names import nearest_field
+    from prosa.app.corpus.search import nearest_field_of
     from prosa.corpus.where import WhereError, parse_where
 
     for where in wheres:
         try:
             parse_where(where)
         except WhereError as error:
-            near = nearest_field(corpus.index.connection(), error.field) if error.field else None
+            near = nearest_field_of(corpus, error.field) if error.field else None
             hint = f"{error.excerpt}\ndid you mean the field {near}?" if near else error.excerpt
             raise WrongUse(f"--where: {error}", hint=hint) from None
 
 
 def _say_unknown(corpus: OpenCorpus, asked: Search, console: Console) -> None:
     """Names that no document has: they explain why nothing is found, or too much."""
-    from prosa.adapters.sqlite.search_names import unknown_names
+    from prosa.app.corpus.search import unknown_in
     from prosa.render.plain import safe
 
-    for each in unknown_names(corpus.index.connection(), asked):
+    for each in unknown_in(corpus, asked):
         near = f"; did you mean {each.nearest}?" if each.nearest else ""
         console.note(safe(f"note: no document has the {each.what} {each.name}{near}"))
 

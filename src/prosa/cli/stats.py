@@ -26,10 +26,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _answer(corpus: OpenCorpus, args: argparse.Namespace, console: Console) -> int:
-    from prosa.adapters.sqlite.counting import statistics
+    from prosa.app.corpus.query import corpus_statistics
     from prosa.render.statistics import render_statistics, statistics_object
 
-    found = statistics(corpus.index.connection(), corpus.index.path)
+    found = corpus_statistics(corpus)
     root, now = str(corpus.root), time.time_ns()
     put(
         args,

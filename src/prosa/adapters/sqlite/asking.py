@@ -1,6 +1,6 @@
 """Queries in SQL that a person or an agent wrote (X10): they read the views of the index, and do nothing else.
 
-In: one SELECT, and limits. Out: an `Answer`, or `QueryRefused` with what is wrong and where. The connection cannot
+In: one SELECT, and limits. Out: an `QueryAnswer`, or `QueryRefused` with what is wrong and where. The connection cannot
 write; an authoriser denies everything but reading the views, so no other file, no setting and no extension is within
 reach; time, rows and bytes are bounded.
 """
@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
@@ -20,13 +19,8 @@ from prosa.adapters.sqlite.refusing import HINT, Denied, check_text, refusal, to
 from prosa.adapters.sqlite.schema import TABLES
 from prosa.adapters.sqlite.views import FULL_TEXT, NAMES, make_views
 from prosa.corpus.errors import QueryRefused
+from prosa.corpus.sql import QueryAnswer, QueryLimits
 from prosa.data import Value
-
-MAX_SECONDS = 10.0
-"""How long a query may take when nobody says otherwise."""
-
-MAX_ROWS = 1_000
-"""Rows of an answer when nobody says otherwise: more do not fit a screen or a prompt."""
 
 MAX_BYTES = 64 * 1024 * 1024
 """Bytes of an answer, and of one value while it is computed."""
@@ -44,32 +38,15 @@ _FOR_ALL = frozenset(("json_each", "json_tree"))
 """Tables that are functions of their arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one query."""
-
-    seconds: float = MAX_SECONDS
-    rows: int = MAX_ROWS
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The columns and the rows of an answer; ``more`` says that there are further rows."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    more: bool = False
-
-
-def ask(path: Path, query: str, limits: Limits | None = None) -> Answer:
+def ask(path: Path, query: str, limits: QueryLimits | None = None) -> QueryAnswer:
     """The answer of the index at ``path``. Raises `QueryRefused`, and `sqlite3.DatabaseError` for a broken file.
 
     It is computed in a thread of its own: SQLite looks at the clock between two instructions, and one call of a
     function may take longer than a person waits.
     """
-    limits = limits or Limits()
+    limits = limits or QueryLimits()
     check_text(query)
-    found: list[Answer | BaseException] = []
+    found: list[QueryAnswer | BaseException] = []
     thread = Thread(target=lambda: found.append(_asked(path, query, limits)), daemon=True)
     thread.start()
     thread.join(limits.seconds + _GRACE)
@@ -80,7 +57,7 @@ def ask(path: Path, query: str, limits: Limits | None = None) -> Answer:
     return found[0]
 
 
-def _asked(path: Path, query: str, limits: Limits) -> Answer | BaseException:
+def _asked(path: Path, query: str, limits: QueryLimits) -> QueryAnswer | BaseException:
     try:
         with closing(_connection(path)) as connection:
             return _answer(connection, query, limits)
@@ -101,7 +78,7 @@ def _connection(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _answer(connection: sqlite3.Connection, query: str, limits: Limits) -> Answer:
+def _answer(connection: sqlite3.Connection, query: str, limits: QueryLimits) -> QueryAnswer:
     denied: list[Denied] = []
     until = time.monotonic() + limits.seconds
     connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
@@ -115,7 +92,7 @@ def _answer(connection: sqlite3.Connection, query: str, limits: Limits) -> Answe
         raise refusal(error, query, denied[0] if denied else None, connection) from None
 
 
-def _fetched(cursor: sqlite3.Cursor, most: int) -> Answer:
+def _fetched(cursor: sqlite3.Cursor, most: int) -> QueryAnswer:
     if cursor.description is None:
         raise QueryRefused("the query asks nothing", hint=HINT)
     columns = tuple(each[0] for each in cursor.description)
@@ -123,12 +100,12 @@ def _fetched(cursor: sqlite3.Cursor, most: int) -> Answer:
     size = 0
     for row in cursor:
         if len(rows) == most:
-            return Answer(columns, tuple(rows), more=True)
+            return QueryAnswer(columns, tuple(rows), more=True)
         size += sum(len(value) if isinstance(value, str | bytes) else 8 for value in row)
         if size > MAX_BYTES:
             raise QueryRefused(f"the answer is larger than {MAX_BYTES // 2**20} MB", hint="ask for less of it")
         rows.append(row)
-    return Answer(columns, tuple(rows))
+    return QueryAnswer(columns, tuple(rows))
 
 
 def _authoriser(denied: list[Denied]) -> Callable[..., int]:

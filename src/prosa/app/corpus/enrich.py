@@ -7,7 +7,7 @@ was read.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,6 +16,7 @@ from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classif
 from prosa.source import FileProblem, Files, SourceText
 
 if TYPE_CHECKING:
+    from prosa.app.check.gather import Group
     from prosa.dialects.dialect import Hints
     from prosa.dialects.ymj import YmjModel
 
@@ -40,7 +41,7 @@ class Enriched:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class EnrichOptions:
     """What the user wants: ``embedder`` None writes hashes only, ``force`` makes vectors anew that are fresh.
     ``classified`` are the real paths of records that a meta file classifies (MA18)."""
 
@@ -59,27 +60,62 @@ class _Record:
     reason: str = ""
 
 
-async def enrich(
+def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozenset[Path]:
+    """The documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index knows
+    which. Raises `IndexProblem`."""
+    from prosa.adapters.sqlite.vectors import classified_paths
+    from prosa.app.corpus.open import open_corpus
+
+    found = set[Path]()
+    for group in groups:
+        root, settings = group.root if group.given else None, group.project.settings
+        with open_corpus(group.root, environ=environ, settings=settings, root=root, jobs=None) as corpus:
+            paths = classified_paths(corpus.index.connection())
+            found.update(corpus.files.real(corpus.root / path) for path in paths)
+    return frozenset(found)
+
+
+async def enrich(groups: Sequence[Group], options: EnrichOptions, done: Callable[[Enriched], None]) -> None:
+    """Enriches the records among the documents of the groups; others are passed over. The embedder is closed at the
+    end.
+
+    ``done`` hears of every record, in order. Raises what the embedder raises: what was written before stays written.
+    """
+    from prosa.rules.policy import Profile
+
+    try:
+        for group in groups:
+            profile = Profile(settings=group.project.settings, root=group.root)
+            await _enriched(group.paths, group.files, profile.hints, options, done)
+    finally:
+        if options.embedder is not None:
+            await options.embedder.aclose()
+
+
+async def _enriched(
     paths: Sequence[Path],
     files: Files,
     hints: Callable[[Path], Hints],
-    wish: Wish,
-    vectors: Callable[[Sequence[str]], Awaitable[list[list[float]]]],
+    options: EnrichOptions,
     done: Callable[[Enriched], None],
 ) -> None:
-    """Enriches the records among ``paths``; other documents are passed over.
-
-    ``vectors`` gives one vector for each text; ``done`` hears of every record, in order. Raises what
-    ``vectors`` raises: what was written before stays written.
-    """
-    for batch in _batches(_records(paths, files, hints, wish, done)):
+    for batch in _batches(_records(paths, files, hints, options, done)):
         wanting = [each for each in batch if each.wants_vector]
         found: list[list[float]] = []
-        if wanting and not wish.dry_run:
-            found = await vectors([each.text for each in wanting])
+        if wanting and not options.dry_run:
+            found = await _vectors([each.text for each in wanting], options)
         by_path = dict(zip((each.path for each in wanting), found, strict=False))
         for each in batch:
-            done(_written(each, by_path.get(each.path), wish))
+            done(_written(each, by_path.get(each.path), options))
+
+
+async def _vectors(texts: Sequence[str], options: EnrichOptions) -> list[list[float]]:
+    """One vector for each text."""
+    from prosa.app.corpus.embedding import vectors_of
+    from prosa.app.run.world import system_clock
+
+    assert options.embedder is not None
+    return await vectors_of(texts, options.embedder, system_clock())
 
 
 def _batches(records: Iterable[_Record]) -> Iterator[list[_Record]]:
@@ -97,7 +133,7 @@ def _records(
     paths: Sequence[Path],
     files: Files,
     hints: Callable[[Path], Hints],
-    wish: Wish,
+    options: EnrichOptions,
     done: Callable[[Enriched], None],
 ) -> Iterator[_Record]:
     for path in paths:
@@ -112,8 +148,8 @@ def _records(
         if model.footer is None or not model.footer.sound or not model.footer.claimed:
             done(Enriched(path, "left", "has no footer that can be read; prosa check says why"))
             continue
-        secret = files.real(path) in wish.classified or looks_classified(source.text)
-        yield _record(path, source, model, wish, secret=secret)
+        secret = files.real(path) in options.classified or looks_classified(source.text)
+        yield _record(path, source, model, options, secret=secret)
 
 
 def _read(source: SourceText, hints: Hints) -> YmjModel | None:
@@ -124,33 +160,33 @@ def _read(source: SourceText, hints: Hints) -> YmjModel | None:
     return open_as(source, YMJ).model if dialect_of(source, hints) == YMJ.name else None
 
 
-def _record(path: Path, source: SourceText, model: YmjModel, wish: Wish, *, secret: bool) -> _Record:
+def _record(path: Path, source: SourceText, model: YmjModel, options: EnrichOptions, *, secret: bool) -> _Record:
     from prosa.dialects.ymj.embedding import embedding_of
 
     plain = _Record(path, source, "", wants_vector=False)
-    if wish.embedder is None:
+    if options.embedder is None:
         return plain
-    if wish.embedder.is_remote and (secret or not may_be_sent(model.header_value)):
+    if options.embedder.is_remote and (secret or not may_be_sent(model.header_value)):
         return replace(plain, reason=CONFIDENTIAL)
     kept = embedding_of(model)
-    if kept is not None and kept.fresh and kept.model_name == wish.embedder.model_name and not wish.force:
+    if kept is not None and kept.fresh and kept.model_name == options.embedder.model_name and not options.force:
         return plain
     text = embedded_text(model.text("subject") or "", model.text("doc_summary") or "", model.body_text)
     return replace(plain, text=text, wants_vector=True)
 
 
-def _written(record: _Record, vector: list[float] | None, wish: Wish) -> Enriched:
+def _written(record: _Record, vector: list[float] | None, options: EnrichOptions) -> Enriched:
     """Writes one record, unless nothing changes."""
     from prosa.adapters.files import replace_file
     from prosa.dialects.ymj.embedding import with_embedding, with_hash
 
-    if wish.dry_run and record.wants_vector:
+    if options.dry_run and record.wants_vector:
         return Enriched(record.path, "enriched")
-    name = wish.embedder.model_name if wish.embedder is not None else ""
+    name = options.embedder.model_name if options.embedder is not None else ""
     after = with_hash(record.source) if vector is None else with_embedding(record.source, vector, name)
     if after == record.source.text:
         return Enriched(record.path, "unchanged", record.reason)
-    if wish.dry_run:
+    if options.dry_run:
         return Enriched(record.path, "hashed", record.reason, record.source.text, after)
     try:
         replace_file(record.path, after, expect_digest=record.source.digest)

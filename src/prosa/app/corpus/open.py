@@ -143,15 +143,16 @@ def open_corpus(
     refresh: bool = True,
     max_size: int | None = None,
     agents: bool = True,
+    jobs: int | None = 1,
     workers: Workers | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[OpenCorpus]:
     """Opens the corpus at ``path``, a folder or a document; None is the current folder.
 
-    ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document.
-    Without ``agents`` the hidden folders of agents are left out. ``workers`` read many documents at once, ``progress``
-    is told how many of how many are done. Without ``refresh`` the index is asked as it is. Raises `IndexProblem`,
-    `FileProblem`.
+    ``settings`` are those of its project, ``root`` is `--root`, ``max_size`` the bytes of the largest document. Without
+    ``agents`` the hidden folders of agents are left out. So many processes as ``jobs`` says read documents, None one
+    for each processor; ``workers`` stand in for them. ``progress`` is told how many of how many are done. Without
+    ``refresh`` the index is asked as it is. Raises `IndexProblem`, `FileProblem`.
     """
     from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, private_dir
     from prosa.adapters.files.code_mark import code_mark
@@ -171,7 +172,7 @@ def open_corpus(
         raise IndexProblem(message, hint="PROSA_CACHE_DIR names one") from None
     relations = settings.relations if settings else ()
     mark = f"{code_mark()} {relations}" if relations else code_mark()
-    reading = Reading(files, workers, root is not None, mark, progress, relations)
+    reading = Reading(files, workers or _workers(jobs), root is not None, mark, progress, relations)
     corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
     corpus.agents = agents
     try:
@@ -181,6 +182,16 @@ def open_corpus(
             yield corpus
     finally:
         corpus.index.close()
+
+
+def _workers(jobs: int | None) -> Workers | None:
+    """Processes that read documents; None where this one does it alone."""
+    if jobs == 1:
+        return None
+    from prosa.adapters.processes import Pool, worker_count
+
+    count = worker_count() if jobs is None else jobs
+    return Pool(count) if count > 1 else None
 
 
 def corpus_root(path: Path | None, root: Path | None = None) -> Path:

@@ -1,0 +1,68 @@
+"""Searches an open corpus: by words and filters, by likeness, or by meaning.
+
+In: an open corpus and a `Search`. Out: hits, best first. Only a search by meaning sends text anywhere (X6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from prosa.adapters.sqlite.search import search
+from prosa.adapters.sqlite.search_names import UnknownName, nearest_field, unknown_names
+from prosa.app.corpus.open import OpenCorpus
+from prosa.corpus.search import Hit, Search
+
+if TYPE_CHECKING:
+    from prosa.corpus.embedding import Embedder
+
+__all__ = ["UnknownName", "nearest_field_of", "search_by_meaning", "search_corpus", "search_similar", "unknown_in"]
+
+
+def search_corpus(corpus: OpenCorpus, asked: Search) -> list[Hit]:
+    """What full text and filters find. Raises `WhereError`, `QueryError`."""
+    return search(corpus.index, asked)
+
+
+def search_similar(corpus: OpenCorpus, path: str, asked: Search) -> list[Hit]:
+    """Documents like the one at ``path``: by the rare words and the links that they share, and by vectors where the
+    index has some. Nothing is sent anywhere."""
+    from prosa.adapters.sqlite.similar import similar
+    from prosa.app.corpus.semantic import similar_by_vectors
+
+    statement = "SELECT id FROM document WHERE path = ?"
+    (number,) = corpus.index.connection().execute(statement, (path,)).fetchone()
+    return similar(corpus.index, path, asked, near=similar_by_vectors(corpus, number, asked))
+
+
+async def search_by_meaning(
+    corpus: OpenCorpus,
+    asked: Search,
+    embedder: Embedder,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    left_out: Callable[[int], None] | None = None,
+) -> list[Hit]:
+    """What full text finds, fused with what lies near the query as a vector. Sends the query, and sections that have
+    no vector yet, to the ``embedder``, which is closed at the end. ``progress`` hears how many of how many vectors are
+    made, ``left_out`` how many sections are left without one. Raises `EmbeddingError`, `ProviderError`."""
+    from prosa.app.corpus.semantic import make_vectors, semantic_search
+    from prosa.app.run.world import system_clock
+
+    try:
+        made = await make_vectors(corpus, embedder, system_clock(), progress=progress)
+        if made.left and left_out is not None:
+            left_out(made.left)
+        return await semantic_search(corpus, asked, embedder, system_clock())
+    finally:
+        await embedder.aclose()
+
+
+def unknown_in(corpus: OpenCorpus, asked: Search) -> tuple[UnknownName, ...]:
+    """Names in a search that no document has: they explain why nothing is found, or too much."""
+    return tuple(unknown_names(corpus.index.connection(), asked))
+
+
+def nearest_field_of(corpus: OpenCorpus, name: str) -> str | None:
+    """The field of some document that is most like a name; None where the name itself is one or none is near."""
+    return nearest_field(corpus.index.connection(), name)
