@@ -16,11 +16,9 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from prosa.adapters.processes import Pool
-from prosa.adapters.sqlite.asking import ask
-from prosa.adapters.sqlite.counting import statistics
-from prosa.adapters.sqlite.search import search
-from prosa.app.corpus.open import corpus_root, open_corpus
+from prosa.app.corpus.open import OpenCorpus, corpus_root, open_corpus
+from prosa.app.corpus.query import corpus_statistics, query_corpus
+from prosa.app.corpus.search import search_corpus
 from prosa.app.settings import settings_for
 from prosa.corpus.errors import UnknownDocument
 from prosa.corpus.facets import iso_moment
@@ -30,7 +28,6 @@ from prosa.graph.reach import impact, shortest_path
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite import Index
     from prosa.corpus.found import Refreshed
     from prosa.corpus.sql import QueryAnswer
     from prosa.corpus.statistics import Statistics
@@ -81,7 +78,7 @@ class Corpus:
             settings=settings,
             root=folder,
             refresh=refresh,
-            workers=Pool(jobs) if jobs > 1 else None,
+            jobs=max(1, jobs),
         )
         self._corpus = self._stack.enter_context(opening)
 
@@ -97,9 +94,9 @@ class Corpus:
             self._stack.close()
             self._corpus.index.close()
 
-    def _ask(self, question: Callable[[Index], T]) -> T:
+    def _ask(self, question: Callable[[OpenCorpus], T]) -> T:
         with self._lock:
-            return self._corpus.ask(question)
+            return self._corpus.ask(lambda _: question(self._corpus))
 
     @property
     def root(self) -> Path:
@@ -124,18 +121,18 @@ class Corpus:
 
     def documents(self) -> list[Node]:
         """Every document, by path: ``id``, ``path``, ``dialect``, ``title``, ``type``, ``url``."""
-        return self._ask(lambda index: index.documents())
+        return self._ask(lambda corpus: corpus.index.documents())
 
     def document(self, name: str | Path) -> Node:
         """The document called ``name``. Raises `UnknownDocument`."""
-        return self._ask(lambda index: self._document(index, name))
+        return self._ask(lambda corpus: self._document(corpus, name))
 
-    def _document(self, index: Index, name: str | Path) -> Node:
-        found = None if isinstance(name, Path) else index.node(name)
+    def _document(self, corpus: OpenCorpus, name: str | Path) -> Node:
+        found = None if isinstance(name, Path) else corpus.index.node(name)
         if found is None and os.path.lexists(name):
-            found = self._corpus.document_at(Path(name))
+            found = corpus.document_at(Path(name))
         if found is None:
-            raise UnknownDocument(str(name), index.near(str(name)))
+            raise UnknownDocument(str(name), corpus.index.near(str(name)))
         return found
 
     def search(
@@ -176,19 +173,19 @@ class Corpus:
             path_glob=path_glob,
             sections=sections,
         )
-        return self._ask(lambda index: search(index, asked))
+        return self._ask(lambda corpus: search_corpus(corpus, asked))
 
     def graph(self) -> Graph:
         """All nodes and edges; what nobody wrote but follows stands in ``derived`` (X21)."""
-        return self._ask(lambda index: index.graph())
+        return self._ask(lambda corpus: corpus.index.graph())
 
     def links(self, name: str | Path) -> Links:
         """What a document points at (``out``), what points at it (``back``, Y22), and its references that lead nowhere
         (``unresolved``). Raises `UnknownDocument`."""
 
-        def links(index: Index) -> Links:
-            node = self._document(index, name)
-            return Links.of(node, index.edges_from(node.path), index.edges_to(node.path))
+        def links(corpus: OpenCorpus) -> Links:
+            node = self._document(corpus, name)
+            return Links.of(node, corpus.index.edges_from(node.path), corpus.index.edges_to(node.path))
 
         return self._ask(links)
 
@@ -207,17 +204,12 @@ class Corpus:
 
     def stats(self) -> Statistics:
         """The corpus in numbers."""
-        return self._ask(lambda index: statistics(index.connection(), index.path))
+        return self._ask(corpus_statistics)
 
     def query(self, sql: str) -> QueryAnswer:
         """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
         them. Raises `prosa.corpus.errors.QueryRefused` (X10)."""
-
-        def answer(index: Index) -> QueryAnswer:
-            index.connection()  # makes the file where there is none
-            return ask(index.path, sql)
-
-        return self._ask(answer)
+        return self._ask(lambda corpus: query_corpus(corpus, sql))
 
 
 def _several(names: Collection[str]) -> tuple[str, ...]:

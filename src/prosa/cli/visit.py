@@ -6,8 +6,7 @@ In: a URL. Out: the node on stdout, with its links and actions; what it tolerate
 from __future__ import annotations
 
 import argparse
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,8 +158,7 @@ _QUIET = ("moved", "same")
 
 def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     """0; 1 where a file was not written because it is not of the copy. Raises `WrongUse`, `HttpProblem`, `RunError`."""
-    from prosa.adapters.files.copy_store import CopyStore
-    from prosa.app.client.crawl import MAX_DEPTH, MAX_PAGES, MOST_PAGES, Crawl, CrawlLimits
+    from prosa.app.client.crawl import MAX_DEPTH, MAX_PAGES, MOST_PAGES, CrawlLimits, FolderBusy, copy_site
 
     if folder.exists() and not folder.is_dir():
         raise WrongUse(f"{folder}: is no folder")
@@ -172,14 +170,21 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
         delay=args.delay,
         refresh=args.refresh,
     )
-    store = CopyStore(folder, dry_run=args.dry_run)
-    walk = Crawl(args.node, bounds(args, args.node), limits, store, lambda each: _tell(each, args.format, console))
-    with _alone(folder, console), contextlib.closing(store):
-        try:
-            summary = walk.run()
-        except KeyboardInterrupt:
-            console.err("the copy is kept as far as it came; the same command goes on")
-            raise
+    try:
+        summary = copy_site(
+            args.node,
+            folder,
+            bounds(args, args.node),
+            limits,
+            lambda each: _tell(each, args.format, console),
+            environ=console.environ,
+            dry_run=args.dry_run,
+        )
+    except FolderBusy as error:
+        raise WrongUse(str(error)) from None
+    except KeyboardInterrupt:
+        console.err("the copy is kept as far as it came; the same command goes on")
+        raise
     _sum_up(summary, console)
     foreign = summary.counts["foreign"]
     if not foreign:
@@ -187,24 +192,6 @@ def crawl(args: argparse.Namespace, folder: Path, console: Console) -> int:
     are = "file is" if foreign == 1 else "files are"
     hint = "move them away, or choose another folder"
     return say(console, f"{foreign:,} {are} not as the copy left them, and not written to", hint, status=FAILED)
-
-
-@contextlib.contextmanager
-def _alone(folder: Path, console: Console) -> Iterator[None]:
-    """Keeps a second copy out of the folder. Raises `WrongUse` while another is at work."""
-    from prosa.adapters.files import cache_dir
-    from prosa.adapters.files.lock import Locked, only_one
-
-    try:
-        place = cache_dir(console.environ)
-    except OSError:
-        yield  # no safe place for locks: they guard against mistakes only
-        return
-    try:
-        with only_one(folder, place):
-            yield
-    except Locked:
-        raise WrongUse(f"{folder}: another copy is at work there") from None
 
 
 def _tell(each: Copied, form: str, console: Console) -> None:

@@ -60,11 +60,11 @@ def asked(scope: Scope) -> tuple[str, int]:
 
 def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
     """The published hits, best first. What is not published is looked for and left out, so none is missing."""
-    from prosa.adapters.sqlite.search import search
+    from prosa.app.corpus.search import search_corpus
 
     catalogue = web.site.index.catalogue
     wanted = Search(text=query, limit=limit + catalogue.hidden)
-    hits: list[Any] = web.site.index.ask(lambda corpus: corpus.ask(lambda index: search(index, wanted)))
+    hits: list[Any] = web.site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
     published = [(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None][:limit]
     paths, private = {hit.path for hit, _ in published}, web.site.options.private
     # a text that was read anew while the catalogue is of before may not be shown any more

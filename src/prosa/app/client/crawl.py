@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from prosa.adapters.files import cache_dir
 from prosa.adapters.files.copy_store import CopyStore
+from prosa.adapters.files.lock import Locked, only_one
 from prosa.adapters.http.exchange import Bounds
 from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
 from prosa.app.client.requests import SiteClient, json_of
@@ -74,6 +78,45 @@ class CrawlSummary:
     def pages(self) -> int:
         """The pages of the copy that this walk has seen."""
         return sum(self.counts[status] for status in KEPT)
+
+
+class FolderBusy(Exception):
+    """Another copy is at work in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"{folder}: another copy is at work there")
+
+
+def copy_site(
+    start: str,
+    folder: Path,
+    bounds: Bounds,
+    limits: CrawlLimits,
+    told: Callable[[Copied], None],
+    *,
+    environ: Mapping[str, str],
+    dry_run: bool = False,
+) -> CrawlSummary:
+    """Copies the site at ``start`` into a folder, alone: raises `FolderBusy` while another copy is at work there, and
+    what `Crawl.run` raises. ``told`` hears of each URL; with ``dry_run`` pages are read and nothing is written."""
+    store = CopyStore(folder, dry_run=dry_run)
+    with _alone(folder, environ), closing(store):
+        return Crawl(start, bounds, limits, store, told).run()
+
+
+@contextmanager
+def _alone(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
+    """Keeps a second copy out of the folder. Raises `FolderBusy`."""
+    try:
+        place = cache_dir(environ)
+    except OSError:
+        yield  # no safe place for locks: they guard against mistakes only
+        return
+    try:
+        with only_one(folder, place):
+            yield
+    except Locked:
+        raise FolderBusy(folder) from None
 
 
 @dataclass(slots=True)

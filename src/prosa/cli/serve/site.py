@@ -59,10 +59,9 @@ def live_site(
     args: argparse.Namespace, console: Console, make_runner: Callable[[Path], Value] = lambda _: None
 ) -> Iterator[tuple[LiveSite, Value]]:
     """The site, not started yet, and what ``make_runner`` gives for its root. It is closed at the end."""
-    from prosa.adapters.processes import Pool, worker_count
     from prosa.app.settings import settings_for
     from prosa.app.site.keeper import SiteOptions
-    from prosa.app.site.live import LiveSite
+    from prosa.app.site.open import open_site, site_name
     from prosa.render.plain import safe
 
     folder = Path(args.folder or ".")
@@ -75,40 +74,17 @@ def live_site(
     settings = settings_for(root, console.environ, console.err)
     runner = make_runner(root)
     options = SiteOptions(
-        name=args.name or _name(root),
+        name=args.name or site_name(root),
         layout=args.layout,
         private=getattr(args, "include_private", False),
         actions=runner.program_action if runner is not None else None,
     )
-    jobs = worker_count()
-    site = LiveSite(
+    with open_site(
         root,
         options,
         console.environ,
         settings,
-        size_in_bytes(args.max_size),
-        workers=Pool(jobs, fresh=True) if jobs > 1 else None,
+        max_size=size_in_bytes(args.max_size),
         notice=lambda text: console.err(safe(text)),
-    )
-    try:
+    ) as site:
         yield site, runner
-    finally:
-        site.close()
-
-
-def _name(root: Path) -> str:
-    """The title of the first page, else the name of the folder."""
-    from prosa.adapters.files import RootedFiles
-    from prosa.dialects.reading import open_document
-    from prosa.graph.records import record_of
-    from prosa.source import FileProblem
-
-    for name in ("index.md", "README.md"):
-        try:
-            source = RootedFiles(root).read(root / name)
-        except FileProblem:
-            continue
-        title = record_of(open_document(source), name).title
-        if title:
-            return title
-    return root.name or "site"

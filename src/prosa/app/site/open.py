@@ -1,0 +1,53 @@
+"""A site opened for whoever serves or builds it, and closed at the end.
+
+In: a folder, options, the environment. Out: a `LiveSite` that is not started yet. Several processes read its documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.processes import Pool, worker_count
+from prosa.app.options import say_nothing
+from prosa.app.site.keeper import SiteOptions
+from prosa.app.site.live import LiveSite
+from prosa.dialects.reading import open_document
+from prosa.graph.records import record_of
+from prosa.settings import Settings
+from prosa.source import FileProblem
+
+
+@contextmanager
+def open_site(
+    root: Path,
+    options: SiteOptions,
+    environ: Mapping[str, str],
+    settings: Settings,
+    *,
+    max_size: int,
+    notice: Callable[[str], None] = say_nothing,
+) -> Iterator[LiveSite]:
+    """The site below ``root``, a real path; ``max_size`` is that of the largest document, in bytes."""
+    count = worker_count()
+    workers = Pool(count, fresh=True) if count > 1 else None  # beside the threads of a server
+    site = LiveSite(root, options, environ, settings, max_size, workers=workers, notice=notice)
+    try:
+        yield site
+    finally:
+        site.close()
+
+
+def site_name(root: Path) -> str:
+    """The title of the first page, else the name of the folder."""
+    for name in ("index.md", "README.md"):
+        try:
+            source = RootedFiles(root).read(root / name)
+        except FileProblem:
+            continue
+        title = record_of(open_document(source), name).title
+        if title:
+            return title
+    return root.name or "site"
