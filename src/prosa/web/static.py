@@ -33,6 +33,7 @@ _TAG = re.compile(r"""<[a-zA-Z][^\s>/"']*(?:\s+[^\s"'>=/]+(?:="[^"]*")?)*\s*/?>"
 """A tag as our own pages have it."""
 
 _ADDRESS = re.compile(r"""(\s(?:href|src)=")(/[^"]*)(")""")
+_BEHIND = re.compile("[?#]")
 _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
 
@@ -90,12 +91,12 @@ def relative_html(html: str, url: str, prefix: str) -> str:
         file = f"{path}index.html" if path.endswith("/") else path
         return f"{address[1]}{escape(_way(url, file) + mark + rest)}{address[3]}"
 
-    return _TAG.sub(lambda tag: _ADDRESS.sub(related, tag[0]), html)
+    return _TAG.sub(lambda tag: _ADDRESS.sub(related, tag[0]) if '="/' in tag[0] else tag[0], html)
 
 
 def _parts(address: str) -> tuple[str, str, str]:
     """The path of an address, and what stands behind it."""
-    at = re.search("[?#]", address)
+    at = _BEHIND.search(address)
     return (address, "", "") if at is None else (address[: at.start()], at[0], address[at.end() :])
 
 

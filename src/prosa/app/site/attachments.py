@@ -17,7 +17,10 @@ from prosa.graph.settle import nearest_to
 from prosa.site.assets import asset_type
 
 LOOK_SECONDS = 5.0
-"""How long the names of all files are trusted."""
+"""How long the names of all files are trusted, at least."""
+
+LOOK_TIMES = 20
+"""A look that takes long is trusted for so many times as long: looking is a small part of the work on any site."""
 
 
 class Named(NamedTuple):
@@ -52,9 +55,11 @@ class Attachments:
         return near[0].path if len(near) == 1 else None
 
     def _named(self, name: str) -> Sequence[str]:
-        if self.clock() >= self._until:
+        began = self.clock()
+        if began >= self._until:
             found: dict[str, list[str]] = {}
             for path in self.files.others(lambda each: asset_type(each) is not None):
                 found.setdefault(posixpath.basename(path).casefold(), []).append(path)
-            self._by_name, self._until = found, self.clock() + LOOK_SECONDS
+            ended = self.clock()
+            self._by_name, self._until = found, ended + max(LOOK_SECONDS, LOOK_TIMES * (ended - began))
         return [each for each in self._by_name.get(name, ()) if self.files.place(each) is not None]

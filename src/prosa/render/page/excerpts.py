@@ -8,7 +8,7 @@ document that is being quoted is not quoted again inside: beyond the limits ther
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
@@ -104,15 +104,19 @@ def with_quotes(
         scope=scope,
     )
     clean = cleaner(written.key, page.link, page.embed)
-    place = re.compile(rf"^{mark}(\d+);$", re.MULTILINE)
 
     def cleaned(piece: Piece) -> Piece:
         if not isinstance(piece, str):
             return piece
         made = clean(piece)
-        return place.sub(lambda match: quoting.done[int(match[1])], made) if quoting.done else made
+        return _filled(made, mark, quoting.done) if mark in made else made
 
     return written, map(cleaned, written.pieces)
+
+
+def _filled(html: str, mark: str, quotations: Sequence[str]) -> str:
+    """Clean HTML with the quotations in the place of their marks."""
+    return re.sub(rf"^{mark}(\d+);$", lambda match: quotations[int(match[1])], html, flags=re.MULTILINE)
 
 
 def _quotation(found: Excerpt, inside: str) -> str:
