@@ -13,6 +13,13 @@ from prosa.app.site.live import LiveSite
 from prosa.settings import Settings
 
 DOCUMENTS = 400
+SECONDS = 60.0
+"""How long a thread may take to end."""
+
+
+class Mistake(BaseException):
+    """An error of a test, raised in a thread of the site. The thread ends with it instead of telling it as a complaint,
+    and the test fails."""
 
 
 @dataclass
@@ -27,7 +34,10 @@ class Shared:
         for job in jobs:
             self.shares.append(len(jobs))
             result = function(job)
-            self.stops()
+            try:
+                self.stops()
+            except Exception as error:
+                raise Mistake from error
             yield result
 
 
@@ -45,12 +55,15 @@ def test_x9_a_site_that_ends_does_not_read_the_rest_and_the_next_one_does(tmp_pa
     workers = Shared(lambda: stopped.index._pace.stop.set() or stopped.index._pace.wake.set())
     stopped = site_of(root, tmp_path / "cache", notices, workers)
     stopped.start()
-    stopped.index._pace.thread.join()
+    thread = stopped.index._pace.thread
+    assert thread is not None
+    thread.join(SECONDS)
+    assert not thread.is_alive()
     assert workers.shares[0] > 1 and len(workers.shares) == 1
     assert not stopped.index.is_ready and not notices and not stopped.index.complaint
     stopped.close()
     again = site_of(root, tmp_path / "cache", notices, Shared(lambda: None))
     again.start()
-    assert again.index.wait_ready(60) and len(again.index.catalogue.rows) == DOCUMENTS
+    assert again.index.wait_ready(SECONDS) and len(again.index.catalogue.rows) == DOCUMENTS
     again.close()
     assert not notices
