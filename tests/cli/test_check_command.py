@@ -285,3 +285,13 @@ def test_no_text_stops_the_commands(text: str, form: str):
     if form != "github":
         status, out, err = run("show", "--stdin-filename", "/nowhere/p.md", "-", "--format", form, typed=text)
         assert status == 0 or "not UTF-8" in err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "sarif", "junit", "github"])
+def test_x8_x30_a_file_that_is_not_there_gives_no_report(form: str, tmp_path: Path):
+    """X8, X30. A report says what was found; where nothing was checked there is none, and the status says so."""
+    found = desk()
+    (tmp_path / "a.md").write_text("# A\n")
+    assert main(["check", str(tmp_path / "a.md"), str(tmp_path / "gone.md"), "--format", form], found.console) == 2
+    assert found.out == ""
+    assert found.err == f"error: {tmp_path / 'gone.md'}: no such file or folder\n"

@@ -22,7 +22,8 @@ Text.
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     files = {
         "prosa.toml": "",
         "docs/all.mda": META,
@@ -77,7 +78,7 @@ def test_x33_people_see_it_too(project: Path):
 @pytest.mark.parametrize("named", ["docs/fog.md", "docs", "."])
 def test_x33_ma20_a_lent_day_that_has_passed_is_reported_however_the_document_is_named(project: Path, named: str):
     found = desk(environ={"PROSA_CACHE_DIR": str(project / "cache")})
-    main(["check", "--format", "json", "--select", "expired-document", str(project / named)], found.console)
+    main(["check", "--format", "json", "--select", "expired-document", named], found.console)
     said = {Path(each["path"]).name: each["message"] for each in json.loads(found.out)["diagnostics"]}
     assert said["fog.md"] == "this document expired on 2020-01-01, says docs/all.mda for it"
     assert said.keys() <= {"fog.md", "ice.md", "all.mda", "far.mda"}
@@ -96,3 +97,21 @@ def test_x33_a_lent_title_names_no_document_but_its_own(
     main(command, found.console)
     assert "fog" in found.out
     assert found.out.count("Harbour rules") == named
+
+
+def test_x33_who_lends_is_named_from_where_the_user_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X33, X30. As every other path, also where nothing marks a root."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "all.mda").write_text('---\nglobs: ["*.md"]\nexpired-date: 2020-01-01\n---\nm\n')
+    (tmp_path / "docs" / "fog.md").write_text("# Fog\n")
+    for folder, argument, named in (
+        (tmp_path, "docs/fog.md", "docs/all.mda"),
+        (tmp_path / "docs", "fog.md", "all.mda"),
+        (tmp_path.parent, f"{tmp_path.name}/docs/fog.md", f"{tmp_path.name}/docs/all.mda"),
+    ):
+        monkeypatch.chdir(folder)
+        told, checked = desk(), desk()
+        assert main(["show", argument], told.console) == 0
+        assert f"(lent by {named})" in told.out
+        assert main(["check", argument], checked.console) == 0
+        assert f"says {named} for it" in checked.out

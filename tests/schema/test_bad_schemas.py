@@ -78,3 +78,34 @@ def test_hostile_schemas_take_no_time(schema: Any) -> None:
     except SchemaError as error:
         assert "levels" in error.message
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"$ref": "#"}, "/$ref"),
+        ({"allOf": [{"$ref": "#"}]}, "/allOf/0/$ref"),
+        ({"anyOf": [{"type": "string"}, {"$ref": "#"}]}, "/anyOf/1/$ref"),
+        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "/properties/a/$ref"),
+        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"not": {"$ref": "#/$defs/a"}}}}, "/$defs/b/not/$ref"),
+    ],
+)
+def test_l9_x30_a_schema_that_leads_back_to_itself_is_refused(schema: Any, pointer: str) -> None:
+    """L9, X30. Before it looks into the value: it would describe nothing."""
+    with pytest.raises(SchemaError, match="leads back to itself before it looks into the value") as error:
+        Schema(schema)
+    assert error.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"$ref": "#"}},
+        {"anyOf": [{"type": "null"}, {"properties": {"next": {"$ref": "#"}}}]},
+        {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"type": "string"}}},
+        {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"items": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"},
+    ],
+)
+def test_l9_a_schema_that_goes_deeper_each_time_is_taken(schema: Any) -> None:
+    """L9."""
+    assert Schema(schema).raw is schema

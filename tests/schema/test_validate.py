@@ -151,7 +151,6 @@ def test_l12_lw1_a_problem_has_place_keyword_and_words(
         ({"$defs": {"a": {"$anchor": "here", "type": "string"}}, "$ref": "#here"}, "x"),
         ({"$id": "https://example.org/a", "$defs": {"b": {"$id": "b", "type": "string"}}, "$ref": "b"}, "x"),
         ({"items": {"$ref": "#"}, "type": "array"}, [[], [[]]]),
-        ({"$ref": "#"}, 1),
         ({"format": "no such format"}, "x"),
         ({"no-such-keyword": 1}, "x"),
         ({"prefixItems": [{"type": "string"}, {"type": "null"}]}, ["a", None, 1]),

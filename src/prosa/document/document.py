@@ -137,6 +137,14 @@ class Document:
         written = ids(self.html) if may_have_ids(self.source.text) else ()
         return frozenset((*(section.anchor for section in self.sections), *written)) - {""}
 
+    @cached_property
+    def block_names(self) -> frozenset[str]:
+        """The names of blocks, in lower case: lines outside code that end with ` ^name` (YA21)."""
+        if "^" not in self.source.text:
+            return frozenset()
+        found = NAMED_BLOCK.finditer(self.source.text)
+        return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
+
     def fence_text(self, fence: Fence) -> str:
         """The code of a fence, with the author's line ends."""
         if fence.expanded is not None:
@@ -159,6 +167,10 @@ class Document:
     @cached_property
     def _commented(self) -> Cover:
         return Cover(self.comments)
+
+
+NAMED_BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
+"""Where a line ends with the name of a block, ` ^id`; group 1 is the id."""
 
 
 # Code spans made of what the walk found.

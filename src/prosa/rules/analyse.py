@@ -123,13 +123,15 @@ def wikilinks(document: Document) -> tuple[LocalLink, ...]:
 
 
 def anchors(document: Document) -> frozenset[str]:
-    """The fragments that lead somewhere in the document, and `*` where a generator may add to them."""
+    """The fragments that lead somewhere in the document, `^name` to a block, and `*` where a generator may add to
+    them."""
     text = document.source.text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if "{" in text else []
     own += [_without_emoji(each.plain) for each in document.headings if ":" in each.plain]
     labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if ")=" in text else []
     added = ["*"] if any(mark in text for mark in _ADDS) else []
-    return document.anchors.union(own, labels, added) - {""}
+    blocks = (f"^{name}" for name in document.block_names)
+    return document.anchors.union(own, labels, added, blocks) - {""}
 
 
 def _links(document: Document) -> Iterator[LocalLink]:

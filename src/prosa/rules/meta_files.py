@@ -27,9 +27,13 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
 
 
 def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Lent[Value]]:
-    """What is lent to the document at a real path, by field."""
+    """What is lent to the document at a real path, by field. Lenders are named as the user names documents."""
     metas = meta_files(corpus)
-    return lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}
+    found = lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}
+    if not found:
+        return found
+    named = {below_root(corpus, place): facts.path for place, facts in {**corpus.entries, **corpus.metas}.items()}
+    return {name: Lent(each.value, PurePosixPath(named[each.by])) for name, each in found.items()}
 
 
 def below_root(corpus: Corpus, real: Path) -> PurePosixPath:

@@ -188,12 +188,46 @@ def _check_dialect(parts: tuple[str | int, ...], schema: Mapping[str, Value]) ->
 def _check_paths(root: Value) -> None:
     """Count the ways through references and in-place applicators, each schema once; a cycle counts as one."""
     references = References(root)
+    _check_loops(root, references)
     paths: dict[int, int] = {}
     for parts, start in subschemas(root):
         if isinstance(start, Mapping) and _paths(start, references, paths) > MAX_EVALUATION_PATHS:
             raise SchemaError(
                 format_pointer(parts), f"references multiply to more than {MAX_EVALUATION_PATHS:,} checks of one value"
             )
+
+
+def _check_loops(root: Value, references: References) -> None:
+    """Refuses a schema that comes back to itself before it looks into the value: it says nothing, and trying it would
+    have no end (section 9.4.1)."""
+    mappings = [(parts, each) for parts, each in subschemas(root) if isinstance(each, Mapping)]
+    places = {id(each): parts for parts, each in mappings}
+    done: set[int] = set()
+    around: set[int] = set()
+    waiting: list[tuple[Mapping[str, Value], Mapping[str, Value] | None]] = [
+        (each, None) for _, each in reversed(mappings)
+    ]
+    while waiting:
+        schema, parent = waiting.pop()
+        if parent is schema:
+            around.discard(id(schema))
+            done.add(id(schema))
+        elif id(schema) in around and parent is not None:
+            raise _loop(places.get(id(parent), ()), parent)
+        elif id(schema) not in done:
+            around.add(id(schema))
+            waiting.append((schema, schema))
+            inner = [child for child in in_place(schema, references) if isinstance(child, Mapping)]
+            if any(child is schema for child in inner):
+                raise _loop(places.get(id(schema), ()), schema)
+            waiting += [(child, schema) for child in inner]
+
+
+def _loop(parts: tuple[str | int, ...], schema: Mapping[str, Value]) -> SchemaError:
+    keyword = next((each for each in ("$ref", "$dynamicRef") if each in schema), "")
+    named = f"the reference {shown_value(schema[keyword])}" if keyword else "this schema"
+    pointer = format_pointer((*parts, keyword) if keyword else parts)
+    return SchemaError(pointer, f"{named} leads back to itself before it looks into the value, so it describes nothing")
 
 
 def _paths(start: Mapping[str, Value], references: References, paths: dict[int, int]) -> int:

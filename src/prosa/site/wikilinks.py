@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from prosa.document import Document, Wikilink
+from prosa.document.document import NAMED_BLOCK
 from prosa.document.links import wikilink_target
 from prosa.document.sections import slug
 from prosa.source import Span
@@ -36,7 +37,6 @@ AS_WRITTEN = Wiki("text")
 MISSING = Wiki("missing")
 
 _SIZE = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
-_NAMED_BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
 _MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]`<"})
 _PARENTHESES = str.maketrans({"(": "%28", ")": "%29"})
@@ -70,7 +70,7 @@ def size_of(label: str) -> tuple[str, str] | None:
 
 def block_names(text: str) -> Iterator[re.Match[str]]:
     """Where lines of a text end with the name of a block, ` ^id`; group 1 is the id."""
-    return _NAMED_BLOCK.finditer(text)
+    return NAMED_BLOCK.finditer(text)
 
 
 def part_of(document: Document, part: str) -> Span | None:

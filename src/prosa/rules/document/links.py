@@ -157,38 +157,59 @@ class Named(NamedTuple):
 
 @RULES.corpus("MD021", "unresolved-anchor", Severity.WARNING)
 def unresolved_anchor(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
-    """Finds a link to a heading that its target does not have. The finding points at the destination. Generators make
-    anchors in different ways, so only letters and digits are compared."""
+    """Finds a link to a heading or to a block that its target does not have. The finding points at the destination.
+    Generators make anchors in different ways, so only letters and digits of headings are compared."""
     known: dict[Path, frozenset[str] | None] = {}
     for each in _named(corpus):
         if each.real not in known:
             known[each.real] = _headings(_facts(corpus, each.real))
         there = known[each.real]
+        if each.link.fragment.startswith("^"):
+            if there is not None and each.link.fragment.lower() not in _anchors(corpus, each.real):
+                yield each.source, _no_block(each, _anchors(corpus, each.real))
+            continue
         heard = _heard(each.link.fragment.removeprefix(_SITE_PREFIX))
         if there is not None and heard and heard not in there:
             yield each.source, _problem(each, _facts(corpus, each.real))
 
 
 def _named(corpus: Corpus) -> Iterator[Named]:
-    """Of `[[a#b#c]]` the last heading counts, and `^c` is a block. Which document a wikilink names is certain only
+    """Of `[[a#b#c]]` the last part counts, and `^c` is a block. Which document a wikilink names is certain only
     where all documents are known."""
     for found in followed(corpus):
         if found.real is not None and found.link.fragment and not _NO_HEADING.match(found.link.fragment):
             yield Named(found.source, found.link, found.real)
     for each in followed_wikilinks(corpus) if corpus.complete else ():
         heading = each.link.fragment.rpartition("#")[2].strip()
-        if len(each.candidates) == 1 and heading and not heading.startswith("^") and not _NO_HEADING.match(heading):
+        if len(each.candidates) == 1 and heading and not _NO_HEADING.match(heading):
             yield Named(each.source, each.link._replace(fragment=heading), each.candidates[0], as_address=False)
 
 
 def _problem(named: Named, facts: Facts | None) -> Finding:
     link = named.link
     where = f"`{link.target}`" if link.target else "this document"
-    guess = nearest(link.fragment, sorted(facts.anchors)[:MAX_GUESSED]) if facts and named.as_address else None
+    guess = nearest(link.fragment, _written(facts)) if facts and named.as_address else None
     notes = (f"did you mean `#{guess}`?",) if guess else ()
     message = f"{where} has no heading `#{link.fragment}`"
     meant = Misspelling(f"#{link.fragment}", f"#{guess}") if guess else None
     return Finding(message, link.span, notes, misspelling=meant)
+
+
+def _written(facts: Facts) -> list[str]:
+    return sorted(each for each in facts.anchors if not each.startswith("^"))[:MAX_GUESSED]
+
+
+def _no_block(named: Named, anchors: frozenset[str]) -> Finding:
+    link = named.link
+    where = f"`{link.target}`" if link.target else "this document"
+    guess = nearest(link.fragment, sorted(each for each in anchors if each.startswith("^"))[:MAX_GUESSED])
+    notes = (f"did you mean `#{guess}`?" if guess else "a block is named by ` ^name` at its end",)
+    return Finding(f"{where} has no block `#{link.fragment}`", link.span, notes)
+
+
+def _anchors(corpus: Corpus, real: Path) -> frozenset[str]:
+    facts = _facts(corpus, real)
+    return facts.anchors if facts is not None else frozenset()
 
 
 def _facts(corpus: Corpus, real: Path) -> Facts | None:
@@ -200,7 +221,7 @@ def _headings(facts: Facts | None) -> frozenset[str] | None:
     before a heading."""
     if facts is None or "*" in facts.anchors:
         return None
-    heard = [_heard(each) for each in facts.anchors]
+    heard = [_heard(each) for each in facts.anchors if not each.startswith("^")]
     return frozenset((*heard, *(each.lstrip(_NUMBER) for each in heard)))
 
 
