@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prosa.site.probe.checks import CHECKS
 from prosa.site.probe.finding import Check, Status
 from prosa.site.probe.questions import sample
-from prosa.site.probe.score import CAP, WEIGHTS, score_of, weight_of
+from prosa.site.probe.report import CAP, WEIGHTS, score_of, weight_of
 from tests.house.tree import ROOT
 from tests.probe.probing import probe, report, written
 from tests.probe.site import FERRIES, HOME, harbour

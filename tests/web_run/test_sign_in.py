@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prosa.web import session
-from prosa.web.asking import reader_of
+from prosa.web.app import reader_of
 from prosa.web.run import sign_in
 from prosa.web.run.gate import Attempts
 from prosa.web.run.problem import Refused

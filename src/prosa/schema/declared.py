@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from prosa.data import Value
+from prosa.schema.errors import SchemaError
+from prosa.schema.validate import Schema
 
 Step: TypeAlias = str | None
 """A name, or None for any element of a list or map."""
@@ -199,9 +201,6 @@ def _types(part: Mapping[str, Value]) -> tuple[str, ...]:
 
 def _matches(pattern: str, name: str) -> bool:
     """Whether a property pattern covers a name, by the engine that validates (X20), never by a backtracking one."""
-    from prosa.schema.errors import SchemaError
-    from prosa.schema.validate import Schema
-
     try:
         return Schema({"pattern": pattern}).valid(name)
     except SchemaError:

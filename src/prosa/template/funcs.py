@@ -13,6 +13,7 @@ from urllib.parse import quote_plus
 
 from prosa.template import words
 from prosa.template.function import Function, FunctionError, bounded
+from prosa.template.printf import sprintf
 from prosa.template.printing import print_text, println_text
 from prosa.template.values import ABSENT, Absent, described, truth
 
@@ -236,8 +237,6 @@ def _printf(args: Sequence[object], _piped: bool) -> str:
     text = args[0]
     if not isinstance(text, str):
         raise FunctionError(f"needs a string as format, found {described(text)}")
-    from prosa.template.printf import sprintf  # only here: few templates format
-
     return sprintf(text, args[1:])
 
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from prosa.app.options import say_nothing
+from prosa.site.negotiate import choose
 from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
-from prosa.web.asking import reader_of
 from prosa.web.context import Web
 from prosa.web.endpoints import Endpoints
 from prosa.web.errors import error
 from prosa.web.flow import UnderWay
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
-from prosa.web.log import AccessLog
+from prosa.web.log import PAUSE, AccessLog
 from prosa.web.nodes import Nodes
 from prosa.web.peer import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.run.problem import Refused
-from prosa.web.session import ANYBODY, Reader
+from prosa.web.session import ANYBODY, Reader, is_bearer
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -193,8 +193,6 @@ class SiteApp:
                 return
 
     async def _write_log(self) -> None:
-        from prosa.web.log import PAUSE
-
         while self.log is not None:
             await asyncio.sleep(PAUSE)
             if self.log.is_due:
@@ -202,8 +200,6 @@ class SiteApp:
 
 
 def _is_browser(scope: Scope) -> bool:
-    from prosa.site.negotiate import choose
-
     return choose(header_of(scope, b"accept")) == "html"
 
 
@@ -219,3 +215,24 @@ async def _told(api: Asgi, scope: Scope, receive: Receive, send: Send) -> int:
 
     await api(dict(scope), receive, listening)
     return status
+
+
+# Who asks, as far as a client may still guess (X23). In: the headers of a request, and the wrong tokens of its client.
+# Out: a `Reader`, or `Refused` with 429 where too many of them came; then no token is compared at all.
+#
+# A token in `Authorization` is counted as one in the form for signing in is. What a site without a token is sent is
+# not looked at.
+
+
+def reader_of(web: Web, scope: Scope) -> Reader:
+    """Who sends a request. Raises `Refused` for a client that has guessed too often."""
+    if not is_bearer(header_of(scope, b"authorization")):
+        return web.sessions.reader(scope)
+    if not web.sessions.token:
+        return ANYBODY
+    client = client_of(scope)
+    web.attempts.require(client)
+    reader = web.sessions.reader(scope)
+    if not reader.signed_in:
+        web.attempts.failed(client)
+    return reader

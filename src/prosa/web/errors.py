@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prosa.render.json import dump
+from prosa.render.page.message import message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
 from prosa.site.listing import link_text
@@ -34,8 +35,6 @@ def error(frame: Frame, accept: str, status: int, title: str, text: str, headers
         overview = f"[{link_text(frame.name)}]({frame.prefix}/)"
         body = f"# {title}\n\n{link_text(text)}\n\nThe root of this site is {overview}.\n"
         return answer(body, MEDIA_TYPES["markdown"], status=status, cache=NEVER, headers=more)
-    from prosa.render.page.message import message_page
-
     page = message_page(MessagePage(frame, title, text, (Crumb(frame.name, "/"),)))
     more.append(("content-security-policy", POLICY))
     return answer(page, MEDIA_TYPES["html"], status=status, cache=NEVER, headers=more)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from prosa.render.json import dump
 from prosa.render.page.model import Page
+from prosa.render.page.node import language_of, node_page
 from prosa.render.page.policy import POLICY
 from prosa.site.layout import twin_of
 from prosa.site.negotiate import MEDIA_TYPES
@@ -30,8 +31,6 @@ def json_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool 
 
 def html_answer(page: Page, *, negotiated: bool, private: bool = False) -> Answer:
     """The page of a node. One with forms of this reader is nobody else's."""
-    from prosa.render.page.node import language_of, node_page
-
     body = node_page(page).encode("utf-8", "replace")
     own = private or page.frame.can_run or page.frame.signed_in
     more = [("content-security-policy", POLICY), ("content-language", language_of(page))]

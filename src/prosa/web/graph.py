@@ -8,8 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from prosa.app.site import picture
+from prosa.dialects.mdh.url import decoded
 from prosa.graph.selection import Selection
+from prosa.render.graph.html import html, page_policy
+from prosa.render.graph.objects import graph_json
+from prosa.render.graph.overview import drawn_line
+from prosa.render.graph.scene import scene
+from prosa.render.graph.svg import Caption, small_svg, svg
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, Scope, answer
+from prosa.web.assets import INERT
 from prosa.web.context import Web
 from prosa.web.locate import document_at
 from prosa.web.search import fields_of
@@ -53,8 +60,6 @@ class Graphs:
             title = site.options.name
         cache = PRIVATE if self.web.closed else PUBLIC
         if kind == "json":
-            from prosa.render.graph.objects import graph_json
-
             return answer(graph_json(shown.nodes, shown.edges) + "\n", "application/json; charset=utf-8", cache=cache)
         prefix = self.web.prefix
         home = f"{prefix}{rows[path].url}" if path in rows else f"{prefix}/"
@@ -63,12 +68,6 @@ class Graphs:
 
 def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, home: str, cache: str) -> Answer:
     """The drawing under its title; the number beside it says how many documents were left out."""
-    from prosa.render.graph.html import html, page_policy
-    from prosa.render.graph.overview import drawn_line
-    from prosa.render.graph.scene import scene
-    from prosa.render.graph.svg import Caption, small_svg, svg
-    from prosa.web.assets import INERT
-
     (title, left), drawn = named, scene(shown)
     counts = drawn_line(shown, len(drawn.lines)) + (f", {left:,} less linked documents left out" if left else "")
     caption = Caption(title, counts)
@@ -84,8 +83,6 @@ def _picture(kind: str, shown: Selection, named: tuple[str, int], prefix: str, h
 
 def _asked(scope: Scope) -> tuple[str, int, bool]:
     """The decoded URL path around which is drawn, empty for the whole; how far; and whether it is a small one."""
-    from prosa.dialects.mdh.url import decoded
-
     pairs = fields_of(scope)
     around = decoded(pairs.get("around", [""])[0].encode("utf-8", "replace")) or ""
     depth = pairs.get("depth", ["1"])[0]

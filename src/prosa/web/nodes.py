@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from prosa.app.site.around import around, named_blocks
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
 from prosa.corpus.found import Stamp
 from prosa.dialects.mdh.url import decoded
@@ -22,6 +23,7 @@ from prosa.site.negotiate import MEDIA_TYPES, choose
 from prosa.site.view import Around, Form, NodeView
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, answer, header_of, send_answer
+from prosa.web.assets import asset_answer
 from prosa.web.context import Web
 from prosa.web.errors import not_found
 from prosa.web.forms import html_answer, json_answer, markdown_answer
@@ -171,8 +173,6 @@ class Nodes:
         return html_answer(page_of(self.web, view, reader, shown=shown), negotiated=negotiated, private=private)
 
     def _asset(self, found: Asset) -> Kept | None:
-        from prosa.web.assets import asset_answer
-
         place = self.web.site.place(found.path)
         made = asset_answer(self.web.site, found, private=self.web.closed) if place is not None else None
         if made is None or place is None:
@@ -186,8 +186,6 @@ def page_of(
 ) -> Page:
     """The page of a node for a reader. ``place`` makes the URLs of what it links to; ``shown`` gathers the paths of
     documents that it quotes."""
-    from prosa.app.site.around import around, named_blocks
-
     page = resolver_of(web.site, view, web.prefix, place=place, shown=shown).page(web.frame(reader))
     if not view.path:
         return replace(page, around=Around(), crumbs=crumbs_of(web, view))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qs, quote
 
+from prosa.app.corpus.search import search_corpus
 from prosa.app.site.catalogue import still_published
 from prosa.corpus.search import Search
 from prosa.render.json import dump
@@ -60,8 +61,6 @@ def asked(scope: Scope) -> tuple[str, int]:
 
 def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
     """The published hits, best first. What is not published is looked for and left out, so none is missing."""
-    from prosa.app.corpus.search import search_corpus
-
     catalogue = web.site.index.catalogue
     wanted = Search(text=query, limit=limit + catalogue.hidden)
     hits: list[Any] = web.site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))

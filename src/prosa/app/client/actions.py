@@ -16,10 +16,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from prosa.adapters.http.background import in_background
 from prosa.app.client.access import SiteAccess
+from prosa.app.client.requests import json_of
+from prosa.app.client.rights import declared, permission
 from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.ports import ToolResult
+from prosa.site.pages import Pages, next_page
+from prosa.site.problems import HttpProblem, PageProblem, RequestError
+from prosa.site.request import build_request
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
@@ -57,8 +63,6 @@ class OfferedAction:
     @property
     def declared(self) -> Declared:
         """What a permission for it is bound to."""
-        from prosa.app.client.rights import declared
-
         return declared(self.offer.contract, self.origin)
 
     @property
@@ -80,8 +84,6 @@ class OfferedAction:
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Sends the request; what goes wrong is a result that says so."""
-        from prosa.site.problems import HttpProblem, RequestError
-
         try:
             result = await self._called(arguments)
         except RequestError as error:
@@ -91,8 +93,6 @@ class OfferedAction:
         return ToolResult(self.access.hide(result.content), result.is_error)
 
     async def _called(self, arguments: Mapping[str, Value]) -> ToolResult:
-        from prosa.site.request import build_request
-
         contract, root = self.offer.contract, str(self.origin)
         if contract.wants_consent and not self.access.allows(self.declared) and self.access.confirm is None:
             return self._not_permitted()
@@ -115,8 +115,6 @@ class OfferedAction:
 
     async def _changed(self, request: Request, arguments: Mapping[str, Value]) -> Answer:
         """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
-        from prosa.site.problems import HttpProblem
-
         mark = self._mark(arguments)
         self.access.keys[mark] = request.headers["Idempotency-Key"]
         try:
@@ -166,14 +164,10 @@ class OfferedAction:
 
     async def _told(self, request: Request, answer: Answer) -> ToolResult:
         """The result of an answer; a large one must not hold up the run while it is read."""
-        from prosa.adapters.http.background import in_background
-
         return await in_background(partial(self._result, request, answer))
 
     def _result(self, request: Request, answer: Answer) -> ToolResult:
         """The answer for the model: JSON without needless spaces, other text as it is, and the way to the next page."""
-        from prosa.app.client.requests import json_of
-
         value = json_of(answer)
         text = _text(answer, value)
         status = f"{answer.status} {cleaned(answer.reason)}".strip()
@@ -186,9 +180,6 @@ class OfferedAction:
 
     def _next(self, request: Request, value: Value) -> str:
         """How to ask for the next page, in the arguments of this tool (HA17)."""
-        from prosa.site.pages import Pages, next_page
-        from prosa.site.problems import PageProblem
-
         contract = self.offer.contract
         try:
             state = next_page(contract, value, Pages(request)) if value is not None else None
@@ -214,8 +205,6 @@ def cleaned(text: str) -> str:
 
 
 def _is_permission(text: str) -> bool:
-    from prosa.app.client.rights import permission
-
     try:
         permission(text)
     except ValueError:

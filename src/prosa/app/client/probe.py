@@ -17,16 +17,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from prosa.dialects.dialect import Hints
+from prosa.dialects.mdh.url import md_url, standing_readmes
+from prosa.dialects.reading import dialect_of, open_document
+from prosa.dialects.table import dialect
+from prosa.site.identity import view_of
+from prosa.site.probe.evidence import Evidence
+from prosa.site.probe.gather import gather
 from prosa.site.probe.questions import Ask
+from prosa.site.probe.reading import read_nodes
 from prosa.site.probe.reply import Reply
-from prosa.source.url import quoted_path
+from prosa.site.probe.report import report_on
+from prosa.site.problems import HttpProblem
+from prosa.site.request import Request
+from prosa.source import FileProblem
+from prosa.source.url import origin_of, quoted_path
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Bounds, Exchange
-    from prosa.dialects.dialect import Hints
     from prosa.site.answer import Answer
     from prosa.site.probe.report import Report
-    from prosa.site.request import Request
     from prosa.source import Files
 
 CONNECTIONS = 4
@@ -45,10 +55,6 @@ Told = Callable[[int], None]
 
 def probe_url(url: str, bounds: Bounds, *, most: int, call_reads: bool = False, told: Told | None = None) -> Report:
     """The report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
-    from prosa.site.probe.gather import gather
-    from prosa.site.probe.report import report_on
-    from prosa.source.url import origin_of
-
     with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), told) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
 
@@ -58,12 +64,6 @@ def probe_folder(
 ) -> Report:
     """The report on a folder as the root of a site. ``paths`` are its documents; those that say that they are of
     another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9)."""
-    from prosa.dialects.mdh.url import md_url, standing_readmes
-    from prosa.dialects.table import dialect
-    from prosa.site.probe.evidence import Evidence
-    from prosa.site.probe.reading import read_nodes
-    from prosa.site.probe.report import report_on
-
     root = files.real(folder)
     own = {path: _dialect(path, files, hints) for path in paths}
     names = {
@@ -82,9 +82,6 @@ def probe_folder(
 
 def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
     """What a document is by name, settings or shape; `plain` where it cannot be read, which the checks then say."""
-    from prosa.dialects.reading import dialect_of
-    from prosa.source import FileProblem
-
     try:
         return dialect_of(files.read(path), hints(files.real(path)))
     except FileProblem:
@@ -93,11 +90,6 @@ def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:
 
 def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
     """The fields that a site gives a plain document, as it is served."""
-    from prosa.dialects.dialect import Hints
-    from prosa.dialects.reading import open_document
-    from prosa.site.identity import view_of
-    from prosa.source import FileProblem
-
     try:
         return frozenset(view_of(open_document(files.read(path), Hints("plain")), name, url="").derived)
     except FileProblem:
@@ -124,8 +116,6 @@ class _Asking:
 
     def one(self, ask: Ask) -> Reply:
         """One answer, or why there is none."""
-        from prosa.site.problems import HttpProblem
-
         url = ask.exact or f"{self.origin}{quoted_path(ask.path)}"
         if time.monotonic() > self.deadline or self.held > MAX_HELD:
             return Reply(url, problem="it was not asked: the probe had reached its limit", asked=False)
@@ -154,8 +144,6 @@ def _asking(bounds: Bounds, origin: str, told: Told | None) -> Iterator[_Asking]
 
 
 def _request(ask: Ask, url: str) -> Request:
-    from prosa.site.request import Request
-
     where, _, query = url.partition("?")
     pairs = tuple(parse_qsl(query, keep_blank_values=True))
     return Request(ask.method, where, pairs, {"Accept": ask.accept, **ask.headers})
@@ -164,7 +152,6 @@ def _request(ask: Ask, url: str) -> Request:
 def _followed(exchange: Exchange, request: Request) -> Answer:
     """The answer after redirects within the origin; one that leaves it is itself the answer. Raises `HttpProblem`."""
     from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-    from prosa.site.problems import HttpProblem
 
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)

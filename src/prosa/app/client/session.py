@@ -21,11 +21,18 @@ from prosa.app.client.access import SiteAccess
 from prosa.app.client.actions import OfferedAction, cleaned, failed
 from prosa.runtime.errors import SiteError, first_error
 from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
+from prosa.site.follow import INDEX_PATH, FollowProblem, followed, index_of, leads
+from prosa.site.node import SiteNode
+from prosa.site.offer import offer_of
+from prosa.site.page import NODE_FORMS, NoNode, read_page
+from prosa.site.page_link import led
+from prosa.site.problems import HttpProblem
+from prosa.site.request import get_request
+from prosa.source.url import normal_url, origin_of
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
     from prosa.site.answer import Answer
-    from prosa.site.node import SiteNode
     from prosa.source.url import Origin
 
 MAX_ACTIONS = 64
@@ -54,9 +61,6 @@ class Place:
 
 def place_of(access: SiteAccess, node: SiteNode) -> Place:
     """The place that a node is. Of several actions with one id the first counts (HA13)."""
-    from prosa.site.offer import offer_of
-    from prosa.source.url import origin_of
-
     origin, left = origin_of(node.url), MAX_SCHEMAS
     found: dict[str, OfferedAction] = {}
     refused: list[str] = []
@@ -90,8 +94,6 @@ def page_text(place: Place, limit: int) -> str:
 
 
 def _links(place: Place) -> Iterator[str]:
-    from prosa.site.follow import leads
-
     every = leads(place.node)
     if every:
         yield "links, which `visit` takes by number:"
@@ -132,8 +134,6 @@ class LiveSites:
     @asynccontextmanager
     async def open(self, urls: Sequence[str], *, result_limit: int) -> AsyncIterator[SiteSession]:
         """Reads the page at each URL. Raises `SiteError`."""
-        from prosa.source.url import origin_of
-
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._begun(url)) for url in urls]
@@ -145,9 +145,6 @@ class LiveSites:
         yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
 
     async def _begun(self, url: str) -> Place:
-        from prosa.site.problems import HttpProblem
-        from prosa.source.url import normal_url
-
         try:
             goal = normal_url(url)
         except ValueError as error:
@@ -202,9 +199,6 @@ class PagesOfSites:
 
     async def visit(self, to: str) -> ToolResult:
         """Goes there."""
-        from prosa.site.follow import FollowProblem
-        from prosa.site.problems import HttpProblem
-
         async with self._going:
             try:
                 result = await self._gone_to(to.strip())
@@ -215,8 +209,6 @@ class PagesOfSites:
         return ToolResult(self.access.hide(result.content), result.is_error)
 
     async def _gone_to(self, to: str) -> ToolResult:
-        from prosa.source.url import origin_of
-
         url = await self._address(to)
         if not url or (origin := origin_of(url)) not in self.origins:
             sites = ", ".join(sorted(map(str, self.origins)))
@@ -231,17 +223,12 @@ class PagesOfSites:
 
     def _moved_by(self, url: str, origin: Origin) -> int:
         """The place that a visit moves: one that is on that page, the one moved last, the first one of that site."""
-        from prosa.source.url import origin_of
-
         there = [at for at, place in enumerate(self.places) if place.node.url == url]
         same = [at for at, place in enumerate(self.places) if origin_of(place.node.url) == origin]
         return (there or ([self.here] if self.here in same else same))[0]
 
     async def _address(self, to: str) -> str:
         """The URL that is meant; empty for what is no web page. Raises `FollowProblem`."""
-        from prosa.site.follow import FollowProblem, followed
-        from prosa.site.page_link import led
-
         node = self.places[self.here].node
         if to.lower().startswith(_ADDRESSES):
             return led(node.md_url or node.url, to)
@@ -257,8 +244,6 @@ class PagesOfSites:
         """Where the nodes of a site are, if it has an index (HA1); asked for once."""
         from prosa.adapters.http.background import in_background
         from prosa.app.client.requests import json_of
-        from prosa.site.follow import INDEX_PATH, index_of
-        from prosa.site.problems import HttpProblem
 
         if origin in self.indexed:
             return self.indexed[origin]
@@ -291,9 +276,6 @@ async def read_place(access: SiteAccess, url: str) -> Place | Answer:
 
 def _read(access: SiteAccess, answer: Answer) -> Place | Answer | str:
     """The page, the answer where it is none, or the URL where its Markdown is."""
-    from prosa.site.node import SiteNode
-    from prosa.site.page import NoNode, read_page
-
     try:
         read = read_page(answer.body, answer.media_type, answer.url, answer.headers)
     except NoNode:
@@ -313,10 +295,6 @@ def _as_it_is(answer: Answer) -> ToolResult:
 
 async def fetched(access: SiteAccess, url: str) -> Answer:
     """The answer to a plain GET, without a credential. Raises `HttpProblem` where it is no success."""
-    from prosa.site.page import NODE_FORMS
-    from prosa.site.problems import HttpProblem
-    from prosa.site.request import get_request
-
     answer = await access.send(get_request(url, NODE_FORMS))
     if not answer.is_success:
         raise HttpProblem(f"{url}: {answer.status} {cleaned(answer.reason)}".rstrip())

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from prosa.app.run.service import WithStoredKeys
+from prosa.app.settings import settings_for
 from prosa.runtime.errors import RunError
 from prosa.source.url import Origin, origin_of
 
@@ -72,9 +74,6 @@ def site_tokens(url: str, token: str | None, environ: Mapping[str, str]) -> Site
 
     Raises `RunError` for settings that are wrong, ValueError for a URL that is none.
     """
-    from prosa.app.run.service import WithStoredKeys
-    from prosa.app.settings import settings_for
-
     variables = site_variables(settings_for(None, environ).site_variables)
     return SiteTokens(origin_of(url), token, variables, WithStoredKeys(environ))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
+from prosa.adapters.files.builds import Build, compared
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import twin_of
 from prosa.site.view import Around, Form, Neighbour, NodeView
@@ -84,8 +85,6 @@ def write_files(files: Iterable[Built], out: Path, *, dry_run: bool = False) -> 
     """Writes files below ``out``, each whole or not at all. Files of an earlier build that are no longer part of it
     are removed, as long as nobody changed them; a file of somebody else's is never replaced. A ``dry_run``
     only says what would be written. Raises `OSError`."""
-    from prosa.adapters.files.builds import Build, compared
-
     if dry_run:
         made = compared(((each.path, each.content) for each in files), out)
         return Written(len(made.changes), made.same, 0, tuple(made.kept), tuple(made.changes))

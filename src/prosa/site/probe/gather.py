@@ -5,19 +5,22 @@ The same site gives the same evidence: what is asked depends on its answers alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from prosa.dialects.dialect import Hints
-from prosa.site.probe.calls import calls_of
+from prosa.dialects.mdh.facts import action_value
+from prosa.site.contract import read_contract
 from prosa.site.probe.crawl import MAX_PAGES, AskAll, Crawl, base_of
-from prosa.site.probe.evidence import CallSeen, Evidence, PageSeen, SiteSeen, path_on
+from prosa.site.probe.evidence import CallSeen, Evidence, Mark, NodeSeen, PageSeen, SiteSeen, path_on
 from prosa.site.probe.questions import BROWSER, JSON, MARKDOWN, QUESTIONS, Ask, ask_of, sample
 from prosa.site.probe.reading import Read, read_nodes
 from prosa.site.probe.reply import Reply
 from prosa.site.probe.shelf import ROOT, Shelf, file_of
+from prosa.site.problems import RequestError
+from prosa.site.request import build_request
 from prosa.source import SourceText
 from prosa.source.url import origin_of
 
@@ -146,3 +149,40 @@ def _called(read: Read, root: str, ask: AskAll) -> tuple[CallSeen, ...]:
     calls = calls_of(read.nodes, root)
     replies = ask([each.ask for each in calls])
     return tuple(CallSeen(call.mark, reply, call.paginated) for call, reply in zip(calls, replies, strict=True))
+
+
+MAX_CALLS = 20
+"""Actions that are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to make: where the action is declared, the request, and whether it declares pages."""
+
+    mark: Mark
+    ask: Ask
+    paginated: bool
+
+
+def calls_of(nodes: Iterable[NodeSeen], root: str) -> tuple[Call, ...]:
+    """The first calls of different URLs."""
+    found: dict[str, Call] = {}
+    for call in _calls(nodes, root):
+        if len(found) < MAX_CALLS:
+            found.setdefault(call.ask.exact, call)
+    return tuple(found.values())
+
+
+def _calls(nodes: Iterable[NodeSeen], root: str) -> Iterator[Call]:
+    for node in nodes:
+        for action in node.model.actions:
+            try:
+                contract = read_contract(action_value(action))
+                if contract.wants_consent or contract.required or contract.path_names or contract.auth.wants_token:
+                    continue
+                request = build_request(contract, {}, site_root=root)
+            except RequestError:
+                continue
+            mark = node.mark(action.anchor.start, action.title_for_people)
+            ask = Ask("", contract.accept or "application/json", exact=request.address())
+            yield Call(mark, ask, contract.pagination is not None)

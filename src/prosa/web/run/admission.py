@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
+from prosa.web import locate
 from prosa.web.answer import Scope, header_of
 from prosa.web.run.problem import Refused
 
@@ -59,8 +61,6 @@ def csrf_of(scope: Scope) -> str:
 
 def below(scope: Scope, web: Web, area: str) -> str | None:
     """The decoded path of a node behind ``area``, as `/mdh/run` in `/mdh/run/greet`; None for no path of a site."""
-    from prosa.dialects.mdh.url import decoded
-
     raw: bytes = scope["raw_path"].partition(b"?")[0]
     front = f"{web.prefix}{area}".encode()
     return decoded(raw.removeprefix(front)) if raw.startswith(front) else None
@@ -68,8 +68,6 @@ def below(scope: Scope, web: Web, area: str) -> str | None:
 
 def document_below(scope: Scope, web: Web, area: str) -> Document:
     """The published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
-    from prosa.web import locate
-
     path = below(scope, web, area)
     try:
         found: Any = locate.locate(web.site, path) if path is not None else None

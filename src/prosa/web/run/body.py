@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import parse_qsl
 
-from prosa.data import Value
+from prosa.data import JsonError, Value, parse_json
 from prosa.web.answer import Receive, Scope, header_of
 from prosa.web.run.problem import ClientGone, Refused
 
@@ -65,8 +65,6 @@ def json_body(scope: Scope, body: bytes) -> Value:
         raise Refused(415, f"The body must be {JSON}, not {kind or 'without a Content-Type'}.")
     if not body.strip():
         return {}
-    from prosa.data import JsonError, parse_json
-
     try:
         return parse_json(body.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from prosa.app.options import say_nothing
+from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.ports import Prices
 from prosa.runtime.usage import Usage
@@ -92,7 +93,5 @@ class Budget:
     def _tell(self, about: str, text: str) -> None:
         """Says something once."""
         if about not in self._told:
-            from prosa.render.plain import safe
-
             self._told.add(about)
             self.notice(safe(f"note: {text}"))

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.app.run.jobs import Job
+from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.render.json import dump
+from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import RunError
+from prosa.runtime.program import reachable
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.actions import RUN
@@ -83,9 +86,6 @@ async def _begun(runner: Runner, web: Web, path: str, given: Value) -> asyncio.T
 def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Program, Value]:
     """The program, and its input with the defaults of its schema. Whatever can be refused is refused here, before a
     model is asked. Raises `Refused`, `RunError`, `FileProblem`."""
-    from prosa.app.run.load import ready_program
-    from prosa.runtime.accept import accept_input
-
     program = ready_program(runner.root / path, runner.choices, runner.around, within=runner.root)
     _require_published(program, runner, web)
     _require_allowed(program, runner)
@@ -94,8 +94,6 @@ def _accepted(runner: Runner, web: Web, path: str, given: Value) -> tuple[Progra
 
 def _require_published(program: Program, runner: Runner, web: Web) -> None:
     """Refuses imports that are not published: what such a program says could be asked out of it (X23)."""
-    from prosa.runtime.program import reachable
-
     for each in reachable(program)[1:]:
         place = Path(each.folder, each.file)
         path = place.relative_to(runner.root).as_posix() if place.is_relative_to(runner.root) else ""
@@ -105,8 +103,6 @@ def _require_published(program: Program, runner: Runner, web: Web) -> None:
 
 def _require_allowed(program: Program, runner: Runner) -> None:
     """Refuses what reaches beyond the site, unless the user allowed it (X7)."""
-    from prosa.runtime.program import reachable
-
     for each in reachable(program):
         if (each.servers or each.sites) and not runner.reaching:
             what = "MCP servers" if each.servers else "sites"

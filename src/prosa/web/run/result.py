@@ -8,8 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from prosa.app.scripts.write import text_of
 from prosa.data import Value
 from prosa.render.json import dump
+from prosa.render.page.fragment import safe_html
+from prosa.render.page.message import message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
 from prosa.runtime.program import OutputForm
@@ -35,8 +38,6 @@ class Result:
     @property
     def text(self) -> str:
         """As plain text: JSON indented, everything else as it is."""
-        from prosa.app.scripts.write import text_of
-
         return text_of(self.output)
 
     @property
@@ -50,8 +51,6 @@ class Result:
     @property
     def html(self) -> str:
         """As a harmless fragment of a page."""
-        from prosa.render.page.fragment import safe_html
-
         return safe_html(self.markdown)
 
     @property
@@ -66,8 +65,6 @@ class Result:
 
     def page(self, frame: Frame, label: str, back: Crumb) -> Answer:
         """For a browser without scripts."""
-        from prosa.render.page.message import message_page
-
         page = MessagePage(frame, label, "", (back,), self.markdown)
         return html_page(message_page(page), 200, headers=self.meter.headers)
 
@@ -76,8 +73,6 @@ def said(
     frame: Frame, status: int, title: str, text: str, rows: tuple[Crumb, ...] = (), *, headers: Pairs = ()
 ) -> Answer:
     """A page that only says something."""
-    from prosa.render.page.message import message_page
-
     return html_page(message_page(MessagePage(frame, title, text, rows)), status, headers=headers)
 
 

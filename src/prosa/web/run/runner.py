@@ -18,6 +18,7 @@ from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
+from prosa.web.run.actions import program_action
 from prosa.web.run.budget import Budget, Meter
 from prosa.web.run.gate import Gate
 from prosa.web.run.kept_answers import KeptAnswers
@@ -66,8 +67,6 @@ class Runner:
 
     def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
         """The action that the site adds to a program: `SiteOptions.actions`."""
-        from prosa.web.run.actions import program_action
-
         return program_action(reading, path, self.prefix)
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

@@ -11,12 +11,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from prosa.app.scripts.choose import ScriptNotRun, selection
+from prosa.app.scripts.load import load_scripts
 from prosa.data import Value
-from prosa.dialects.magi.choosing import Choice
+from prosa.dialects.magi.choosing import Choice, takes_text
 from prosa.render.page.model import Crumb
 from prosa.render.page.scripts import is_interactive
 from prosa.render.page.urls import in_query
 from prosa.runtime.errors import RunError
+from prosa.runtime.events import ignore
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
@@ -94,8 +97,6 @@ async def _asked(scope: Scope, receive: Receive, web: Web) -> _Asked:
 
 def _prepared(scope: Scope, web: Web, runner: Runner, fields: dict[str, str]) -> _Asked:
     """The script made ready. Reads files. Raises `Refused`."""
-    from prosa.app.scripts.load import load_scripts
-
     document = document_below(scope, web, SCRIPTS)
     if document.view.dialect != "magi":
         raise Refused(404, "The document has no scripts.")
@@ -117,8 +118,6 @@ def _interactive(file: ScriptFile, address: str) -> Script:
 
 def _text(script: Script, fields: dict[str, str]) -> str | None:
     """What the reader entered, for a script that takes a text. Raises `Refused`."""
-    from prosa.dialects.magi.choosing import takes_text
-
     if not takes_text(script):
         return None
     text = fields.get("text", "")
@@ -129,8 +128,6 @@ def _text(script: Script, fields: dict[str, str]) -> str | None:
 
 def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> ScriptJob:
     """The one job. Raises `Refused` and `RunError`."""
-    from prosa.app.scripts.choose import ScriptNotRun, selection
-
     found = selection(file, Choice(ids=(script.address,), text=text), runner.choices, runner.around)
     try:
         found.require_named()
@@ -142,8 +139,6 @@ def _job(file: ScriptFile, script: Script, runner: Runner, text: str | None) -> 
 
 async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
     """Runs it. Raises `Refused` for whatever goes wrong."""
-    from prosa.runtime.events import ignore
-
     job, runner, meter = asked.job, asked.runner, Meter()
     since = time.monotonic()
     speaks = listener is not None and job.form in ("text", "markdown")

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
+from prosa.render.page.message import sign_in_page
 from prosa.source.url import ESCAPED_SAFE
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.guard import client_of
@@ -109,8 +110,6 @@ def _back_in_query(scope: Scope) -> str:
 
 
 def _form(scope: Scope, web: Web, back: str, *, failed: bool) -> Answer:
-    from prosa.render.page.message import sign_in_page
-
     frame = web.frame(web.sessions.reader(scope))
     page = sign_in_page(frame, back=safe_back(back, web.prefix), failed=failed)
     return html_page(page, 403 if failed else 200)

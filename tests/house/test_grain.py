@@ -1,0 +1,159 @@
+"""The small end of the house: no module that only one neighbour needs, no circle of imports, imports at the head."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.house.tree import PACKAGE, modules, parsed
+
+LEAST_LINES = 60
+
+ALONE: dict[str, str] = {
+    "site.splice": "It alone writes into an author's text, so it is read, and tested, by itself.",
+    "web.api_life": "The lifespan protocol of ASGI, about an application that is not ours.",
+    "web.run.schema": "One of four endpoints, each a module, that one table of routes names.",
+}
+"""Small modules with one user in their own folder that stay files of their own, each with the reason."""
+
+LATE: dict[str, str] = {
+    "adapters.http.exchange": "The HTTP library loads with the first request; one that is only shown needs none.",
+    "adapters.mcp.servers": "The MCP library loads when the first server is started.",
+    "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
+    "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",
+    "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",
+    "adapters.sqlite.packing": "What makes rows of documents needs their parsers, and is not loaded to read rows.",
+    "adapters.sqlite.refresh": "What updates the index needs the parsers, and loads only when a file has changed.",
+    "adapters.sqlite.search_filter": "Dates are read only for a search that is limited by one.",
+    "api.run": "Importing the names of the Python interface loads no event loop; running a program does.",
+    "app.check.check": "The cache of results loads only for a check that keeps them.",
+    "app.check.project": "The rules of a project's own files load only where it has such files.",
+    "app.check.show": "Only what the dialect of the document needs is loaded to show it.",
+    "app.client.access": "A request that is only shown reaches no HTTP adapter and asks for no key.",
+    "app.client.probe": "The judgement of recorded answers needs no HTTP adapter.",
+    "app.client.requests": "The validator of schemas loads only for an action that has one.",
+    "app.client.session": "The HTTP adapter loads when a run visits its first site.",
+    "app.corpus.documents": "Links are followed in the index only for what lists them.",
+    "app.corpus.embedding": "The model on this machine and the service load only if chosen.",
+    "app.corpus.enrich": "A refusal, or a document that is up to date, loads no reader.",
+    "app.corpus.open": "The question of a warm index reads rows: what builds and refreshes one loads if it must.",
+    "app.corpus.search": "What asks by meaning loads only for a search that does.",
+    "app.corpus.semantic": "Vectors load only for a search that asks by meaning.",
+    "app.options": "Options are values below the use cases; rights at sites are read only if some are given.",
+    "app.run.service": "Each provider is loaded when it is chosen.",
+    "app.run.world": "Each port is built, and its adapter loaded, only for a program that declares its use.",
+    "app.settings": "The reader of TOML loads only where there is a file of settings.",
+    "corpus.extract": "Each dialect loads with its first document.",
+    "dialects.front": "The parser of Markdown loads with the first document that is not in the cache.",
+    "dialects.markdownlang.model": "The validator of schemas loads when the first value is validated.",
+    "dialects.markdownlang.read": "The parser of Markdown loads with the first body that is read.",
+    "dialects.reading": "The parser of Markdown loads with the first body that is read.",
+    "dialects.table": "The table loads each dialect with its first document.",
+    "rules.analyse": "The rules of programs load with the first program.",
+    "rules.analyzer": "What reads documents loads in the process that reads them.",
+    "rules.cache": "The references of documents load only with a result that has some.",
+    "rules.document.project_fields": "What a project demands of front matter loads only where it demands something.",
+    "rules.engine": "A check of what is known loads no rule; programs and suppressions load if there are any.",
+    "rules.mdh.requests": "The validator of schemas loads with the first schema of an action.",
+    "rules.magi.expiry": "Few projects lend a day of expiry; only for these a second document is read.",
+    "rules.program_groups": "The rules of programs load with the first program.",
+    "rules.programs": "The parser of Markdown loads with the first program that is not in the cache.",
+    "rules.ymj.references": "Routes of a site are worked out only where a record refers to one.",
+    "runtime.output": "The parser of Markdown loads for an output in fenced code.",
+    "web.assets": "Style sheets and scripts are read when the first of them is asked for.",
+    "web.endpoints": "What runs for visitors loads only for a site that allows runs.",
+    "web.serving": "The HTTP server loads when it listens; a site that is written to files needs none.",
+}
+"""Modules outside the command line that import our own code inside functions, each with the reason."""
+
+
+@cache
+def _paths() -> dict[str, Path]:
+    """The modules of the package by dotted name."""
+    return {_dotted(path): path for path in modules()}
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    """The modules of our own that an import statement names."""
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            yield inner if inner in _paths() else node.module
+    elif isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+
+
+def _imports(tree: ast.AST) -> set[str]:
+    return {name for node in ast.walk(tree) for name in _named(node) if name in _paths()}
+
+
+def _without_annotations(tree: ast.Module) -> ast.Module:
+    """The module without what only the type checker imports."""
+    body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")]
+    return ast.Module(body, [])
+
+
+@cache
+def _uses() -> dict[str, set[str]]:
+    """What every module imports anywhere in it, for the type checker too."""
+    return {name: _imports(parsed(path)) - {name} for name, path in _paths().items()}
+
+
+def test_a_small_module_with_one_user_beside_it_has_a_reason():
+    users: dict[str, set[str]] = {}
+    for user, used in _uses().items():
+        for each in used:
+            users.setdefault(each, set()).add(user)
+    small = {
+        name.removeprefix("prosa.")
+        for name, path in _paths().items()
+        if path.name != "__init__.py"
+        and not name.startswith("prosa.cli.")
+        and path.read_text("utf-8").count("\n") < LEAST_LINES
+        and {user.rpartition(".")[0] for user in users.get(name, ())} == {name.rpartition(".")[0]}
+        and len(users[name]) == 1
+    }
+    assert small == set(ALONE)
+    assert all(reason.endswith(".") for reason in ALONE.values())
+
+
+def test_no_circle_of_imports_anywhere():
+    """The package itself, which names what it opens, is left out."""
+    edges = {name: _imports(_without_annotations(parsed(path))) - {name, "prosa"} for name, path in _paths().items()}
+    edges.pop("prosa")
+    while leaves := [name for name, used in edges.items() if not used & edges.keys()]:
+        for name in leaves:
+            del edges[name]
+    in_circles = {name for name in edges if _reaches(name, name, edges)}
+    assert in_circles == set()
+
+
+def _reaches(start: str, goal: str, edges: dict[str, set[str]]) -> bool:
+    seen: set[str] = set()
+    ahead = list(edges[start] & edges.keys())
+    while ahead:
+        name = ahead.pop()
+        if name == goal:
+            return True
+        if name not in seen:
+            seen.add(name)
+            ahead.extend(edges[name] & edges.keys())
+    return False
+
+
+def test_our_own_code_is_imported_at_the_head_of_a_module():
+    """But in the command line, which loads what a command needs, and in the lazy names of the package."""
+    late = {
+        name.removeprefix("prosa.")
+        for name, path in _paths().items()
+        if name != "prosa" and not name.startswith("prosa.cli")
+        for function in ast.walk(parsed(path))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and _imports(function)
+    }
+    assert late == set(LATE)
