@@ -30,7 +30,7 @@ DIAGNOSTIC = Diagnostic("ML001", "bad", Severity.ERROR, "is bad", SourceText("ab
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        (WrongUse("no", usage="usage: x\n"), 2, "usage: x\nerror: no\n"),
+        (WrongUse("no", hint="see: prosa x --help"), 2, "error: no\n  see: prosa x --help\n"),
         (AgreementRequired("Not yet.", hint="To accept, run: this"), 1, "\nNot yet.\n\nTo accept, run: this\n"),
         (InputRefused("/n: not a number", hint="see --help"), 1, "error: /n: not a number\n  see --help\n"),
         (OutputRefused("no valid output in 10 iterations"), 1, "error: no valid output in 10 iterations\n"),

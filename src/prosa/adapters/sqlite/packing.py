@@ -39,7 +39,7 @@ class Item(NamedTuple):
 class Packed:
     """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
     program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
-    reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path and canonical URLs;
+    reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path, dialect and canonical URLs;
     ``lenders`` says whether there are meta files (MA18)."""
 
     documents: list[Row] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Packed:
     sections: list[Row] = field(default_factory=list)
     embeddings: list[Row] = field(default_factory=list)
     records: bytes = b""
-    nodes: list[tuple[str, str]] = field(default_factory=list)
+    nodes: list[tuple[str, str, str]] = field(default_factory=list)
     lenders: bool = False
     same: list[Item] = field(default_factory=list)
     refused: list[tuple[int, str, str, str]] = field(default_factory=list)
@@ -127,7 +127,7 @@ def _add(extracted: Extracted, item: Item, packed: Packed) -> None:
         )
     )
     if record.dialect == "mdh" or may_stand(record.path):
-        packed.nodes.append((record.path, _json(record.canonical)))
+        packed.nodes.append((record.path, record.dialect, _json(record.canonical)))
     packed.lenders |= extracted.globs is not None
     packed.definitions += [(number, *each) for each in record.definitions]
     packed.fields += [(number, *each, None) for each in extracted.fields]

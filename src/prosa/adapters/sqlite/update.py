@@ -30,12 +30,12 @@ from prosa.source import FileProblem
 @dataclass(slots=True)
 class Before:
     """What documents were. ``names`` are the ids and paths by which they could be called; ``nodes`` are the MDH nodes
-    and folder pages among them, by path and canonical URLs; ``lenders`` says that one was a meta file."""
+    and folder pages among them, by path, dialect and canonical URLs; ``lenders`` says that one was a meta file."""
 
     numbers: set[int] = field(default_factory=set)
     keys: list[tuple[Key, int]] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
-    nodes: set[tuple[str, str]] = field(default_factory=set)
+    nodes: set[tuple[str, str, str]] = field(default_factory=set)
     lenders: bool = False
 
     def forget(self, connection: sqlite3.Connection, documents: Sequence[int]) -> None:
@@ -50,7 +50,7 @@ class Before:
         self.numbers.add(number)
         self.names |= {own, path}
         if dialect == "mdh" or may_stand(path):
-            self.nodes.add((path, canonical))
+            self.nodes.add((path, dialect, canonical))
         self.lenders |= bool(lender)
         keys = connection.execute("SELECT space, name FROM key WHERE document = ?", (number,))
         self.keys += [(Key(space, name), number) for space, name in keys]
@@ -93,7 +93,7 @@ class Update:
     written: list[int] = field(default_factory=list)
     lost: dict[int, FileProblem] = field(default_factory=dict)
     spooled: list[_Spooled] = field(default_factory=list)
-    nodes: set[tuple[str, str]] = field(default_factory=set)
+    nodes: set[tuple[str, str, str]] = field(default_factory=set)
     lenders: bool = False
 
     def run(self, changed: Sequence[Found], gone: Collection[str], scan: Scan) -> Refreshed:

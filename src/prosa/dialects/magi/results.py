@@ -171,8 +171,9 @@ class _Tried:
         acting = (
             *(each.span for each in document.fences if each.language == LANGUAGE),
             *(each.span for each in document.footnote_definitions),
-            *acting_in_a_chat(document),
         )
+        if any(span.start < self.hole.end and self.hole.start < span.end for span in acting_in_a_chat(document)):
+            return False  # not even inside of a command of several lines
         markers = sum(span.start in self.hole for span in document.comments)
         harmless = markers == 2 and not any(span.start in self.hole for span in acting)
         return harmless and region_text(self.model, self.region) == text
@@ -330,10 +331,18 @@ class _TriedTogether:
         acting += [each.span for each in document.definitions]
         if any(self._hole(span.start) is not None for span in acting):
             return False
+        if any(self._holds(span) for span in acting_in_a_chat(document)):
+            return False
         comments = sorted(span.start for span in document.comments)
         counts = (bisect_left(comments, hole.end) - bisect_left(comments, hole.start) for hole in self.holes)
         kept = (region_text(self.model, region) for region in self.regions)
         return all(count == 2 for count in counts) and list(kept) == list(texts)
+
+    def _holds(self, span: Span) -> bool:
+        """Whether a stretch overlaps a span."""
+        index = bisect_right(self.holes, span.start, key=_start)
+        beside = self.holes[max(0, index - 1) : index + 1]
+        return any(span.start < hole.end and hole.start < span.end for hole in beside)
 
     @cached_property
     def _owner(self) -> dict[Span, Script]:
