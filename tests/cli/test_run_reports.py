@@ -74,7 +74,7 @@ def test_a_result_that_cannot_be_delivered_is_a_failure_with_a_summary(
     def full(path: Path, text: str) -> None:
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("prosa.adapters.files.write_output", full)
+    monkeypatch.setattr("prosa.app.text_files.write_output", full)
     status, at = ran(count, "--output", tmp_path / "r.json", "--summary")
     assert status == 1
     assert "No space left on device" in summary_in(at.err)["error"]
