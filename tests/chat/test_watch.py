@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.cli import chat_watch
+from prosa.cli.chat import watch
 from tests.chat.turns import ASK, User, started_chat, talking
 from tests.mcp.support import wait_until
 
@@ -22,13 +22,13 @@ def asleep(monkeypatch: pytest.MonkeyPatch, *moves) -> None:
     left = list(moves)
 
     def sleep(seconds: float) -> None:
-        if seconds != chat_watch.STEP_SECONDS:
+        if seconds != watch.STEP_SECONDS:
             return
         if not left:
             raise KeyboardInterrupt
         left.pop(0)()
 
-    monkeypatch.setattr(chat_watch.time, "sleep", sleep)
+    monkeypatch.setattr(watch.time, "sleep", sleep)
 
 
 def test_a_save_with_a_message_is_answered_and_others_are_not(user: User, monkeypatch: pytest.MonkeyPatch):

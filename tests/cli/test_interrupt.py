@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from prosa.cli.errors import Stopped
-from prosa.cli.stopping import run_stoppable
+from prosa.cli.run.interaction import run_stoppable
 from tests.cli.programs import CACHE, events_in, program, script, started, summary_in, user
 from tests.mcp.support import ODD, alive, processes, wait_until
 from tests.model_server.server import ModelServer

@@ -12,7 +12,7 @@ from prosa.cli.console import Console
 from prosa.cli.goflags import Flag, parse
 from prosa.cli.markdownlang import main
 from prosa.cli.parser import WrongUse
-from prosa.cli.run import Job
+from prosa.cli.run.command import Job
 from prosa.dialects.markdownlang.agreement import PHRASES
 from tests.cli.desk import desk
 
@@ -30,7 +30,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[Console,
         asked.append((console, job))
         return 0
 
-    monkeypatch.setattr("prosa.cli.run.execute", execute)
+    monkeypatch.setattr("prosa.cli.run.command.execute", execute)
     (tmp_path / "p.md").write_text("")
     (tmp_path / "folder.md").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import prosa
-from prosa.cli.confirming import confirming
 from prosa.cli.console import Console
+from prosa.cli.run.interaction import confirming
 from prosa.testing import ScriptedProvider
 from tests.cli.desk import desk
 from tests.cli.programs import prosa as command

@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from prosa.cli.confirming import MAX_SHOWN, confirming
 from prosa.cli.console import Console
+from prosa.cli.run.interaction import MAX_SHOWN, confirming
 
 
 @pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("yes\n", True), ("n\n", False), ("", False)])

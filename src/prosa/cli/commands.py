@@ -28,10 +28,10 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("run", "prosa.cli.run", "run a program, or the ai-scripts of a document", "run"),
+    Command("run", "prosa.cli.run.command", "run a program, or the ai-scripts of a document", "run"),
     Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it", "run"),
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
-    Command("chat", "prosa.cli.chat", "answer the last message of a chat and append the reply", "run"),
+    Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document", "check"),

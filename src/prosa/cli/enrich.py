@@ -38,9 +38,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every record is as wanted; 1 when one was left alone that should have been written."""
     from prosa.app.corpus.embedding import choose_embedder
     from prosa.app.corpus.enrich import EnrichOptions, classified_in, enrich
+    from prosa.cli.environment import environment_of
     from prosa.cli.progress import progress
-    from prosa.cli.stopping import run_stoppable
-    from prosa.cli.surroundings import surroundings
+    from prosa.cli.run.interaction import run_stoppable
 
     if args.diff and args.format != "text":
         raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json names the records")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     groups = gather(args.paths, root=args.root, max_size=size_in_bytes(args.max_size), gitignore=args.gitignore)
     if not any(group.paths for group in groups):
         raise WrongUse(f"no documents in {', '.join(args.paths)}")
-    around = surroundings(console, groups[0].root)
+    around = environment_of(console, groups[0].root)
     embedder = choose_embedder(embedding_choice(args), around) if args.embed else None
     secret = classified_in(groups, console.environ) if embedder is not None and embedder.is_remote else frozenset()
     found: list[Enriched] = []

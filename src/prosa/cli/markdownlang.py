@@ -1,8 +1,8 @@
 """`markdownlang`: the command line of the specification, exactly (L34–L37, LA32).
 
 In: Go-style flags. Out: the exit status of the run that they ask for. It validates what the specification names
-(the program is there and is `.md`, the input is JSON) and leaves running to `prosa.cli.run`. It never looks for a
-local model server (X17), and never shows a key (X7).
+(the program is there and is `.md`, the input is JSON) and leaves running to `prosa run`. It never looks for a local
+model server (X17), and never shows a key (X7).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _run(argv: list[str], console: Console) -> int:
         console.err("warning: -api-key can be seen by other users of this machine; set OPENAI_API_KEY instead")
     from prosa.app.options import Options
     from prosa.app.run.service import own_key_variable
-    from prosa.cli.run import Job, execute
+    from prosa.cli.run.command import Job, execute
 
     output, base_url = given.texts.get("output"), given.texts.get("base-url") or None
     job = Job(

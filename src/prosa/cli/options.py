@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.parser import Parser, WrongUse
-from prosa.cli.program_help import input_names
+from prosa.cli.run.program_help import input_names
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS, known_dialect
@@ -343,3 +343,31 @@ def _token(text: str) -> tuple[str, str]:
     if not origin.keeps_secrets:
         raise argparse.ArgumentTypeError(f"a token is not sent over plain http to {origin.host}; use https")
     return str(origin), name
+
+
+CONTEXTS = ("document", "section", "none")
+
+
+def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Which scripts, and what they are sent."""
+    group = parser.add_argument_group("ai-scripts of a .mda document (or of any document, with --as magi)")
+    group.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the document as magi or markdownlang")
+    group.add_argument(
+        "--script", dest="ids", action="append", nargs="+", metavar="ID", help="these; ID@LINE for a second one"
+    )
+    group.add_argument("--auto", action="store_true", help="those with auto-run, in a document that you trust")
+    group.add_argument("--all", dest="every", action="store_true", help="all of them")
+    group.add_argument("--stale", action="store_true", help="of these, or of all, those whose result is stale")
+    group.add_argument("--scripts", dest="beside", type=Path, metavar="FILE", help="scripts from a JSON file instead")
+    group.add_argument("--env", default="server", metavar="NAME", help="those for this runtime-env (server)")
+    group.add_argument("--context", choices=CONTEXTS, help="what is sent with each (document; a stale one: as before)")
+    group.add_argument("--provider", metavar="NAME", help="the provider for all of them")
+    group.add_argument("--tool", action="append", dest="tools", metavar="NAME", help="a tool they may call: python")
+    return group
+
+
+def add_writing(group: argparse._ArgumentGroup) -> None:
+    """What is done with results, and how many scripts run at once."""
+    group.add_argument("--write", action="store_true", help="write results into the document, below each block")
+    group.add_argument("--force", action="store_true", help="replace results that were edited by hand, too")
+    group.add_argument("--jobs", type=count, default=4, metavar="N", help="scripts at the same time (4)")

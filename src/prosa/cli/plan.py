@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_input, add_limits, add_model, choices_from
-from prosa.cli.script_arguments import add_scripts, runs_scripts
-from prosa.cli.surroundings import surroundings
+from prosa.cli.environment import environment_of
+from prosa.cli.options import add_input, add_limits, add_model, add_scripts, choices_from
+from prosa.cli.run.choosing import runs_scripts
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +28,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _scripts(args, console)
     from prosa.app.run.load import load_program
     from prosa.app.run.service import service_words
-    from prosa.cli.run_input import read_input
+    from prosa.cli.run.input import read_input
     from prosa.render.plan import plan_text
     from prosa.runtime.plan import plan
 
-    choices, around = choices_from(args), surroundings(console, args.file)
+    choices, around = choices_from(args), environment_of(console, args.file)
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
@@ -46,7 +46,7 @@ def _scripts(args: argparse.Namespace, console: Console) -> int:
     """The plan of the ai-scripts of a document: those chosen, or all; with what each would be sent (MA10, MA12)."""
     from prosa.app.scripts.choose import is_trusted
     from prosa.app.scripts.plan import planned
-    from prosa.cli.script_loading import planning
+    from prosa.cli.run.choosing import planning
     from prosa.render.scripts import plan_text
 
     found = planning(args, console)

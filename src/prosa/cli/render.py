@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_input, add_reading, choices_from
+from prosa.cli.environment import environment_of
+from prosa.cli.options import add_input, add_reading, add_scripts, choices_from
 from prosa.cli.parser import WrongUse
-from prosa.cli.script_arguments import add_scripts, runs_scripts
-from prosa.cli.surroundings import surroundings
+from prosa.cli.run.choosing import runs_scripts
 
 if TYPE_CHECKING:
     from prosa.runtime.messages import Message
@@ -33,11 +33,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if runs_scripts(args):
         return _scripts(args, console)
     from prosa.app.run.load import load_program
-    from prosa.cli.run_input import read_input
+    from prosa.cli.run.input import read_input
     from prosa.runtime.plan import first_messages
 
     choices = choices_from(args)
-    settings = surroundings(console, args.file).settings
+    settings = environment_of(console, args.file).settings
     program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
     return _print(args, first_messages(program, given), console)
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _scripts(args: argparse.Namespace, console: Console) -> int:
     """What one ai-script of a document would be sent (MA11)."""
-    from prosa.cli.script_loading import planning
+    from prosa.cli.run.choosing import planning
     from prosa.runtime.plan import first_messages
 
     found = planning(args, console)

@@ -66,11 +66,11 @@ def semantic_hits(corpus: OpenCorpus, asked: Search, args: argparse.Namespace, c
     no vector yet, to the service that the user configured (X6). Raises `EmbeddingError`, `ProviderError`."""
     from prosa.app.corpus.embedding import choose_embedder
     from prosa.app.corpus.search import search_by_meaning
+    from prosa.cli.environment import environment_of
     from prosa.cli.progress import progress
-    from prosa.cli.stopping import run_stoppable
-    from prosa.cli.surroundings import surroundings
+    from prosa.cli.run.interaction import run_stoppable
 
-    embedder = choose_embedder(embedding_choice(args), surroundings(console, corpus.root / "prosa"))
+    embedder = choose_embedder(embedding_choice(args), environment_of(console, corpus.root / "prosa"))
 
     def left_out(count: int) -> None:
         console.note(f"note: {count:,} sections have no vector yet; each search makes some more")

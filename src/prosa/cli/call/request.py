@@ -83,13 +83,13 @@ def _note(console: Console, text: str) -> None:
 
 
 def _pairs(args: argparse.Namespace) -> list[tuple[str, str]]:
-    from prosa.cli.run_input import pair
+    from prosa.cli.run.input import pair
 
     return [pair(each) for each in args.pairs]
 
 
 def _whole(args: argparse.Namespace, console: Console) -> dict[str, Value]:
-    from prosa.cli.run_input import parse_input
+    from prosa.cli.run.input import parse_input
 
     given = parse_input(args.input, console) if args.input is not None else {}
     if not isinstance(given, dict):

@@ -93,7 +93,7 @@ def _checked(console: Console) -> None:
 
 def _ran(console: Console, *, progress: bool) -> None:
     from prosa.app.options import Options
-    from prosa.cli.run import Job, execute
+    from prosa.cli.run.command import Job, execute
 
     choices = Options(model=f"scripted:{REPLIES}", root=FOLDER)
     console.err(f"$ prosa run {PROGRAM.name} --input @{INPUT.name} --model scripted:{REPLIES.name} --summary --debug")

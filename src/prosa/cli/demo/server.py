@@ -17,7 +17,7 @@ from types import FrameType
 from typing import IO
 
 from prosa.cli.errors import Stopped
-from prosa.cli.stopping import SIGNALS
+from prosa.cli.run.interaction import SIGNALS
 
 START_SECONDS = 60
 """A slow machine imports for a while; whoever is silent for longer hangs."""

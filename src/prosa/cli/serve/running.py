@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
 from prosa.cli.options import count, seconds
 from prosa.cli.parser import WrongUse
-from prosa.cli.surroundings import surroundings
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
-    around = surroundings(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
+    around = environment_of(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
     around = replace(around, notice=console.err)
     choices = settle(_choices(args), around)
     if choices.script is not None and not choices.script.is_file():

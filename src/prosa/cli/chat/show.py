@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prosa.app.chat.file import opened
-from prosa.cli.chat_arguments import chat_choices
-from prosa.cli.chat_live import shown
+from prosa.cli.chat.arguments import chat_choices
+from prosa.cli.chat.replies import shown
 from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
 from prosa.cli.errors import OK
 from prosa.cli.options import choices_from
-from prosa.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import Conversation
@@ -37,7 +37,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     from prosa.app.settings import size_limit
     from prosa.render.text import render_headline
 
-    choices, around = choices_from(args), surroundings(console, args.file)
+    choices, around = choices_from(args), environment_of(console, args.file)
     found = opened(args.file, choices, around.environ, size_limit(choices.max_size, around.settings))
     source = found.source if message is None else found.with_message(message, args.speaker)
     conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)
@@ -48,7 +48,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
 
 def print_turns(conversation: Conversation, console: Console, form: str) -> None:
     """The messages of every turn."""
-    from prosa.cli.delivery import as_json
+    from prosa.cli.run.delivery import as_json
     from prosa.render.turns import turns_data, turns_text
 
     if form == "json":
@@ -59,7 +59,7 @@ def print_turns(conversation: Conversation, console: Console, form: str) -> None
 
 
 def _print_values(conversation: Conversation, console: Console, form: str) -> None:
-    from prosa.cli.delivery import as_json
+    from prosa.cli.run.delivery import as_json
     from prosa.dialects.prapti.configuration import as_rows, inspected
 
     if form == "json":

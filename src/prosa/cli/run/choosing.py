@@ -1,51 +1,30 @@
-"""Arguments about ai-scripts that `run`, `plan` and `render` share, and the choice they make (MA9–MA12).
+"""The ai-scripts that `run`, `plan` and `render` are about: whether a file is run by its scripts, the choice that
+arguments make, and the document with what became of it (MA9-MA12). Runs nothing.
 
-In: arguments. Out: whether the file is run by its scripts, and a `Choice`.
+In: arguments. Out: a `Choice`, a `Selection`, or why it cannot be.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
+from prosa.cli.options import choices_from
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
+    from prosa.app.options import Environment, Options
+    from prosa.app.scripts.choose import Selection
+    from prosa.app.scripts.load import Preparing
     from prosa.dialects.magi import Script
     from prosa.dialects.magi.choosing import Choice
 
-CONTEXTS = ("document", "section", "none")
 CHOOSING = ("ids", "auto", "every", "stale", "beside")
-
-
-def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Which scripts, and what they are sent."""
-    group = parser.add_argument_group("ai-scripts of a .mda document (or of any document, with --as magi)")
-    group.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the document as magi or markdownlang")
-    group.add_argument(
-        "--script", dest="ids", action="append", nargs="+", metavar="ID", help="these; ID@LINE for a second one"
-    )
-    group.add_argument("--auto", action="store_true", help="those with auto-run, in a document that you trust")
-    group.add_argument("--all", dest="every", action="store_true", help="all of them")
-    group.add_argument("--stale", action="store_true", help="of these, or of all, those whose result is stale")
-    group.add_argument("--scripts", dest="beside", type=Path, metavar="FILE", help="scripts from a JSON file instead")
-    group.add_argument("--env", default="server", metavar="NAME", help="those for this runtime-env (server)")
-    group.add_argument("--context", choices=CONTEXTS, help="what is sent with each (document; a stale one: as before)")
-    group.add_argument("--provider", metavar="NAME", help="the provider for all of them")
-    group.add_argument("--tool", action="append", dest="tools", metavar="NAME", help="a tool they may call: python")
-    return group
-
-
-def add_writing(group: argparse._ArgumentGroup) -> None:
-    """What is done with results, and how many scripts run at once."""
-    from prosa.cli.options import count
-
-    group.add_argument("--write", action="store_true", help="write results into the document, below each block")
-    group.add_argument("--force", action="store_true", help="replace results that were edited by hand, too")
-    group.add_argument("--jobs", type=count, default=4, metavar="N", help="scripts at the same time (4)")
 
 
 def runs_scripts(args: argparse.Namespace) -> bool:
@@ -131,7 +110,7 @@ def _texts(
     args: argparse.Namespace, pairs: Iterable[str], scripts: Sequence[Script], console: Console
 ) -> tuple[str | None, dict[str, str]]:
     """What was entered for those of the chosen scripts that have an input field: for all, and by address (M37)."""
-    from prosa.cli.run_input import content_of, pair
+    from prosa.cli.run.input import content_of, pair
     from prosa.dialects.magi.choosing import ANYWHERE, takes_text
 
     text = content_of(args.input, console, args.max_size) if args.input is not None else None
@@ -150,3 +129,31 @@ def _texts(
             "--input: no script that is chosen takes a text", hint="only one with `interactive-type: inputbox` does"
         )
     return text, texts
+
+
+def loaded(args: argparse.Namespace, options: Options, environment: Environment, console: Console) -> Selection:
+    """Reads the document and weighs the choice. Raises `WrongUse` and `RunError`."""
+    from prosa.app.scripts.choose import selection
+    from prosa.app.scripts.load import load_scripts
+
+    file = load_scripts(args.file, options, environment.settings, args.beside)
+    choice = choice_from(args, file.scripts, console)
+    found = selection(file, choice, options, environment, context=args.context, tools=tools_from(args))
+    _require_provider(found.preparing)
+    return found
+
+
+def planning(args: argparse.Namespace, console: Console) -> Selection:
+    """The same for `plan` and `render`: without a choice all scripts are shown."""
+    found = loaded(args, choices_from(args), environment_of(console, args.file), console)
+    return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
+
+
+def _require_provider(preparing: Preparing) -> None:
+    """A provider that the command line names and nobody knows is one mistake, not one of every script."""
+    from prosa.runtime.errors import RunError
+
+    try:
+        preparing.row_of(preparing.choices.provider)
+    except RunError as error:
+        raise WrongUse(f"--provider: {error.message}", hint=error.hint) from None

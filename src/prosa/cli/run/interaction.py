@@ -1,17 +1,19 @@
-"""A run that can be stopped from outside: Ctrl-C, `kill`, a closed terminal. What it started ends with it.
+"""A run and the person in front of it: Ctrl-C, `kill` and a closed terminal stop it, and it can ask a question while it
+goes on (HA19).
 
-In: asynchronous work. Out: its result, or KeyboardInterrupt, or `Stopped`. The signals are caught only while the work
-is going on: before and after it there is nothing to end, and the process simply dies of them.
+In: asynchronous work, or a text. Out: its result, KeyboardInterrupt or `Stopped`; whether the answer was yes. Signals
+are caught only while the work goes on: before and after it the process simply dies of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from prosa.cli.console import Console
 from prosa.cli.errors import Stopped
 
 T = TypeVar("T")
@@ -55,3 +57,38 @@ async def _until_stopped(work: Coroutine[Any, Any, T]) -> T:
         for number in caught:
             with suppress(NotImplementedError, ValueError, RuntimeError):
                 loop.remove_signal_handler(number)
+
+
+# Nothing reads from the terminal before there is a line, so a run that is stopped does not wait for an answer.
+
+MAX_SHOWN = 20_000
+"""Characters of a request that are shown; nobody judges more, so a longer one is refused."""
+
+
+def confirming(console: Console, say: Callable[[str], None]) -> Callable[[str], Awaitable[bool]]:
+    """How to ask. ``say`` prints a text that stays."""
+
+    async def confirm(text: str) -> bool:
+        if len(text) > MAX_SHOWN:
+            say(f"The model wants to send {len(text):,} characters; nobody can judge so much, and nothing is sent.")
+            return False
+        say(f"The model wants to send:\n{text}")
+        console.err("Send it? [y/N] ", end="")
+        await _until_typed(console)
+        return console.stdin.readline().strip().lower() in ("y", "yes")
+
+    return confirm
+
+
+async def _until_typed(console: Console) -> None:
+    """Waits for a line on a terminal; what is no file, as in a test, has its line already."""
+    try:
+        number = console.stdin.fileno()
+        loop, typed = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(number, typed.set)
+    except (OSError, ValueError, NotImplementedError):
+        return
+    try:
+        await typed.wait()
+    finally:
+        loop.remove_reader(number)

@@ -1,6 +1,6 @@
 """`prosa run`: a program and its input in, validated JSON on stdout, everything else on stderr.
 
-A document with ai-scripts is handed to `run_scripts`.
+A document with ai-scripts is handed to `scripts`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console, PipeClosed
-from prosa.cli.delivery import as_json, deliver, require_writable, words
-from prosa.cli.options import add_input, add_limits, add_model, add_sites, choices_from, require_no_sites
-from prosa.cli.script_arguments import add_scripts, add_writing, runs_scripts
-from prosa.cli.surroundings import surroundings
+from prosa.cli.environment import environment_of
+from prosa.cli.options import (
+    add_input,
+    add_limits,
+    add_model,
+    add_scripts,
+    add_sites,
+    add_writing,
+    choices_from,
+    require_no_sites,
+)
+from prosa.cli.run.choosing import runs_scripts
+from prosa.cli.run.delivery import as_json, deliver, require_writable, words
 from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
     from prosa.app.run.jobs import Progress
-    from prosa.cli.watch import Watch
+    from prosa.cli.run.watch import Watch
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.summary import Summary
 
@@ -75,10 +84,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
         return plan.run(argparse.Namespace(**vars(args), format="text" if args.form == "text" else "json"), console)
     if runs_scripts(args):
-        from prosa.cli import run_scripts
+        from prosa.cli.run import scripts
 
         require_no_sites(args)
-        return run_scripts.run(args, console)
+        return scripts.run(args, console)
     job = Job(
         program=args.file,
         choices=choices_from(args),
@@ -95,19 +104,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def help_for(argv: list[str], console: Console) -> int | None:
     """`prosa run FILE --help`: what the program is for and which inputs it takes; None without a file."""
-    from prosa.cli.program_help import named_program, program_help
+    from prosa.cli.run.program_help import named_program, program_help
 
     named = named_program(argv)
     if named is None or named.suffix == ".mda":
         return None
-    console.out(program_help(named, surroundings(console, named)))
+    console.out(program_help(named, environment_of(console, named)))
     return 0
 
 
 def execute(console: Console, job: Job) -> int:
     """Loads, runs, delivers. Gives 0; what goes wrong is raised, after the summary has been printed (L44)."""
     from prosa.app.run.jobs import Progress
-    from prosa.cli.watch import watch
+    from prosa.cli.run.watch import watch
 
     progress = Progress()
     try:
@@ -136,11 +145,11 @@ def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import settle
-    from prosa.cli.run_input import read_input
-    from prosa.cli.stopping import run_stoppable
+    from prosa.cli.run.input import read_input
+    from prosa.cli.run.interaction import run_stoppable
 
     require_writable(job.output)
-    environment = surroundings(console, job.program, watching.notice)
+    environment = environment_of(console, job.program, watching.notice)
     warned = _warning(console, watching)
     program = ready_program(job.program, job.choices, environment, warned=warned, gate=job.gate)
     given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)

@@ -120,7 +120,7 @@ def message_from(args: argparse.Namespace, console: Console) -> str | None:
         return str(args.message)
     if not args.stdin and not console.is_fed:
         return None
-    from prosa.cli.run_input import content_of
+    from prosa.cli.run.input import content_of
 
     text = content_of("-", console, args.max_size)
     if args.stdin and not text.strip():

@@ -48,12 +48,12 @@ def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:
         return ()
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
-    from prosa.cli.surroundings import surroundings
+    from prosa.cli.environment import environment_of
     from prosa.runtime.errors import RunError
     from prosa.schema import describe_inputs
     from prosa.source import FileProblem
 
-    around = surroundings(console, named)
+    around = environment_of(console, named)
     try:
         program = load_program(named, Options(), around.settings, to_run=False, environ=around.environ)
     except (RunError, FileProblem):

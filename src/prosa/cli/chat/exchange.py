@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.cli.chat_arguments import FORMS
-from prosa.cli.chat_show import ready
+from prosa.cli.chat.arguments import FORMS
+from prosa.cli.chat.show import ready
 from prosa.cli.console import Console
 from prosa.cli.errors import OK
 from prosa.cli.parser import WrongUse
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def export(args: argparse.Namespace, console: Console) -> int:
     """Prints the chat in another form, or writes it to ``--output``."""
-    from prosa.cli.delivery import require_writable
+    from prosa.cli.run.delivery import require_writable
 
     if not args.file.exists():
         raise FileProblem(args.file, "missing", "no such file")
@@ -42,7 +42,7 @@ def export(args: argparse.Namespace, console: Console) -> int:
 def bring_in(args: argparse.Namespace, console: Console) -> int:
     """Makes a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
     from prosa.app.text_files import write_new
-    from prosa.cli.run_input import content_of
+    from prosa.cli.run.input import content_of
     from prosa.dialects.prapti.exchange import ExchangeProblem
 
     form, origin = args.imported

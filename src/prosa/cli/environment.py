@@ -1,4 +1,4 @@
-"""What a command hands to the composition root: environment, settings, and the ways to say and to ask something."""
+"""What a command hands to a use case: environment, settings, and the ways to say and to ask something."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from prosa.app.options import Environment
 
 
-def surroundings(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
-    """The surroundings of ``program``. ``notice`` is how a line is said that stays; left out, a line on stderr."""
+def environment_of(console: Console, program: Path, notice: Callable[[str], None] | None = None) -> Environment:
+    """The environment of ``program``. ``notice`` is how a line is said that stays; left out, a line on stderr."""
     from prosa.app.options import Environment
     from prosa.app.settings import settings_for
 
@@ -23,7 +23,7 @@ def surroundings(console: Console, program: Path, notice: Callable[[str], None] 
 
     say = notice or console.note
     if console.interactive:
-        from prosa.cli.confirming import confirming
+        from prosa.cli.run.interaction import confirming
 
         confirm = confirming(console, say)
     else:

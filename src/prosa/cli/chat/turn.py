@@ -13,17 +13,16 @@ from prosa.app.chat.writing import show_nobody
 from prosa.app.options import DEFAULT_MODEL
 from prosa.app.run.jobs import Progress
 from prosa.app.run.service import settle
-from prosa.cli.chat_arguments import chat_choices
-from prosa.cli.chat_live import Live, is_live
-from prosa.cli.chat_result import deliver
-from prosa.cli.chat_show import print_turns
+from prosa.cli.chat.arguments import chat_choices
+from prosa.cli.chat.replies import Live, deliver, is_live
+from prosa.cli.chat.show import print_turns
 from prosa.cli.console import Console, PipeClosed
-from prosa.cli.delivery import as_json, words
+from prosa.cli.environment import environment_of
 from prosa.cli.errors import OK
 from prosa.cli.options import choices_from
-from prosa.cli.stopping import run_stoppable
-from prosa.cli.surroundings import surroundings
-from prosa.cli.watch import Watch, watch
+from prosa.cli.run.delivery import as_json, words
+from prosa.cli.run.interaction import run_stoppable
+from prosa.cli.run.watch import Watch, watch
 
 
 def turn(args: argparse.Namespace, console: Console, message: str | None = None, *, quiet: bool = False) -> int:
@@ -61,7 +60,7 @@ def _take(
 
     request = TurnRequest(
         options=choices_from(args),
-        environment=surroundings(console, args.file, notice),
+        environment=environment_of(console, args.file, notice),
         asked=chat_choices(args),
         speaker=args.speaker,
         write=True,

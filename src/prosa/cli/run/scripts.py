@@ -17,19 +17,21 @@ from prosa.app.scripts.choose import Selection, is_trusted
 from prosa.app.scripts.plan import planned
 from prosa.app.scripts.run import run_scripts
 from prosa.cli.console import Console, PipeClosed
-from prosa.cli.delivery import as_json, words
+from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, OK, WRONG_USE, say
 from prosa.cli.options import choices_from
-from prosa.cli.script_loading import loaded
-from prosa.cli.script_refusals import require_named, require_sense, require_trust
-from prosa.cli.script_results import Delivery, Live, failure_of
-from prosa.cli.stopping import run_stoppable
-from prosa.cli.surroundings import surroundings
-from prosa.cli.watch import Watch, watch
+from prosa.cli.parser import WrongUse
+from prosa.cli.run.choosing import loaded
+from prosa.cli.run.delivery import as_json, words
+from prosa.cli.run.interaction import run_stoppable
+from prosa.cli.run.results import Delivery, Live, failure_of
+from prosa.cli.run.watch import Watch, watch
 from prosa.render.scripts import plan_text
+from prosa.runtime.errors import RunError
 from prosa.runtime.events import tell
 
 if TYPE_CHECKING:
+    from prosa.app.scripts.choose import Selection
     from prosa.app.scripts.load import ScriptJob
     from prosa.runtime.events import Listener
 
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     try:
         with watch(console, args.file.stem, events=args.events, debug=args.debug, progress=not args.no_progress) as at:
             try:
-                environment = surroundings(console, args.file, at.notice)
+                environment = environment_of(console, args.file, at.notice)
                 status = _run(args, loaded(args, options, environment, console), console, at, progress, failed)
             except BaseException as error:
                 at.ended(words(error))
@@ -114,3 +116,61 @@ def _summary(args: argparse.Namespace, console: Console, progress: Progress, fai
     """One summary on stderr for all scripts, if asked for (L43, L44)."""
     if args.summary:
         console.err(as_json(progress.together(args.file.name, failure).as_dict()))
+
+
+# What is refused before a script runs: flags that contradict each other, no trust, what cannot be written (X7, MA12).
+
+
+def require_sense(args: argparse.Namespace, found: Selection) -> None:
+    """Refuses flags that contradict each other."""
+    from prosa.cli.run.delivery import require_writable
+
+    if found.file.beside is not None and (found.choice.writes or found.choice.stale):
+        flag = "--stale" if found.choice.stale else "--write"
+        raise WrongUse(f"{flag} needs blocks in the document, and --scripts takes them from {args.beside}")
+    if found.choice.force and not found.choice.writes:
+        raise WrongUse("--force is about results in the document: add --write or --stale")
+    if args.output is not None and found.choice.writes:
+        raise WrongUse("--output and --write are two places for one result: give one of them")
+    require_writable(args.output)
+    if found.choice.writes:
+        _require_document_writable(args)
+
+
+def _require_document_writable(args: argparse.Namespace) -> None:
+    """Refuses what would only fail once the run has been paid for."""
+    import os
+
+    if not os.access(args.file, os.W_OK):
+        raise RunError(
+            f"{args.file} may not be written (permission denied)", hint="without --write results are printed"
+        )
+
+
+def require_trust(found: Selection, console: Console) -> None:
+    """X7: that a document asks to run by itself is a wish; who trusts it decides."""
+    from prosa.app.scripts.choose import NotTrusted
+    from prosa.app.scripts.choose import require_trust as require
+
+    if not found.choice.auto:
+        return
+    try:
+        require(found.file, console.environ)
+    except NotTrusted as error:
+        hint = f"{error.hint}\nor choose what runs: --script ID…, --all"
+        raise NotTrusted(error.message, hint=hint) from None
+
+
+def require_named(found: Selection) -> None:
+    """What was named and does not run is told before anything does."""
+    from prosa.app.scripts.choose import ScriptNotRun
+
+    try:
+        found.require_named()
+    except ScriptNotRun as error:
+        if error.kind == "environment":
+            env = error.script.fields.text("runtime-env")
+            raise WrongUse(error.message, hint=f"to run it here all the same: --env {env}") from None
+        if error.kind == "text":
+            raise WrongUse(error.message) from None
+        raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from prosa.cli.chat_arguments import add_arguments, message_from, require_sense
+from prosa.cli.chat.arguments import add_arguments, message_from, require_sense
 from prosa.cli.console import Console
 
 
@@ -21,22 +21,22 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0 when the chat is answered, or nothing was to be answered."""
     require_sense(args)
     if args.exported or args.imported:
-        from prosa.cli import chat_exchange
+        from prosa.cli.chat import exchange
 
-        return chat_exchange.export(args, console) if args.exported else chat_exchange.bring_in(args, console)
+        return exchange.export(args, console) if args.exported else exchange.bring_in(args, console)
     if args.watch:
-        from prosa.cli.chat_watch import watch_chat
+        from prosa.cli.chat.watch import watch_chat
 
         return watch_chat(args, console)
     if args.inspect:
-        from prosa.cli.chat_show import show
+        from prosa.cli.chat.show import show
 
         return show(args, console, None)
     message = message_from(args, console)
     if args.dry_run:
-        from prosa.cli.chat_show import show
+        from prosa.cli.chat.show import show
 
         return show(args, console, message)
-    from prosa.cli.chat_turn import turn
+    from prosa.cli.chat.turn import turn
 
     return turn(args, console, message)

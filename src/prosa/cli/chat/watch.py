@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TypeAlias
 
-from prosa.cli.chat_turn import turn
+from prosa.cli.chat.turn import turn
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, report
 from prosa.cli.parser import WrongUse

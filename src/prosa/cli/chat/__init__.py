@@ -1,0 +1,1 @@
+"""`prosa chat`, a module for each thing that it does with a chat file."""

@@ -1,0 +1,100 @@
+"""The replies of a chat: as they arrive for a person at a terminal, and on stdout for a program that reads them.
+
+In: pieces and replies. Out: what arrives on stderr, where it disturbs no result; the result as text or JSON on stdout,
+nothing where a person has seen it already.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.data import Value
+
+if TYPE_CHECKING:
+    from prosa.app.chat.answer import Reply
+    from prosa.app.chat.writing import Place
+
+
+def is_live(args: argparse.Namespace, console: Console) -> bool:
+    """Whether somebody watches, and nothing else is written there."""
+    return console.shows_progress and not args.no_progress and not args.debug and args.events != "jsonl"
+
+
+@dataclass(slots=True)
+class Live:
+    """Shows the pieces of replies; of ``several`` each stands below its heading."""
+
+    console: Console
+    several: int = 1
+    _at: Place | None = None
+    _open: bool = False
+
+    def __call__(self, place: Place, text: str | None) -> None:
+        """Shows a piece; None says that the reply begins anew."""
+        if text is None:
+            self.end()
+            self.console.note("note: the reply broke off and begins anew")
+            return
+        if place is not self._at:
+            self.end()
+            self._at = place
+            if self.several > 1:
+                self.console.err(f"{place.heading}\n")
+        self.console.err(shown(text), end="")
+        self._open = not text.endswith("\n")
+
+    def end(self) -> None:
+        """Ends a line that is open."""
+        if self._open:
+            self.console.err("")
+            self._open = False
+
+
+def shown(text: str) -> str:
+    """Text without what a terminal would obey, its lines kept."""
+    from prosa.render.plain import safe_source
+
+    return "\n".join(map(safe_source, text.replace("\r\n", "\n").split("\n")))
+
+
+# A reply that could be saved nowhere is always printed.
+
+
+def deliver(args: argparse.Namespace, console: Console, replies: Sequence[Reply], *, lost: bool, live: bool) -> None:
+    """Prints them. ``live`` says that a terminal has shown them, ``lost`` that they are in no file."""
+    on_terminal = console.stdout.isatty()
+    if args.form == "json":
+        from prosa.cli.run.delivery import as_json
+
+        console.out(as_json({"file": str(args.file), "replies": [_data(each) for each in replies]}))
+    elif lost or not (on_terminal and live):
+        text = as_text(replies)
+        console.out(shown(text) if on_terminal else text, end="")
+
+
+def as_text(replies: Sequence[Reply]) -> str:
+    """One reply as it is; several below their names. Ends with a line feed."""
+    if len(replies) == 1:
+        return _ended(replies[0].text)
+    return "\n".join(f"{_title(each)}\n\n{_ended(each.text)}" for each in replies)
+
+
+def _title(reply: Reply) -> str:
+    from prosa.dialects.prapti.write import heading
+
+    parts = [part for part in (reply.name, str(reply.number) if reply.number else None) if part]
+    return heading("assistant", "-".join(parts))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+def _data(reply: Reply) -> dict[str, Value]:
+    data = {"name": reply.name, "number": reply.number, "text": reply.text}
+    told = {"model": reply.summary.model_name, "answered_by": reply.summary.answered_by}
+    return {**data, **told, **({"cut": True} if reply.summary.cut else {})}

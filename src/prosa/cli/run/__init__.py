@@ -1,0 +1,1 @@
+"""`prosa run`, and what the commands that run something share."""
