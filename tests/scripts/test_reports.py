@@ -131,6 +131,16 @@ def test_la28_text_that_was_cut_off_is_no_result(page: Path):
     assert "--allow-cut" in at.err
 
 
+def test_la28_m24_a_line_of_json_says_who_answered_and_that_it_was_cut(page: Path):
+    """LA28, M24."""
+    _, at = run(page, "--script", "a", "--allow-cut", "--format", "jsonl", replies=(CUT,))
+    (line,) = lines_of(at)
+    assert (line["answered_by"], line["cut"]) == ("tiny.gguf", True)
+    _, at = run(page, "--script", "a", "--format", "jsonl", replies=replies(a="1"))
+    (line,) = lines_of(at)
+    assert line["answered_by"] is None and "cut" not in line
+
+
 def test_la28_a_cut_result_is_marked_where_it_is_written_and_says_who_answered(page: Path):
     status, at = run(page, "--script", "a", "--write", "--allow-cut", "--summary", replies=(CUT,))
     assert status == 0

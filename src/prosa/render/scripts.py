@@ -68,12 +68,22 @@ def _sent(script: Mapping[str, Value]) -> list[str]:
 
 
 def result_line(
-    script: str, output: Value, error: str | None, *, form: str | None, model: str | None, written: bool | None
+    script: str,
+    output: Value,
+    error: str | None,
+    *,
+    form: str | None,
+    model: str | None,
+    answered_by: str | None,
+    cut: bool,
+    written: bool | None,
 ) -> str:
-    """One JSON line: `{"script", "ok", "result" or "error", "form", "model"}`, and ``written`` where it was asked."""
+    """One JSON line: `{"script", "ok", "result" or "error", "form", "model", "answered_by"}`, ``cut`` where the answer
+    was cut off, and ``written`` where it was asked."""
     head = {"script": script, "ok": error is None} | ({"result": output} if error is None else {"error": error})
-    about = {"form": form, "model": model} | ({} if written is None else {"written": written})
-    return json.dumps(head | about, ensure_ascii=False)
+    about: dict[str, Value] = {"form": form, "model": model, "answered_by": answered_by}
+    more: dict[str, Value] = ({"cut": True} if cut else {}) | ({} if written is None else {"written": written})
+    return json.dumps(head | about | more, ensure_ascii=False)
 
 
 def result_text(output: Value) -> str:

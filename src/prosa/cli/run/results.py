@@ -88,9 +88,7 @@ class Delivery:
         """A result as it is printed; nothing where it stands in the document."""
         name = result.script
         if self.form == "jsonl":
-            model = result.summary.model_name
-            line = result_line(name, result.output, None, form=result.form, model=model, written=result.written)
-            return f"{line}\n"
+            return f"{_line(result, None)}\n"
         if result.written:
             return ""
         if self.live is not None and self.live.shown:
@@ -101,9 +99,7 @@ class Delivery:
     def _refused(self, result: ScriptResult, error: RunError) -> None:
         """Takes a script that has no result."""
         self._complain(f"{result.script}: {error.message}", error.hint)
-        model = result.summary.model_name if result.form else None
-        line = result_line(result.script, None, error.message, form=result.form, model=model, written=None)
-        self._put(result.script, f"{line}\n" if self.form == "jsonl" else "")
+        self._put(result.script, f"{_line(result, error)}\n" if self.form == "jsonl" else "")
 
     def finish(self) -> None:
         """Prints what still waits, for one before it that never came too, and writes ``--output``."""
@@ -148,6 +144,21 @@ class Delivery:
         self.clear()
         say(self.console, message, "" if hint in self._hints else hint)
         self._hints.add(hint)
+
+
+def _line(result: ScriptResult, error: RunError | None) -> str:
+    """A result as one line of JSON; ``error`` says why there is none."""
+    summary = result.summary
+    return result_line(
+        result.script,
+        result.output if error is None else None,
+        error.message if error is not None else None,
+        form=result.form,
+        model=summary.model_name if result.form else None,
+        answered_by=summary.answered_by,
+        cut=summary.cut,
+        written=result.written if error is None else None,
+    )
 
 
 def failure_of(failed: Sequence[str]) -> str | None:
