@@ -17,10 +17,10 @@ from prosa.dialects.detect import NO_HINTS, Detection, decided, detect
 from prosa.dialects.dialect import Dialect, DialectName, FormatOptions, Hints
 from prosa.dialects.fields import declared_value
 from prosa.dialects.front import FrontReading, front_under, read_front, read_loose_front
-from prosa.dialects.relations import Relations, relation_refs
 from prosa.dialects.table import DialectRow, dialect
 
 if TYPE_CHECKING:
+    from prosa.dialects.relations import Relations
     from prosa.document import Def, Document, Ref
     from prosa.source import Edit, SourceText, Span
 
@@ -63,6 +63,8 @@ class DialectReading(Generic[M_co]):
         found = self.dialect.references(self.model)
         if not self.relations:
             return found
+        from prosa.dialects.relations import relation_refs  # only here: few projects have such fields
+
         known = {each.span.start for each in found}
         own = (each for each in relation_refs(self.front.fields, self.relations) if each.span.start not in known)
         return (*found, *own)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.document.model import FootnoteReference
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
@@ -17,6 +16,7 @@ from prosa.rules.subject import Subject
 if TYPE_CHECKING:
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.magi.regions import Region
+    from prosa.document.model import FootnoteReference
 
 _CLASS = re.compile(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
 """Labels that are the inside of a pattern, `[^A-Z0-9_]` and `[^\\s]`, and hardly the name of a note."""
