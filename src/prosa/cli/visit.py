@@ -6,7 +6,6 @@ In: a URL. Out: the node on stdout, with its links and actions; what it tolerate
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
     from prosa.app.client.crawl import Copied, CrawlSummary
-    from prosa.app.client.requests import SiteClient
     from prosa.site.node import SiteNode
 
 MOST_STEPS = 100
@@ -97,39 +95,13 @@ def _check_flags(args: argparse.Namespace) -> None:
 
 
 def _visit(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.client.requests import SiteClient
     from prosa.app.client.tokens import site_tokens
+    from prosa.app.client.visit import visit_site
 
     tokens = site_tokens(args.node, given_token(args, console), console.environ)
-    with SiteClient(bounds(args, args.node), tokens) as client:
-        node, _ = client.fetch(args.node, any_origin=args.any_origin)
-        for what in args.follow:
-            node = _step(client, node, what, any_origin=args.any_origin)
+    node = visit_site(args.node, args.follow, bounds(args, args.node), tokens, any_origin=args.any_origin)
     _show(node, args.format, console)
     return 0
-
-
-def _step(client: SiteClient, node: SiteNode, what: str, *, any_origin: bool) -> SiteNode:
-    """The node that a link leads to. Raises `FollowProblem` and `HttpProblem`."""
-    from prosa.site.follow import FollowProblem, followed
-    from prosa.site.page_link import same_site
-
-    url = followed(node, what, lambda: _index(client, node))
-    if not any_origin and not same_site(url, node.url):
-        raise FollowProblem(f"the link leads to {url}, another site", "go there with --any-origin, if you trust it")
-    return client.fetch(url, any_origin=any_origin)[0]
-
-
-def _index(client: SiteClient, node: SiteNode) -> Mapping[str, str]:
-    """The index of the node's site (HA1); empty where it has none."""
-    from prosa.app.client.requests import json_of
-    from prosa.site.follow import index_of, index_urls
-
-    for url in index_urls(node.url):
-        answer = client.get(url, "application/json")
-        if answer.is_success and (found := index_of(json_of(answer), url)):
-            return found
-    return {}
 
 
 def _show(node: SiteNode, form: str, console: Console) -> None:
