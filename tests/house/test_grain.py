@@ -14,7 +14,6 @@ LEAST_LINES = 60
 ALONE: dict[str, str] = {
     "site.splice": "It alone writes into an author's text, so it is read, and tested, by itself.",
     "web.api_life": "The lifespan protocol of ASGI, about an application that is not ours.",
-    "web.run.schema": "One of four endpoints, each a module, that one table of routes names.",
 }
 """Small modules with one user in their own folder that stay files of their own, each with the reason."""
 

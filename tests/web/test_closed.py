@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from prosa.web import endpoints
+from prosa.web.routes import API, OUTSIDE, ROUTES, Route
 from tests.web.asking import Served
 from tests.web.conftest import Serve
 
@@ -119,6 +121,35 @@ def test_x23_what_a_closed_site_shows_to_everybody(closed: Served) -> None:
     """X23. Whether it lives, and that robots have nothing to look for."""
     assert closed.get("/healthz").json["status"] == "ok"
     assert closed.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
+
+
+@pytest.mark.parametrize("route", [*ROUTES, API, OUTSIDE], ids=lambda route: route.url or "outside")
+def test_x23_a_closed_site_asks_for_the_token_wherever_the_table_does_not_say_open(
+    closed: Served, route: Route
+) -> None:
+    """X23. Every row of the table, and what is below it."""
+    for method in ("GET", "POST"):
+        status = closed.ask(route.url.replace("*", "x") or "x", "application/json", method=method).status
+        assert (status == 401) == (route.who == "guarded"), (method, status)
+
+
+def test_x23_only_these_urls_are_open() -> None:
+    """X23. What a closed site shows is nobody's accident."""
+    shown = {each.url for each in (*ROUTES, API, OUTSIDE) if each.who == "open"}
+    assert shown == {"/healthz", "/robots.txt", "/mdh/assets/*", "/mdh/sign-in"}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.url)
+def test_h17_a_route_says_which_methods_it_takes(closed: Served, route: Route) -> None:
+    """H17. What is refused with 405 is what the row does not name, and the answer names what it does."""
+    signed = [("authorization", f"Bearer {TOKEN}")]
+    said = closed.ask(route.url.replace("*", "x"), "application/json", method="DELETE", headers=signed)
+    if route.handler in (endpoints.program, endpoints.script):
+        assert said.status == 403  # nothing runs on this site
+    elif "DELETE" in route.methods:
+        assert said.status == 404
+    else:
+        assert (said.status, said["allow"]) == (405, ", ".join(route.methods))
 
 
 def test_x23_without_a_token_nobody_can_sign_in(serve: Serve) -> None:

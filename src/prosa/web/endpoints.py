@@ -1,13 +1,15 @@
-"""The endpoints of the site itself: `/mdh/…`, `/healthz` and what tells of the whole site. They win over files.
+"""The handlers that `routes` names: each answers a request at its URL.
 
-In: a path below the prefix. Out: the status that was sent, or None for a path that belongs to a node.
+In: a `Request` that has passed the guard. Out: the status that was sent. What runs for visitors loads with the first
+request for it: most sites run nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
@@ -16,96 +18,194 @@ from prosa.web.assets import page_asset
 from prosa.web.context import Web
 from prosa.web.errors import error, not_found
 from prosa.web.graph import Graphs
-from prosa.web.guard import Guard
+from prosa.web.guard import Refusal
 from prosa.web.indexes import Indexes
+from prosa.web.nodes import Nodes
+from prosa.web.run.problem import Refused
 from prosa.web.search import search_answer
 from prosa.web.session import Reader
 
-Run = Callable[..., Awaitable[int]]
+if TYPE_CHECKING:
+    from prosa.web.routes import Route
+
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SETTLE_SECONDS = 1.0
 """How long an answer about the whole site waits for a look at the files."""
 
-MDH = "/mdh/"
-_INDEXES = {
-    "/llms.txt": "llms.txt",
-    "/sitemap.xml": "sitemap.xml",
-    "/robots.txt": "robots.txt",
-    "/mdh/nodes.json": "nodes.json",
-    "/mdh/actions.json": "actions.json",
-}
-_GRAPHS = {"/mdh/graph": "html", "/mdh/graph.svg": "svg", "/mdh/graph.json": "json"}
-_ASSETS = "/mdh/assets/"
-_RUNNING = ("/mdh/run/", "/mdh/scripts/", "/mdh/schema/", "/mdh/sign-in", "/mdh/sign-out")
 
-
-@dataclass(slots=True)
-class Endpoints:
-    """The endpoints of one site."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one site shows."""
 
     web: Web
-    guard: Guard
-    _indexes: Indexes = field(init=False)
-    _graphs: Graphs = field(init=False)
+    nodes: Nodes
+    indexes: Indexes
+    graphs: Graphs
 
-    def __post_init__(self) -> None:
-        self._indexes = Indexes(self.web)
-        self._graphs = Graphs(self.web)
 
-    async def __call__(self, path: str, scope: Scope, receive: Receive, send: Send, reader: Reader) -> int | None:
-        """Answers a request for an endpoint; None where the path is none of theirs."""
-        if path == "/healthz":
-            return await self._read(scope, send, reader, self._health())
-        if path in _INDEXES:
-            return await self._read(scope, send, reader, lambda: self._indexes.answer(_INDEXES[path]))
-        if path != MDH[:-1] and not path.startswith(MDH):
-            return None
-        if path.startswith(_RUNNING):
-            from prosa.web.run.routes import run_endpoint
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, who sends it, and the route that it takes. ``path`` is the one below the prefix, as it was sent;
+    ``api`` is the application of the user's own."""
 
-            return await run_endpoint(path, scope, receive, send, self.web, reader)
-        if path.startswith(_ASSETS):
-            return await self._read(scope, send, reader, page_asset(path[len(_ASSETS) :]))
-        if path in _GRAPHS or path == "/mdh/search":
-            return await self._costly(path, scope, send, reader)
-        missing = not_found(self.web.frame(reader), header_of(scope, b"accept"), path)
-        return await send_answer(scope, send, missing)
+    shown: Shown
+    route: Route
+    path: str
+    scope: Scope
+    receive: Receive
+    send: Send
+    reader: Reader
+    api: Asgi | None = None
 
-    async def _costly(self, path: str, scope: Scope, send: Send, reader: Reader) -> int:
-        refusal = self.guard.too_many(scope)
-        if refusal is not None:
-            frame, accept = self.web.frame(reader), header_of(scope, b"accept")
-            found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
-            return await send_answer(scope, send, found)
-        if path in _GRAPHS:
-            return await self._read(scope, send, reader, lambda: self._graphs.answer(_GRAPHS[path], scope))
-        return await self._read(scope, send, reader, lambda: search_answer(self.web, scope, reader))
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the route takes the method."""
+        return self.scope["method"] in self.route.methods
 
-    async def _read(
-        self, scope: Scope, send: Send, reader: Reader, made: Answer | Callable[[], Answer | None] | None
-    ) -> int:
-        """Sends an answer that is only read; what takes time is made in a thread."""
-        frame, accept = self.web.frame(reader), header_of(scope, b"accept")
-        if scope["method"] not in ("GET", "HEAD"):
-            words = "It is read with GET and HEAD."
-            refused = error(frame, accept, 405, "Method not allowed", words, [("allow", "GET, HEAD")])
-            return await send_answer(scope, send, refused)
-        try:
-            found, failed = await asyncio.to_thread(self._settled, made) if callable(made) else made, False
-        except CorpusError:
-            found, failed = None, True
-        if found is None and (failed or not self.web.site.index.is_ready):
-            broken = failed or self.web.site.index.complaint  # what exactly is wrong is for those who run the site
-            words = "The index cannot be used." if broken else "The index is being built; ask again in a few seconds."
-            found = error(frame, accept, 503, "Not ready", words, [("retry-after", "2")])
-        return await send_answer(scope, send, found or not_found(frame, accept, scope["path"]))
 
-    def _settled(self, made: Callable[[], Answer | None]) -> Answer | None:
-        """An answer about the whole site, after a look at its files."""
-        self.web.site.index.wait_for_look(SETTLE_SECONDS)
-        return made()
+Handler = Callable[[Request], Awaitable[int]]
 
-    def _health(self) -> Answer:
-        site = self.web.site
-        value = {"status": "ok", "ready": site.index.is_ready, "nodes": len(site.index.catalogue.rows)}
-        return answer(dump(value) + "\n", "application/json; charset=utf-8", cache=NEVER)
+
+async def node(asked: Request) -> int:
+    """A node, or a file beside nodes."""
+    if not asked.is_allowed:
+        return await _refuse_method(asked, f"Nodes are read with {' and '.join(asked.route.methods)}.")
+    return await asked.shown.nodes(asked.scope, asked.send, asked.reader)
+
+
+async def health(asked: Request) -> int:
+    """Whether the index is there, and how many nodes it knows."""
+    site = asked.shown.web.site
+    value = {"status": "ok", "ready": site.index.is_ready, "nodes": len(site.index.catalogue.rows)}
+    return await _read(asked, answer(dump(value) + "\n", "application/json; charset=utf-8", cache=NEVER))
+
+
+async def index(asked: Request) -> int:
+    """One of the indexes, which is named as its file is."""
+    name = asked.path.rpartition("/")[2]
+    return await _read(asked, lambda: asked.shown.indexes.answer(name))
+
+
+async def graph(asked: Request) -> int:
+    """The graph in the form that its suffix names."""
+    form = asked.path.partition(".")[2] or "html"
+    return await _read(asked, lambda: asked.shown.graphs.answer(form, asked.scope))
+
+
+async def search(asked: Request) -> int:
+    """The hits of a query."""
+    return await _read(asked, lambda: search_answer(asked.shown.web, asked.scope, asked.reader))
+
+
+async def asset(asked: Request) -> int:
+    """A style or a script of the pages."""
+    return await _read(asked, page_asset(asked.path.removeprefix(asked.route.front)))
+
+
+async def program(asked: Request) -> int:
+    """The run of a program."""
+    from prosa.web.run.program import run_program_action
+
+    return await run_program_action(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
+
+
+async def script(asked: Request) -> int:
+    """The run of a script."""
+    from prosa.web.run.script import run_script
+
+    return await run_script(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
+
+
+async def schema(asked: Request) -> int:
+    """The schema of what a program answers."""
+    from prosa.web.run.schema import show_schema
+
+    return await show_schema(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
+
+
+async def sign_in(asked: Request) -> int:
+    """The form for the token."""
+    from prosa.web.run import sign_in as signing
+
+    return await signing.sign_in(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
+
+
+async def sign_out(asked: Request) -> int:
+    """The end of a session."""
+    from prosa.web.run import sign_in as signing
+
+    return await signing.sign_out(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
+
+
+async def no_endpoint(asked: Request) -> int:
+    """404 in words for a program."""
+    return await send_answer(asked.scope, asked.send, Refused(404, "There is nothing at this URL.").answer())
+
+
+async def nothing(asked: Request) -> int:
+    """404 below `/mdh/`, which is never a node's."""
+    missing = not_found(asked.shown.web.frame(asked.reader), header_of(asked.scope, b"accept"), asked.path)
+    return await send_answer(asked.scope, asked.send, missing)
+
+
+async def outside(asked: Request) -> int:
+    """308 from the prefix to the root of the site; 404 for every other path that is not below the prefix."""
+    prefix = asked.shown.web.prefix
+    if asked.scope["raw_path"].decode("latin-1") == prefix:
+        moved = answer("", "text/plain", status=308, cache=NEVER, headers=[("location", f"{prefix}/")])
+        return await send_answer(asked.scope, asked.send, moved)
+    return await send_refusal(asked, Refusal(404, "Not found", "The site is elsewhere."))
+
+
+async def user_api(asked: Request) -> int:
+    """The status that the user's own application sends."""
+    status = 500
+
+    async def listening(message: dict[str, Any]) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        await asked.send(message)
+
+    if asked.api is None:
+        return await nothing(asked)
+    await asked.api(dict(asked.scope), asked.receive, listening)
+    return status
+
+
+async def send_refusal(asked: Request, refusal: Refusal) -> int:
+    """Says why a request is refused, in the form that was asked for."""
+    frame, accept = asked.shown.web.frame(asked.reader), header_of(asked.scope, b"accept")
+    found = error(frame, accept, refusal.status, refusal.title, refusal.text, refusal.headers)
+    return await send_answer(asked.scope, asked.send, found)
+
+
+async def _refuse_method(asked: Request, words: str) -> int:
+    allow = (("allow", ", ".join(asked.route.methods)),)
+    return await send_refusal(asked, Refusal(405, "Method not allowed", words, allow))
+
+
+async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | None) -> int:
+    """Sends an answer that is only read; what takes time is made in a thread."""
+    site = asked.shown.web.site
+    if not asked.is_allowed:
+        return await _refuse_method(asked, f"It is read with {' and '.join(asked.route.methods)}.")
+    try:
+        found, failed = await asyncio.to_thread(_settled, asked, made) if callable(made) else made, False
+    except CorpusError:
+        found, failed = None, True
+    if found is None and (failed or not site.index.is_ready):
+        broken = failed or site.index.complaint  # what exactly is wrong is for those who run the site
+        words = "The index cannot be used." if broken else "The index is being built; ask again in a few seconds."
+        return await send_refusal(asked, Refusal(503, "Not ready", words, (("retry-after", "2"),)))
+    if found is None:
+        frame = asked.shown.web.frame(asked.reader)
+        found = not_found(frame, header_of(asked.scope, b"accept"), asked.scope["path"])
+    return await send_answer(asked.scope, asked.send, found)
+
+
+def _settled(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:
+    """An answer about the whole site, after a look at its files."""
+    asked.shown.web.site.index.wait_for_look(SETTLE_SECONDS)
+    return made()

@@ -7,6 +7,7 @@ reached only where the user allowed that too.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
     from prosa.web.run.runner import Runner
 
 
-async def run_program_action(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
+async def run_program_action(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
     try:
-        found = await _answered(scope, receive, web)
+        found = await _answered(scope, receive, web, methods)
     except Refused as refused:
         found = refused.answer()
     except ClientGone:
@@ -53,9 +54,9 @@ async def run_program_action(scope: Scope, receive: Receive, send: Send, web: We
     return await send_answer(scope, send, found)
 
 
-async def _answered(scope: Scope, receive: Receive, web: Web) -> Answer:
+async def _answered(scope: Scope, receive: Receive, web: Web, methods: Sequence[str]) -> Answer:
     runner = require_runner(web)
-    require_method(scope, "POST")
+    require_method(scope, *methods)
     require_intent(web, require_reader(scope, web), csrf_of(scope))
     document = await asyncio.to_thread(document_below, scope, web, RUN)
     if document.view.dialect != "markdownlang":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prosa.dialects.table import MARKDOWNLANG
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 SCHEMA_TYPE = "application/schema+json"
 
 
-async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
+async def show_schema(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """The endpoint. Gives the status that was sent."""
     del receive
     try:
-        require_method(scope, "GET", "HEAD")
+        require_method(scope, *methods)
         found = await asyncio.to_thread(_schema, scope, web)
     except Refused as refused:
         found = refused.answer()

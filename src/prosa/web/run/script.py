@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -71,11 +72,11 @@ class _Asked:
         return self.job.script.fields.text("interactive-label") or self.job.script.address
 
 
-async def run_script(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
+async def run_script(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """The endpoint. Gives the status that was sent; 499 where the client did not wait."""
     events = _wants_events(header_of(scope, b"accept"))
     try:
-        asked = await _asked(scope, receive, web)
+        asked = await _asked(scope, receive, web, methods)
         if events:
             return await _as_events(receive, send, asked)
         found = await _as_whole(scope, receive, web, asked)
@@ -86,9 +87,9 @@ async def run_script(scope: Scope, receive: Receive, send: Send, web: Web) -> in
     return await send_answer(scope, send, found)
 
 
-async def _asked(scope: Scope, receive: Receive, web: Web) -> _Asked:
+async def _asked(scope: Scope, receive: Receive, web: Web, methods: Sequence[str]) -> _Asked:
     runner = require_runner(web)
-    require_method(scope, "POST")
+    require_method(scope, *methods)
     reader = require_reader(scope, web)
     fields = form_fields(scope, await read_body(scope, receive))
     require_intent(web, reader, csrf_of(scope) or fields.get("csrf", ""))

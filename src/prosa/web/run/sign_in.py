@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
@@ -35,20 +35,26 @@ _ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _SAFE = f"{ESCAPED_SAFE}?#[]"
 
 
-async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
+async def sign_in(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """The endpoint of the form and of what it sends. Gives the status that was sent."""
-    return await _sent(scope, receive, send, web, _signed_in)
+    return await _sent(scope, receive, send, web, methods, _signed_in)
 
 
-async def sign_out(scope: Scope, receive: Receive, send: Send, web: Web) -> int:
+async def sign_out(scope: Scope, receive: Receive, send: Send, web: Web, methods: Sequence[str]) -> int:
     """Ends the session of a reader. Gives the status that was sent."""
-    return await _sent(scope, receive, send, web, _signed_out)
+    return await _sent(scope, receive, send, web, methods, _signed_out)
 
 
 async def _sent(
-    scope: Scope, receive: Receive, send: Send, web: Web, work: Callable[[Scope, Receive, Web], Awaitable[Answer]]
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    web: Web,
+    methods: Sequence[str],
+    work: Callable[[Scope, Receive, Web], Awaitable[Answer]],
 ) -> int:
     try:
+        require_method(scope, *methods)
         found = await work(scope, receive, web)
     except Refused as refused:
         frame = web.frame(web.sessions.reader(scope))
@@ -59,7 +65,6 @@ async def _sent(
 
 
 async def _signed_in(scope: Scope, receive: Receive, web: Web) -> Answer:
-    require_method(scope, "GET", "HEAD", "POST")
     if not web.sessions.token:
         raise Refused(404, "Nobody can sign in here: the site has no token.")
     if scope["method"] != "POST":
@@ -81,7 +86,6 @@ async def _wrong(scope: Scope, web: Web, back: str, attempts: Attempts, client: 
 
 
 async def _signed_out(scope: Scope, receive: Receive, web: Web) -> Answer:
-    require_method(scope, "POST")
     fields = form_fields(scope, await read_body(scope, receive, MAX_FORM))
     reader = web.sessions.reader(scope)
     if reader.signed_in:

@@ -1,0 +1,116 @@
+"""Every URL of a site in one table: which methods it takes, who may ask, who answers.
+
+In: the path of a request. Out: its `Route`. What stands in the table wins over nodes of the same name; a URL that ends
+with `*` stands for all that begin as it does, and an exact one wins over these. `app` holds every request to its row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from prosa.web import endpoints
+from prosa.web.answer import Scope
+from prosa.web.endpoints import Handler
+from prosa.web.guard import METHODS
+
+Who = Literal["open", "guarded"]
+"""Whom a closed site answers: everybody, or those who know its token. A site that is not closed answers everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One row. ``costly`` ones are counted as questions by the guard."""
+
+    url: str
+    methods: tuple[str, ...]
+    who: Who
+    handler: Handler
+    costly: bool = False
+
+    @property
+    def front(self) -> str:
+        """What a URL with `*` begins with."""
+        return self.url.removesuffix("*")
+
+
+_READ = ("GET", "HEAD")
+_POST = ("POST",)
+_ANY = tuple(sorted(METHODS))
+
+ROUTES: Final = (
+    Route("/healthz", _READ, "open", endpoints.health),
+    Route("/robots.txt", _READ, "open", endpoints.index),
+    Route("/llms.txt", _READ, "guarded", endpoints.index),
+    Route("/sitemap.xml", _READ, "guarded", endpoints.index),
+    Route("/mdh/nodes.json", _READ, "guarded", endpoints.index),
+    Route("/mdh/actions.json", _READ, "guarded", endpoints.index),
+    Route("/mdh/search", _READ, "guarded", endpoints.search, costly=True),
+    Route("/mdh/graph", _READ, "guarded", endpoints.graph, costly=True),
+    Route("/mdh/graph.svg", _READ, "guarded", endpoints.graph, costly=True),
+    Route("/mdh/graph.json", _READ, "guarded", endpoints.graph, costly=True),
+    Route("/mdh/assets/*", _READ, "open", endpoints.asset),
+    Route("/mdh/schema/*", _READ, "guarded", endpoints.schema),
+    Route("/mdh/run/*", _POST, "guarded", endpoints.program),
+    Route("/mdh/scripts/*", _POST, "guarded", endpoints.script),
+    Route("/mdh/sign-in", (*_READ, *_POST), "open", endpoints.sign_in),
+    Route("/mdh/sign-in*", _ANY, "guarded", endpoints.no_endpoint),
+    Route("/mdh/sign-out", _POST, "guarded", endpoints.sign_out),
+    Route("/mdh/sign-out*", _ANY, "guarded", endpoints.no_endpoint),
+    Route("/mdh", _ANY, "guarded", endpoints.nothing),
+    Route("/mdh/*", _ANY, "guarded", endpoints.nothing),
+    Route("/*", _READ, "guarded", endpoints.node),
+)
+"""Below the prefix of the site, but for `/healthz`, which stands at the root of the host."""
+
+API: Final = Route("/api/*", _ANY, "guarded", endpoints.user_api)
+"""Where an application of the user's own answers, with and without the prefix: a URL of an action begins at the root of
+the host, a proxy may pass the prefix alone. Its readers are its own matter, unless the site is closed."""
+
+OUTSIDE: Final = Route("", _ANY, "guarded", endpoints.outside)
+"""Every URL that is not below the prefix."""
+
+_API = API.front.removesuffix("/")
+_EXACT = {each.url: each for each in ROUTES if not each.url.endswith("*")}
+_BELOW = tuple((each.front, each) for each in ROUTES if each.url.endswith("*"))
+
+
+class Place(NamedTuple):
+    """The row of a request, its path below the prefix as it was sent, and the scope that the handler gets."""
+
+    route: Route
+    path: str
+    scope: Scope
+
+
+def place_of(scope: Scope, prefix: str, *, with_api: bool) -> Place:
+    """Where a request leads on a site that lives under a prefix."""
+    for front in dict.fromkeys(("", prefix)) if with_api else ():
+        area = f"{front}{_API}"
+        if scope["path"] == area or scope["path"].startswith(f"{area}/"):
+            return Place(API, scope["path"], _without(scope, front))
+    path: str = scope["raw_path"].decode("latin-1")
+    if path == "/healthz":
+        return Place(route_at(path), path, scope)
+    if not path.startswith(f"{prefix}/"):
+        return Place(OUTSIDE, "", scope)
+    path = path[len(prefix) :]
+    return Place(route_at(path), path, scope)
+
+
+def route_at(path: str) -> Route:
+    """The row of a path below the prefix."""
+    found = _EXACT.get(path)
+    if found is not None:
+        return found
+    for front, route in _BELOW:
+        if path.startswith(front):
+            return route
+    return OUTSIDE
+
+
+def _without(scope: Scope, prefix: str) -> Scope:
+    """A request as an application gets it that knows nothing of the prefix."""
+    raw: bytes = scope["raw_path"]
+    raw = raw[len(prefix) :] if raw.startswith(prefix.encode()) else raw
+    return {**scope, "path": scope["path"][len(prefix) :], "raw_path": raw, "root_path": ""}
