@@ -63,8 +63,9 @@ class Origin(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is this machine by its very name: `localhost`, or a loopback address."""
-        return is_loopback(self.host)
+        """Whether the host is this machine by its very name: `localhost`, or a loopback address. One that is wrapped
+        in an IPv6 address is no such name: whoever writes that hides it (X8)."""
+        return is_loopback(self.host) and not _is_wrapped(self.host)
 
     @property
     def keeps_secrets(self) -> bool:
@@ -108,6 +109,15 @@ def is_loopback(host: str) -> bool:
     except ValueError:
         return False
     return ((address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address).is_loopback
+
+
+def _is_wrapped(host: str) -> bool:
+    """Whether a host is an IPv4 address inside an IPv6 one."""
+    try:
+        address = ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return isinstance(address, IPv6Address) and address.ipv4_mapped is not None
 
 
 def address_key(url: str) -> str:
