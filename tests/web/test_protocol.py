@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from prosa.web import serving
-from prosa.web.crowd import Bounds, Crowd
 from prosa.web.guard import MAX_HEAD
+from prosa.web.limits import ConnectionLimiter, ConnectionLimits
 
 SERVER = """
 import asyncio, os, sys
@@ -27,7 +27,7 @@ from prosa.settings import Settings
 from prosa.web import serving
 from prosa.web.app import SiteApp
 from prosa.web.context import Web
-from prosa.web.crowd import Bounds
+from prosa.web.limits import ConnectionLimits
 from prosa.web.guard import Guard, Rate
 from prosa.web.session import Sessions
 
@@ -52,7 +52,7 @@ port = made.getsockname()[1]
 guard = Guard(serving.hosts_of("127.0.0.1", port, ()), changes=Rate(1e6, 1e6))
 site.start()
 app = SiteApp(Web(site, Sessions("")), guard, api=api)
-serving.serve(app, made, lambda: print(port, flush=True), bounds=Bounds(**eval(sys.argv[2])))
+serving.serve(app, made, lambda: print(port, flush=True), bounds=ConnectionLimits(**eval(sys.argv[2])))
 site.close()
 """
 PATIENCE = 30.0
@@ -304,7 +304,7 @@ def test_x23_one_machine_has_its_part_of_the_connections() -> None:
         from prosa.web.protocol import guarded
 
         config, state = uvicorn.Config(_nothing, log_config=None), ServerState()
-        make = guarded(Bounds(per_peer=2))
+        make = guarded(ConnectionLimits(per_peer=2))
         made: list[tuple[Any, Far]] = []
         for _ in range(3):
             made.append((make(config=config, server_state=state, app_state={}), Far()))
@@ -342,22 +342,22 @@ async def _nothing(_scope: Any, _receive: Any, _send: Any) -> None:
 )
 def test_x23_who_counts_as_one_machine(peers: list[str], taken: list[bool]) -> None:
     """X23. A network of IPv6 is one; this machine, where a proxy may be, is not counted."""
-    crowd = Crowd(Bounds(per_peer=2))
-    assert [crowd.admits(peer) for peer in peers] == taken
+    limiter = ConnectionLimiter(ConnectionLimits(per_peer=2))
+    assert [limiter.admits(peer) for peer in peers] == taken
 
 
 def test_x23_those_who_have_gone_are_not_counted() -> None:
     """X23. Nor is anything kept of them."""
-    crowd = Crowd(Bounds(per_peer=1))
+    limiter = ConnectionLimiter(ConnectionLimits(per_peer=1))
     for _ in range(3):
-        assert crowd.admits("203.0.113.9")
-        assert not crowd.admits("203.0.113.9")
-        crowd.gone("203.0.113.9")
-    assert crowd.peers == {}
+        assert limiter.admits("203.0.113.9")
+        assert not limiter.admits("203.0.113.9")
+        limiter.gone("203.0.113.9")
+    assert limiter.peers == {}
 
 
 def test_x9_without_the_fast_parser_the_other_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """X9."""
-    assert callable(serving.protocol(Bounds()))
+    assert callable(serving.protocol(ConnectionLimits()))
     monkeypatch.setitem(sys.modules, "httptools", None)
-    assert serving.protocol(Bounds()) == "h11"
+    assert serving.protocol(ConnectionLimits()) == "h11"

@@ -31,7 +31,7 @@ from prosa.settings import Settings
 from prosa.web import serving
 from prosa.web.app import SiteApp
 from prosa.web.context import Web
-from prosa.web.crowd import Bounds
+from prosa.web.limits import ConnectionLimits
 from prosa.web.guard import Guard
 from prosa.web.session import Sessions
 
@@ -62,7 +62,7 @@ port = made.getsockname()[1]
 app = SiteApp(Web(site, Sessions("")), Guard(serving.hosts_of("127.0.0.1", port, ())), api=api)
 app.under_way.most = 40_000_000
 site.start()
-serving.serve(app, made, lambda: print(port, flush=True), bounds=Bounds(**eval(sys.argv[2])))
+serving.serve(app, made, lambda: print(port, flush=True), bounds=ConnectionLimits(**eval(sys.argv[2])))
 site.close()
 """
 PATIENCE = 60.0

@@ -21,9 +21,9 @@ from prosa.web.flow import UnderWay
 from prosa.web.graph import Graphs
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
 from prosa.web.indexes import Indexes
+from prosa.web.limits import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.log import PAUSE, AccessLog
 from prosa.web.nodes import Nodes
-from prosa.web.peer import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.routes import API, Route, place_of
 from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader, is_bearer

@@ -22,23 +22,23 @@ except ImportError:  # a system whose sockets do not say what they hold
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from prosa.web.crowd import BODY_STEP, Bounds, Crowd
+from prosa.web.limits import BODY_STEP, ConnectionLimiter, ConnectionLimits
 
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-def guarded(bounds: Bounds) -> Callable[..., GuardedProtocol]:
-    """What makes a connection of one server; all of them are one crowd."""
-    return partial(GuardedProtocol, crowd=Crowd(bounds))
+def guarded(bounds: ConnectionLimits) -> Callable[..., GuardedProtocol]:
+    """What makes a connection of one server; one limiter counts them all."""
+    return partial(GuardedProtocol, limiter=ConnectionLimiter(bounds))
 
 
 class GuardedProtocol(HttpToolsProtocol):
     """One connection. Its one timer looks at the deadline of the moment, and is not set anew with each request."""
 
-    def __init__(self, *given: Any, crowd: Crowd, **more: Any) -> None:
+    def __init__(self, *given: Any, limiter: ConnectionLimiter, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._crowd = crowd
-        self._bounds = crowd.bounds
+        self._limiter = limiter
+        self._bounds = limiter.bounds
         self._pause = min(self._bounds.head_seconds, self._bounds.body_seconds, self._bounds.read_seconds)
         self._timer: asyncio.TimerHandle | None = None
         self._admitted = False
@@ -53,23 +53,23 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes a connection, or ends it where its machine has too many; others make room for it."""
         super().connection_made(transport)
-        self._admitted = self._crowd.admits(self._peer)
+        self._admitted = self._limiter.admits(self._peer)
         if not self._admitted:
             self.connections.discard(self)
             transport.abort()
             return
-        self._crowd.make_room(len(self.connections), self)
-        self._crowd.waiting[self] = None
+        self._limiter.make_room(len(self.connections), self)
+        self._limiter.waiting[self] = None
         self._deadline = self.loop.time() + self._bounds.head_seconds
         self._timer = self.loop.call_at(self.loop.time() + self._pause, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forgets a connection."""
         super().connection_lost(exc)
-        self._crowd.waiting.pop(self, None)
+        self._limiter.waiting.pop(self, None)
         if self._admitted:
             self._admitted = False
-            self._crowd.gone(self._peer)
+            self._limiter.gone(self._peer)
         if self._timer is not None:
             self._timer.cancel()
 
@@ -127,13 +127,13 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_message_complete()
         self._part, self._got_on = "", True
         if not self.cycle.response_complete:
-            self._crowd.waiting.pop(self, None)
+            self._limiter.waiting.pop(self, None)
 
     def on_response_complete(self) -> None:
         """The end of an answer: from here on we wait for the client."""
         super().on_response_complete()
         if self.cycle.response_complete and not self.transport.is_closing():
-            self._crowd.waiting[self] = None
+            self._limiter.waiting[self] = None
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         super()._start_asgi_task(cycle, partial(self._answered, cycle, app))
@@ -154,7 +154,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self.connections.discard(self)
-        self._crowd.waiting.pop(self, None)
+        self._limiter.waiting.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self.loop.call_later(self._pause, self.transport.abort)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from prosa.source.url import is_loopback
 from prosa.web.app import SiteApp
-from prosa.web.crowd import SPARE, Bounds
+from prosa.web.limits import SPARE, ConnectionLimits
 
 if TYPE_CHECKING:
     import uvicorn
@@ -31,7 +31,7 @@ KEEP_ALIVE = 15
 
 BACKLOG = 512
 
-_BOUNDS = Bounds()
+_BOUNDS = ConnectionLimits()
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -66,7 +66,9 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
     return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
 
 
-def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bounds: Bounds = _BOUNDS) -> None:
+def serve(
+    app: SiteApp, made: socket.socket, started: Callable[[], None], *, bounds: ConnectionLimits = _BOUNDS
+) -> None:
     """Serves until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
     first request may come. Must be called in the main thread."""
     import uvicorn
@@ -91,7 +93,7 @@ def serve(app: SiteApp, made: socket.socket, started: Callable[[], None], *, bou
         runner.run(_serve(uvicorn.Server(config), made, started))
 
 
-def protocol(bounds: Bounds) -> Any:
+def protocol(bounds: ConnectionLimits) -> Any:
     """What makes connections of sockets: our own, or the name of the slower one, which has the bound of a head alone,
     where its parser cannot be loaded."""
     try:

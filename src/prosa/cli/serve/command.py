@@ -28,8 +28,8 @@ from prosa.source import FileProblem
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
     from prosa.web.app import SiteApp
+    from prosa.web.limits import Proxies
     from prosa.web.log import AccessLog
-    from prosa.web.peer import Proxies
     from prosa.web.run.runner import Runner
     from prosa.web.writing import BackgroundLines
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0 after a signal has stopped it. Raises `WrongUse`."""
     from prosa.source.url import is_loopback
     from prosa.web import serving
-    from prosa.web.crowd import Bounds
+    from prosa.web.limits import ConnectionLimits
 
     if not is_loopback(args.host) and not (args.base_url or args.allow_host):
         hint = "name the site with --base-url https://HOST or --allow-host HOST"
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         proxies = tuple(each for some in args.trusted_proxy for each in some)
         app = replace(_app(args, console, site, runner, address), api=api, log=log, fault=fault, proxies=proxies)
         site.start()
-        serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=Bounds(proxies=proxies))
+        serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=ConnectionLimits(proxies=proxies))
     return 0
 
 
@@ -209,7 +209,7 @@ def _file_module(path: Path) -> ModuleType:
 
 
 def _network(text: str) -> Proxies:
-    from prosa.web.peer import proxies_in
+    from prosa.web.limits import proxies_in
 
     try:
         return proxies_in(text)

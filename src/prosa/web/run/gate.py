@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from prosa.web.peer import network_of
+from prosa.web.limits import network_of
 from prosa.web.run.problem import Refused
 
 MINUTE = 60.0

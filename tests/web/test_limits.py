@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prosa.cli.main import main
-from prosa.web.peer import NO_PROXIES, client_behind, is_proxy, proxies_in
+from prosa.web.limits import NO_PROXIES, client_behind, is_proxy, proxies_in
 from tests.web.asking import called, scope_of, serving
 
 PROXIES = (*proxies_in("127.0.0.1"), *proxies_in("10.0.0.0/8"), *proxies_in("2001:db8:1::/48"))

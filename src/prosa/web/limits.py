@@ -1,0 +1,168 @@
+"""Limits of connections, and whom they count as one client (X9, X23).
+
+In: the addresses and the states of connections, and what a proxy says. Out: whether one more connection is taken, and
+which one makes room for it. This machine is not counted: a proxy in front of the site comes from here, and speaks for
+many. Nor are proxies elsewhere that the user trusts: what a request says of its own way is believed as far as they
+wrote it, and no further.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Protocol, TypeAlias
+
+from prosa.web.guard import MAX_HEAD
+
+Proxies: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
+"""The networks of proxies that the user trusts."""
+
+NO_PROXIES: Proxies = ()
+
+MAX_HOPS = 100
+"""Addresses of `X-Forwarded-For` that are looked at, from the right."""
+
+IPV6_PREFIX = 64
+"""Bits that all addresses of an IPv6 host share."""
+
+HEAD_SECONDS = 10.0
+"""Seconds in which the head of a request comes, from its first byte on; the first one from the connection on."""
+
+BODY_SECONDS = 30.0
+"""Seconds in which a body gets on by `BODY_STEP`, or ends."""
+
+BODY_STEP = 4 * 1024
+"""Bytes of a body that are progress."""
+
+READ_SECONDS = 30.0
+"""Seconds in which a client takes `READ_STEP` of what it is sent, or all of it."""
+
+READ_STEP = 4 * 1024
+"""Bytes that are progress of a client that reads."""
+
+MAX_CONNECTIONS = 1_000
+"""Connections at once. Beyond it those make room on whose request we wait."""
+
+SPARE = 50
+"""Connections beyond it, where nobody makes room or those who did are still leaving; then 503 is answered."""
+
+MAX_PER_PEER = 200
+"""Connections at once from one other machine."""
+
+MAX_PIPELINE = 100
+"""Requests of one connection that wait for the answer to an earlier one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """What a connection may take. Sizes are bytes. ``proxies`` are trusted, and speak for many."""
+
+    head_bytes: int = MAX_HEAD
+    head_seconds: float = HEAD_SECONDS
+    body_seconds: float = BODY_SECONDS
+    read_seconds: float = READ_SECONDS
+    read_bytes: int = READ_STEP
+    connections: int = MAX_CONNECTIONS
+    per_peer: int = MAX_PER_PEER
+    pipeline: int = MAX_PIPELINE
+    proxies: Proxies = NO_PROXIES
+
+
+class Connection(Protocol):
+    """One of the limiter."""
+
+    def leave(self) -> None:
+        """Ends the connection."""
+
+
+@dataclass(slots=True)
+class ConnectionLimiter:
+    """``waiting`` are the connections that owe us a request or the rest of one, longest first."""
+
+    bounds: ConnectionLimits
+    peers: dict[str, int] = field(default_factory=dict)
+    waiting: dict[Connection, None] = field(default_factory=dict)
+
+    def admits(self, peer: str) -> bool:
+        """Whether one more connection of a machine is taken; counts it until it has `gone`."""
+        name = self._counted(peer)
+        if not name:
+            return True
+        count = self.peers.get(name, 0)
+        if count >= self.bounds.per_peer:
+            return False
+        self.peers[name] = count + 1
+        return True
+
+    def gone(self, peer: str) -> None:
+        """Forgets a connection that was admitted."""
+        name = self._counted(peer)
+        if name:
+            left = self.peers.pop(name) - 1
+            if left:
+                self.peers[name] = left
+
+    def make_room(self, present: int, newest: Connection) -> None:
+        """Ends the connection that has kept us waiting longest, where ``present`` ones are too many."""
+        if present > self.bounds.connections:
+            longest = next(iter(self.waiting), newest)
+            if longest is not newest:
+                longest.leave()
+
+    def _counted(self, peer: str) -> str:
+        """The name under which a machine is counted; empty for one that is not."""
+        address = peer_address(peer)
+        if address is None or address.is_loopback or is_proxy(peer, self.bounds.proxies):
+            return ""
+        return network_of(peer)
+
+
+def peer_address(client: str) -> IPv4Address | IPv6Address | None:
+    """The address in a text; one of IPv4 that came through a socket of IPv6 is one of IPv4. None for other texts."""
+    try:
+        address = ip_address(client.partition("%")[0])
+    except ValueError:
+        return None
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+def network_of(client: str) -> str:
+    """What is counted as one client: an IPv6 host has a whole network of addresses."""
+    address = peer_address(client)
+    if address is None:
+        return client
+    return str(ip_network((address, IPV6_PREFIX), strict=False)) if address.version == 6 else str(address)
+
+
+def proxies_in(networks: str) -> Proxies:
+    """The network that a text names: `10.0.0.0/8`, or a single address. Raises `ValueError`."""
+    found = ip_network(networks.strip())
+    mapped = found.network_address.ipv4_mapped if isinstance(found, IPv6Network) else None
+    if mapped is not None and found.prefixlen >= 96:
+        return (ip_network((mapped, found.prefixlen - 96)),)
+    return (found,)
+
+
+def is_proxy(client: str, proxies: Proxies) -> bool:
+    """Whether an address belongs to a proxy that is trusted."""
+    address = peer_address(client) if proxies else None
+    return address is not None and any(address in network for network in proxies)
+
+
+def client_behind(peer: str, forwarded: str, proxies: Proxies) -> str:
+    """The address of the client: the peer of the socket, or, where that is a trusted proxy, the one furthest to the
+    right in `X-Forwarded-For` that is none. A text that is no address ends the way: it cannot be told who wrote it."""
+    client = peer
+    for said in reversed(forwarded.split(",")[-MAX_HOPS:]) if forwarded else ():
+        address = peer_address(_bare(said.strip()))
+        if not is_proxy(client, proxies) or address is None:
+            break
+        client = str(address)
+    return client
+
+
+def _bare(said: str) -> str:
+    """An address without the port that some proxies add."""
+    if said.startswith("["):
+        return said[1:].partition("]")[0]
+    return said.partition(":")[0] if said.count(":") == 1 else said
