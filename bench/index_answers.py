@@ -141,13 +141,13 @@ def _graph(measured: Measured) -> Iterator[Row]:
 
 
 def _picture(measured: Measured, graph: Graph) -> Row:
-    from prosa.graph.selection import Wish, select
+    from prosa.graph.selection import GraphFilter, select
     from prosa.render.graph.scene import scene
     from prosa.render.graph.svg import Caption, svg
 
     near = _near(graph, next(node.id for node in graph.nodes if node.path == PAGE))
     edges = [edge for edge in (*graph.edges, *graph.derived) if edge.source in near]
-    part = select([node for node in graph.nodes if node.id in near], edges, Wish())
+    part = select([node for node in graph.nodes if node.id in near], edges, GraphFilter())
     taken = measured.calls(partial(lambda: svg(scene(part), Caption("Part", ""))))
     peer = corpora.find()["networkx"]
     placed = corpora.arranged(peer, [(edge.source, edge.target) for edge in part.resolved])

@@ -15,7 +15,7 @@ from prosa.adapters.files.lock import only_one
 from prosa.app.chat import writing
 from prosa.app.chat.answer import Spot
 from prosa.app.chat.file import joint
-from prosa.app.chat.writing import Place, Stream, Writing
+from prosa.app.chat.writing import ReplyPlace, Stream, Writing
 from prosa.runtime.errors import ProviderError
 from tests.chat.turns import ASK, User, talking
 from tests.model_server.server import ModelServer
@@ -198,7 +198,7 @@ def test_l44_a_signal_keeps_what_has_come(user: User, monkeypatch: pytest.Monkey
 def test_p3_several_replies_at_once_stand_in_their_order_also_when_they_break_off(user: User):
     """P3."""
     below = append.Below(user.path, joint(), 10**6)
-    streams = [Stream(Place(0, number, f"### @assistant/{number}:")) for number in (1, 2, 3)]
+    streams = [Stream(ReplyPlace(0, number, f"### @assistant/{number}:")) for number in (1, 2, 3)]
     heard: list[tuple[int, str | None]] = []
     writing = Writing(below, ASK, "### @user:", streams, shown=lambda place, text: heard.append((place.number, text)))
     one, two, three = (Spot(0, number, None) for number in (1, 2, 3))
@@ -220,7 +220,7 @@ def test_x19_a_reply_that_would_cut_off_the_chat_as_it_stands_now_is_saved_besid
     """X19, PW4. Somebody puts `---` in front of the chat while the reply, which holds one too, is coming."""
     user.write(ASK)
     writing = Writing(
-        append.Below(user.path, joint(), 10**6), ASK, "### @user:", [Stream(Place(0, 1, "### @assistant:"))]
+        append.Below(user.path, joint(), 10**6), ASK, "### @user:", [Stream(ReplyPlace(0, 1, "### @assistant:"))]
     )
     spot = Spot(0, 1, None)
     writing.text(spot, "first\n")

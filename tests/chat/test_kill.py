@@ -27,14 +27,14 @@ import sys
 from pathlib import Path
 from prosa.adapters.files.append import Below
 from prosa.app.chat.file import joint
-from prosa.app.chat.writing import Place, Stream, Writing
+from prosa.app.chat.writing import ReplyPlace, Stream, Writing
 from prosa.app.chat.answer import Spot
 
 path, reply = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 while True:
     before = path.read_text()
-    stream = Stream(Place(0, 1, "### @assistant:"))
+    stream = Stream(ReplyPlace(0, 1, "### @assistant:"))
     writing = Writing(Below(path, joint(), 10**7), before, "### @user/Ada:", [stream])
     for at in range(0, len(reply), 7):
         writing.text(Spot(0, 1, None), reply[at : at + 7])

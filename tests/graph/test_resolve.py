@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prosa.dialects.table import DIALECTS
 from prosa.graph.build import build
 from prosa.graph.record import Definition, Record, Reference
-from prosa.graph.settle import MAX_ALIKE, MAX_CANDIDATES
+from prosa.graph.resolve import MAX_ALIKE, MAX_CANDIDATES
 from tests.graph.corpora import bare, found, graph_of, link, wikilink
 from tests.work import is_linear
 

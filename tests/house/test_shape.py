@@ -105,3 +105,23 @@ def test_lw14_no_test_is_skipped_or_expected_to_fail():
 
 def _is_pytest(node: ast.expr) -> bool:
     return ast.unparse(node) in {"pytest", "pytest.mark"}
+
+
+def test_no_two_public_classes_of_a_layer_have_one_name():
+    """A name such as `Place` or `Found` says nothing where there are three of it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for module in modules():
+        for node in parsed(module).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                layer = module.relative_to(PACKAGE).parts[0]
+                found.setdefault((layer, node.name), []).append(named(module))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
+def test_retired_words_name_nothing():
+    """Each has a term of the field: analyzer, cache, suppressions, connection limits, environment, progress, filter."""
+    retired = {"Looker", "Crowd", "Wish", "Shelf", "Surroundings", "Course", "Means", "Settling", "Lending"}
+    modules_named = {"looking", "keeping", "quiet", "settling", "lending", "shelf", "cold", "crowd", "course", "wish"}
+    assert [named(each) for each in modules() if each.stem in modules_named | {"told", "means", "surroundings"}] == []
+    classes = [node.name for each in modules() for node in parsed(each).body if isinstance(node, ast.ClassDef)]
+    assert retired.isdisjoint(classes)

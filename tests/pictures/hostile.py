@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from prosa.graph.node import Edge, Node
-from prosa.graph.selection import Selection, Wish, select
+from prosa.graph.selection import GraphFilter, Selection, select
 
 NASTY = (
     "</script><script>alert(1)</script>",
@@ -43,4 +43,4 @@ def graphs(draw: st.DrawFn) -> Selection:
         rel = draw(st.one_of(st.none(), TEXTS))
         edges.append(Edge(source.id, target, rel, "inline", 1, "resolved", fragment=draw(TEXTS)))
         edges.append(Edge(source.id, draw(TEXTS), rel, "footnote", 2, "unresolved"))
-    return select(nodes, edges, Wish(), ghosts=True)
+    return select(nodes, edges, GraphFilter(), ghosts=True)

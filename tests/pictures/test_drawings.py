@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from prosa.dialects.table import DIALECTS
 from prosa.graph.node import Edge, Node
-from prosa.graph.selection import Selection, Wish, select
+from prosa.graph.selection import GraphFilter, Selection, select
 from prosa.render.graph.html import MAX_STILL, html, relative_href
 from prosa.render.graph.overview import drawn_line
 from prosa.render.graph.plain_text import one_line
@@ -92,7 +92,7 @@ def test_hostile_texts_stay_texts_in_the_page(chosen: Selection):
 
 
 def test_the_policy_of_the_page_lets_its_own_style_and_script_run_and_nothing_else():
-    text = page_of(select(*corpus(12), Wish()))
+    text = page_of(select(*corpus(12), GraphFilter()))
     policy = next(meta["content"] for meta in Page(text).all("meta") if "http-equiv" in meta)
     css = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
     script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)
@@ -106,7 +106,7 @@ def test_the_policy_of_the_page_lets_its_own_style_and_script_run_and_nothing_el
 
 
 def test_neither_drawing_names_anything_outside_itself():
-    chosen = select(*corpus(30), Wish())
+    chosen = select(*corpus(30), GraphFilter())
     for text in (page_of(chosen), svg(scene(chosen), CAPTION)):
         addresses = set(re.findall(r"(?:https?:)?//[\w.]+[^\s\"'<]*", text))
         assert {each for each in addresses if "://" in each} <= {"http://www.w3.org/2000/svg"}
@@ -138,7 +138,7 @@ def test_no_name_of_a_file_makes_a_link_anything_but_a_path():
 
 
 def test_a_small_page_holds_the_still_drawing_and_every_page_the_list():
-    few, many = select(*corpus(40), Wish()), select(corpus(MAX_STILL + 1)[0], (), Wish())
+    few, many = select(*corpus(40), GraphFilter()), select(corpus(MAX_STILL + 1)[0], (), GraphFilter())
     assert page_of(few).count('role="img"') == 1
     text = page_of(many)
     assert 'role="img"' not in text
@@ -146,7 +146,7 @@ def test_a_small_page_holds_the_still_drawing_and_every_page_the_list():
 
 
 def test_a_drawing_says_in_words_what_it_shows():
-    root = ET.fromstring(svg(scene(select(*corpus(30), Wish())), CAPTION))
+    root = ET.fromstring(svg(scene(select(*corpus(30), GraphFilter())), CAPTION))
     assert root.get("role") == "img"
     names = str(root.get("aria-labelledby")).split()
     words = [each.text for each in root if each.get("id") in names]
@@ -155,7 +155,7 @@ def test_a_drawing_says_in_words_what_it_shows():
 
 
 def test_light_dark_and_paper_have_colours_of_their_own():
-    text = svg(scene(select(*corpus(5), Wish())), CAPTION)
+    text = svg(scene(select(*corpus(5), GraphFilter())), CAPTION)
     assert "@media (prefers-color-scheme:dark)" in text
     assert "@media print" in text
     assert LIGHT_GROUND in text
@@ -194,7 +194,7 @@ def test_the_legend_lists_what_occurs_with_numbers():
         Edge("a", "b", "contradicts", "footnote", 1, "resolved"),
         Edge("a", "gone", None, "inline", 2, "unresolved"),
     )
-    root = ET.fromstring(svg(scene(select(nodes, edges, Wish(), ghosts=True)), CAPTION))
+    root = ET.fromstring(svg(scene(select(nodes, edges, GraphFilter(), ghosts=True)), CAPTION))
     texts = ["".join(each.itertext()) for each in root.iter(f"{SVG}text")]
     assert {"MAGI 1", "YMJ 2", "missing 1", "contradicts 1", "link 1"} <= set(texts)
 
@@ -216,7 +216,7 @@ def test_x21_the_loop_of_a_node_that_points_at_itself_is_in_the_drawing(neighbou
     """X21. As the arc is drawn: a circle through its two ends, at least as wide as they are apart."""
     nodes = tuple(Node(f"n{at}", f"n{at}.md", "plain", f"N{at}") for at in range(neighbours + 1))
     edges = (*(Edge("n0", node.id, None, "wikilink", 1, "resolved") for node in nodes),)
-    drawn = scene(select(nodes, edges, Wish()))
+    drawn = scene(select(nodes, edges, GraphFilter()))
     (loop,) = (line for line in drawn.lines if line.source == line.target)
     mark = drawn.marks[loop.source]
     gaps = (mark.radius + 1.5, mark.radius + 3)
@@ -236,7 +236,7 @@ def test_x21_types_of_connections_are_told_apart_and_named():
     rels = ["in_section", "in_section", "next <b>", "wikilink", "type-1", "parent"]
     edges = [Edge("a", "bcd"[at % 3], rel, "front-matter", at, "resolved") for at, rel in enumerate(rels)]
     edges += [Edge("a", "b", None, origin, 9, "resolved") for origin in ("inline", "wikilink", "import")]
-    drawn = scene(select(nodes, edges, Wish()))
+    drawn = scene(select(nodes, edges, GraphFilter()))
     looks = {line.kind: (line.style.light, line.style.dash) for line in drawn.lines}
     assert set(looks) == {"in_section", "next <b>", "wikilink", "type-1", "parent", "link", "import"}
     assert len(set(looks.values())) == len(looks)
@@ -270,7 +270,7 @@ def test_every_type_of_connection_has_a_colour_of_its_own():
 
 def test_the_head_of_a_drawing_says_how_it_counts():
     nodes = (Node("a", "a.md", "plain"), Node("b", "b.md", "plain"))
-    twice = select(nodes, [Edge("a", "b", None, "inline", line, "resolved") for line in (1, 2, 3)], Wish())
+    twice = select(nodes, [Edge("a", "b", None, "inline", line, "resolved") for line in (1, 2, 3)], GraphFilter())
     assert drawn_line(twice, len(scene(twice).lines)) == "2 documents · 3 connections · drawn as 1 line"
-    once = select(nodes, [Edge("a", "b", None, "inline", 1, "resolved")], Wish())
+    once = select(nodes, [Edge("a", "b", None, "inline", 1, "resolved")], GraphFilter())
     assert drawn_line(once, len(scene(once).lines)) == "2 documents · 1 connection"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
-from prosa.graph.selection import Selection, Wish, select
+from prosa.graph.selection import GraphFilter, Selection, select
 from prosa.render.graph import dot as dot_format
 from prosa.render.graph import mermaid as mermaid_format
 from prosa.render.graph.dot import dot
@@ -40,7 +40,7 @@ GRAPH = Graph.of((A, B), (WRITTEN, LOST))
 
 
 def everything(*, ghosts: bool = False) -> Selection:
-    return select(GRAPH.nodes, (*GRAPH.edges, *GRAPH.derived), Wish(), ghosts=ghosts)
+    return select(GRAPH.nodes, (*GRAPH.edges, *GRAPH.derived), GraphFilter(), ghosts=ghosts)
 
 
 def test_a_node_has_the_keys_of_the_interface_in_their_order():
@@ -104,7 +104,7 @@ def test_json_ld_gives_typed_links_and_every_reference():
 
 @pytest.mark.parametrize("path", ["javascript:alert(1)", "a b#c?d.md", "//host/x", "%2e%2e/x"])
 def test_an_iri_is_a_path_and_nothing_else(path: str):
-    found = json.loads(jsonld(select((Node("x", path, "plain"),), (), Wish())))["@graph"][0]["@id"]
+    found = json.loads(jsonld(select((Node("x", path, "plain"),), (), GraphFilter())))["@graph"][0]["@id"]
     assert found.startswith("./")
     assert not set(found) & set("?#:")
 

@@ -15,7 +15,7 @@ from prosa.graph.layout.arrange import pack, separate, sheet_width
 from prosa.graph.layout.coarsen import coarsen, network
 from prosa.graph.layout.forces import repulsion
 from prosa.graph.layout.labels import place_labels
-from prosa.graph.selection import Wish, select
+from prosa.graph.selection import GraphFilter, select
 from prosa.render.graph.scene import ALL_LABELS, scene
 from tests.pictures.corpora import corpus
 from tests.work import is_linear
@@ -55,7 +55,7 @@ def test_whatever_the_shape_of_the_graph_no_boxes_overlap(count: int, links: lis
 
 def test_the_same_graph_is_drawn_the_same_way_every_time():
     nodes, edges = corpus(60)
-    first, second = (scene(select(nodes, edges, Wish(), ghosts=True)) for _ in range(2))
+    first, second = (scene(select(nodes, edges, GraphFilter(), ghosts=True)) for _ in range(2))
     assert first == second
 
 
@@ -68,7 +68,7 @@ def test_equal_names_and_equal_places_still_come_apart():
 @pytest.mark.parametrize("count", [10, 100, 200, ALL_LABELS])
 def test_up_to_a_few_hundred_nodes_every_one_has_a_label_and_nothing_covers_it(count: int):
     nodes, edges = corpus(count)
-    marks = scene(select(nodes, edges, Wish())).marks
+    marks = scene(select(nodes, edges, GraphFilter())).marks
     labels = [mark.label_box for mark in marks if mark.label_box]
     assert len(labels) == count
     assert list(overlapping([*labels, *(mark.box for mark in marks)])) == []
@@ -76,7 +76,7 @@ def test_up_to_a_few_hundred_nodes_every_one_has_a_label_and_nothing_covers_it(c
 
 def test_beyond_that_the_best_linked_have_labels_and_no_two_labels_overlap():
     nodes, edges = corpus(600)
-    marks = scene(select(nodes, edges, Wish())).marks
+    marks = scene(select(nodes, edges, GraphFilter())).marks
     by_links = sorted(marks, key=lambda mark: -mark.around)
     assert all(mark.label_box for mark in by_links[: ALL_LABELS // 2])
     placed = [mark.label_box for mark in marks if mark.label_box]
@@ -84,13 +84,13 @@ def test_beyond_that_the_best_linked_have_labels_and_no_two_labels_overlap():
 
 
 def test_work_grows_with_the_documents():
-    chosen = {count: select(*corpus(count), Wish()) for count in (100, 400)}
+    chosen = {count: select(*corpus(count), GraphFilter()) for count in (100, 400)}
     assert is_linear(lambda count: scene(chosen[count]), 100, 400)
 
 
 def test_connected_documents_lie_closer_than_others():
     nodes, edges = corpus(150)
-    drawn = scene(select(nodes, edges, Wish()))
+    drawn = scene(select(nodes, edges, GraphFilter()))
     places = [(mark.x, mark.y) for mark in drawn.marks]
 
     def far(one: int, other: int) -> float:

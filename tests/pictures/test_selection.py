@@ -10,7 +10,7 @@ import pytest
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 from prosa.graph.reach import neighbourhood
-from prosa.graph.selection import Ghost, Wish, select
+from prosa.graph.selection import Ghost, GraphFilter, select
 from prosa.render.graph.overview import overview, table, tree
 from prosa.render.graph.reports import REPORTS, report_json, report_text
 
@@ -32,42 +32,42 @@ ALL = (*GRAPH.edges, *GRAPH.derived)
 
 
 @pytest.mark.parametrize(
-    ("wish", "lines"),
+    ("graph_filter", "lines"),
     [
-        (Wish(), [1, 2, 5, 3, 6, 7, 4, 1, 4]),
-        (Wish(derived=False), [1, 2, 5, 3, 6, 7, 4]),
-        (Wish(rels=("none",)), [2, 3, 6, 7]),
-        (Wish(rels=("supports", "extends")), [1, 4]),
-        (Wish(rels=("supported-by",)), [1]),
-        (Wish(origins=("inline", "wikilink")), [2, 3, 6, 7]),
-        (Wish(dialects=("magi", "mdh")), [1, 2, 5, 6, 7, 1]),
+        (GraphFilter(), [1, 2, 5, 3, 6, 7, 4, 1, 4]),
+        (GraphFilter(derived=False), [1, 2, 5, 3, 6, 7, 4]),
+        (GraphFilter(rels=("none",)), [2, 3, 6, 7]),
+        (GraphFilter(rels=("supports", "extends")), [1, 4]),
+        (GraphFilter(rels=("supported-by",)), [1]),
+        (GraphFilter(origins=("inline", "wikilink")), [2, 3, 6, 7]),
+        (GraphFilter(dialects=("magi", "mdh")), [1, 2, 5, 6, 7, 1]),
     ],
 )
-def test_a_wish_chooses_edges_and_keeps_their_order(wish: Wish, lines: list[int]):
-    assert [edge.line for edge in select(GRAPH.nodes, ALL, wish).edges] == lines
+def test_a_wish_chooses_edges_and_keeps_their_order(graph_filter: GraphFilter, lines: list[int]):
+    assert [edge.line for edge in select(GRAPH.nodes, ALL, graph_filter).edges] == lines
 
 
 def test_an_edge_goes_with_the_node_at_either_end():
-    chosen = select(GRAPH.nodes, ALL, Wish(dialects=("plain",)))
+    chosen = select(GRAPH.nodes, ALL, GraphFilter(dialects=("plain",)))
     assert [node.id for node in chosen.nodes] == ["c", "d"]
     assert chosen.edges == ()
 
 
 def test_x21_a_drawing_shows_a_derived_edge_only_where_the_written_one_is_missing():
-    assert not any(edge.derived for edge in select(GRAPH.nodes, ALL, Wish()).drawn)
-    only = select(GRAPH.nodes, ALL, Wish(rels=("supported-by",)))
+    assert not any(edge.derived for edge in select(GRAPH.nodes, ALL, GraphFilter()).drawn)
+    only = select(GRAPH.nodes, ALL, GraphFilter(rels=("supported-by",)))
     assert [(edge.source, edge.target) for edge in only.drawn] == [("b", "a")]
 
 
 def test_ghosts_are_targets_by_what_they_were_meant_to_be():
-    chosen = select(GRAPH.nodes, ALL, Wish(), ghosts=True)
+    chosen = select(GRAPH.nodes, ALL, GraphFilter(), ghosts=True)
     assert chosen.ghosts == (Ghost("gone", "id"), Ghost("gone", "path"))
     assert [(edge.source, ghost) for edge, ghost in chosen.ghost_edges()] == [("a", 0), ("b", 1)]
-    assert select(GRAPH.nodes, ALL, Wish()).ghost_edges() == ()
+    assert select(GRAPH.nodes, ALL, GraphFilter()).ghost_edges() == ()
 
 
 def test_the_overview_counts_and_names_what_is_linked_most_and_what_is_missing():
-    assert overview(select(GRAPH.nodes, ALL, Wish())) == (
+    assert overview(select(GRAPH.nodes, ALL, GraphFilter())) == (
         "4 documents · 4 connections · 2 unresolved\n"
         "  documents    Markdown 2, MAGI 1, MDH 1\n"
         "  connections  link 2, supports 1, extends 1\n"
@@ -86,11 +86,11 @@ def test_the_overview_counts_and_names_what_is_linked_most_and_what_is_missing()
 
 
 def test_an_empty_corpus_has_an_overview_too():
-    assert overview(select((), (), Wish())) == "0 documents · 0 connections"
+    assert overview(select((), (), GraphFilter())) == "0 documents · 0 connections"
 
 
 def test_the_tree_shows_rels_and_directions_and_every_document_once():
-    chosen = select(GRAPH.nodes, ALL, Wish())
+    chosen = select(GRAPH.nodes, ALL, GraphFilter())
     assert tree(A, neighbourhood(GRAPH, "a", 2), chosen) == (
         "a.md  A\n└─ supports, link → b.md  B\n   └─ link, extends ↔ c.md  C"
     )
@@ -102,7 +102,7 @@ def test_a_long_chain_is_a_tree_without_recursion():
         nodes,
         [Edge(one.id, other.id, None, "inline", 1, "resolved") for one, other in pairwise(nodes)],
     )
-    drawn = tree(nodes[0], neighbourhood(graph, nodes[0].id, 1000), select(graph.nodes, graph.edges, Wish()))
+    drawn = tree(nodes[0], neighbourhood(graph, nodes[0].id, 1000), select(graph.nodes, graph.edges, GraphFilter()))
     assert drawn.count("\n") == 1000
 
 

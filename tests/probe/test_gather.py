@@ -15,10 +15,10 @@ from prosa.render.probe_junit import render_probe_junit
 from prosa.render.probe_sarif import render_probe_sarif
 from prosa.site.probe.evidence import path_on
 from prosa.site.probe.gather import NoSite, gather
+from prosa.site.probe.probed_files import file_of
 from prosa.site.probe.questions import Ask, twin
 from prosa.site.probe.reply import Reply
 from prosa.site.probe.report import report_on
-from prosa.site.probe.shelf import file_of
 
 ROOT = "https://ferries.example/"
 

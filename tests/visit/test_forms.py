@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from prosa.site.html_node import MAX_HTML, linked_markdown, read_html
 from prosa.site.node import BELOW, NO_FRONT, SINGULAR, WITH_HREF, SiteNode, node_of_text
 from prosa.site.page import IN_PRE, NOT_UTF8, Elsewhere, NoNode, read_page
-from prosa.site.page_link import TypedLink
+from prosa.site.page_link import LinkEntry
 from tests.visit.site import FERRY, HARBOUR, TIDES, Site
 from tests.visit.visiting import facts, visit
 
@@ -34,7 +34,7 @@ def test_h2_everything_of_a_node():
         "The harbour",
         "Where the ferries leave",
     )
-    assert node.links[0] == TypedLink("has", "ferry")
+    assert node.links[0] == LinkEntry("has", "ferry")
     assert [link.url(URL) for link in node.links] == [
         "",
         "https://ferries.example/rules",
@@ -74,7 +74,7 @@ def test_ha8b_a_node_as_json(name: str):
     value = JSON_FORMS[name]
     node = page(json.dumps(value), "application/json; charset=utf-8")
     assert (node.form, node.id, node.title, node.body) == ("json", "harbour", "The harbour", BODY)
-    assert node.links == (TypedLink("has", "ferry"),) and node.ids == ("bell",)
+    assert node.links == (LinkEntry("has", "ferry"),) and node.ids == ("bell",)
     assert [link.url for link in node.inline_links] == ["https://ferries.example/a/ferry"]
     assert node.md_url == (URL + ".md" if "md_url" in value else URL)
     assert (BELOW.format("meta") in node.notes) is ("meta" in value)

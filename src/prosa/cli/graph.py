@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
     from prosa.graph.graph import Graph
     from prosa.graph.node import Node
-    from prosa.graph.selection import Selection, Wish
+    from prosa.graph.selection import GraphFilter, Selection
     from prosa.render.graph.reports import Compared
 
 FORMATS = ("text", "json", "dot", "mermaid", "graphml", "jsonld", "svg", "html")
@@ -73,19 +73,19 @@ def _place(args: argparse.Namespace) -> tuple[Path | None, str | None]:
 
 def _answer(corpus: OpenCorpus, around: str | None, args: argparse.Namespace, console: Console) -> int:
     graph = corpus.index.graph()
-    wish = _wish(args, graph)
+    graph_filter = _graph_filter(args, graph)
     middle = document(corpus, around) if around else None
-    selection = _selection(graph, wish, middle, args)
+    selection = _selection(graph, graph_filter, middle, args)
     text = _report(corpus, selection, args) if args.report else _shown(corpus, selection, middle, args)
     _put(text, args, console, len(selection.drawn))
     return 0
 
 
-def _wish(args: argparse.Namespace, graph: Graph) -> Wish:
-    from prosa.graph.selection import Wish
+def _graph_filter(args: argparse.Namespace, graph: Graph) -> GraphFilter:
+    from prosa.graph.selection import GraphFilter
 
     rels = _rels(args.rel, graph) if args.rel else ()
-    return Wish(frozenset(rels), frozenset(args.origin), frozenset(args.dialect), args.derived)
+    return GraphFilter(frozenset(rels), frozenset(args.origin), frozenset(args.dialect), args.derived)
 
 
 def _rels(names: Sequence[str], graph: Graph) -> list[str]:
@@ -105,19 +105,19 @@ def _rels(names: Sequence[str], graph: Graph) -> list[str]:
     return rels
 
 
-def _selection(graph: Graph, wish: Wish, middle: Node | None, args: argparse.Namespace) -> Selection:
+def _selection(graph: Graph, graph_filter: GraphFilter, middle: Node | None, args: argparse.Namespace) -> Selection:
     """What is shown: everything, or what lies around a document over the edges that were asked for."""
     from prosa.graph.graph import Graph
     from prosa.graph.reach import neighbourhood
     from prosa.graph.selection import select
 
-    chosen = select(graph.nodes, (*graph.edges, *graph.derived), wish, ghosts=args.unresolved)
+    chosen = select(graph.nodes, (*graph.edges, *graph.derived), graph_filter, ghosts=args.unresolved)
     if middle is None:
         return chosen
     part = Graph(chosen.nodes, tuple(edge for edge in chosen.edges if not edge.derived))
     near: Collection[str] = {middle.id, *(step.node for step in neighbourhood(part, middle.id, args.depth))}
     nodes = [node for node in graph.nodes if node.id in near]
-    return select(nodes, (edge for edge in chosen.edges if edge.source in near), wish, ghosts=args.unresolved)
+    return select(nodes, (edge for edge in chosen.edges if edge.source in near), graph_filter, ghosts=args.unresolved)
 
 
 def _report(corpus: OpenCorpus, selection: Selection, args: argparse.Namespace) -> str:

@@ -57,7 +57,7 @@ def _no_facts(_model: object) -> dict[str, Value]:
     return {}
 
 
-def _no_wish(_model: object) -> bool | None:
+def _no_preference(_model: object) -> bool | None:
     return None
 
 
@@ -94,7 +94,7 @@ class Dialect(Generic[M]):
     front: tuple[Field, ...] = ()
     masked: Callable[[FrontReading], tuple[Span, ...]] = _nothing_masked
     markdown: Callable[[FrontReading], Span] = _whole_body
-    strictness: Callable[[M], bool | None] = _no_wish
+    strictness: Callable[[M], bool | None] = _no_preference
     corpus_facts: Callable[[M], dict[str, Value]] = _no_facts
     format_edits: Callable[[M, FormatOptions], tuple[Edit, ...]] = _no_normal_form
     after_fix: Callable[[SourceText, SourceText], tuple[Edit, ...]] = _keeps_no_hash

@@ -18,7 +18,7 @@ PLAIN_REL = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GraphFilter:
     """What to show. Empty collections ask for everything; ``rels`` may name `none`."""
 
     rels: Collection[str] = ()
@@ -76,20 +76,22 @@ class Selection:
         return edge.source in self.by_id and edge.target in self.by_id
 
 
-def select(nodes: Iterable[Node], edges: Iterable[Edge], wish: Wish, *, ghosts: bool = False) -> Selection:
-    """The nodes and edges that the wish lets through. An edge goes with either of its nodes."""
-    shown = tuple(node for node in nodes if not wish.dialects or node.dialect in wish.dialects)
+def select(
+    nodes: Iterable[Node], edges: Iterable[Edge], graph_filter: GraphFilter, *, ghosts: bool = False
+) -> Selection:
+    """The nodes and edges that the graph_filter lets through. An edge goes with either of its nodes."""
+    shown = tuple(node for node in nodes if not graph_filter.dialects or node.dialect in graph_filter.dialects)
     ids = {node.id for node in shown}
-    kept = tuple(edge for edge in edges if _wanted(edge, wish) and edge.source in ids and _ends(edge, ids))
+    kept = tuple(edge for edge in edges if _wanted(edge, graph_filter) and edge.source in ids and _ends(edge, ids))
     missing = dict.fromkeys(Ghost(edge.target, edge.kind) for edge in kept if edge.is_missing) if ghosts else ()
     return Selection(shown, kept, tuple(missing))
 
 
-def _wanted(edge: Edge, wish: Wish) -> bool:
+def _wanted(edge: Edge, graph_filter: GraphFilter) -> bool:
     return (
-        (not wish.rels or (edge.rel or PLAIN_REL) in wish.rels)
-        and (not wish.origins or edge.origin in wish.origins)
-        and (wish.derived or not edge.derived)
+        (not graph_filter.rels or (edge.rel or PLAIN_REL) in graph_filter.rels)
+        and (not graph_filter.origins or edge.origin in graph_filter.origins)
+        and (graph_filter.derived or not edge.derived)
     )
 
 

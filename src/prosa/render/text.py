@@ -107,7 +107,7 @@ _BEFORE = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class SourceExcerpt:
     """``text`` is the line as shown, ``carets`` the marks under it, ``line`` its number."""
 
     line: int
@@ -115,7 +115,7 @@ class Excerpt:
     carets: str
 
 
-def excerpt(source: SourceText, span: Span) -> Excerpt:
+def excerpt(source: SourceText, span: Span) -> SourceExcerpt:
     """The first line of the span. An empty span has one caret. Work is bounded by `WINDOW`, not by the line."""
     at = min(span.start, len(source.text))
     line, column = source.position(at)
@@ -129,7 +129,7 @@ def excerpt(source: SourceText, span: Span) -> Excerpt:
     marked = safe_source(chunk[at - shown_start : max(span.end, at) - shown_start])
     after = safe_source(chunk[max(span.end, at) - shown_start :])
     carets = " " * width(lead + before) + "^" * max(1, width(marked))
-    return Excerpt(line, (lead + before + marked + after + ("…" if cut else "")).rstrip(), carets)
+    return SourceExcerpt(line, (lead + before + marked + after + ("…" if cut else "")).rstrip(), carets)
 
 
 def _first_line(text: str) -> str:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from prosa.data import Value
 from prosa.site.node import SiteNode
-from prosa.site.page_link import TypedLink, led
+from prosa.site.page_link import LinkEntry, led
 
 INDEX_PATH = "/mdh/nodes.json"
 MAX_FOLDERS = 4
@@ -112,7 +112,7 @@ def _meant(every: tuple[Lead, ...], what: str) -> Iterator[Lead]:
             return
 
 
-def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: TypedLink) -> Lead:
+def _typed(node: SiteNode, places: Mapping[str, str], number: int, link: LinkEntry) -> Lead:
     words = tuple(word for word in (link.rel, link.target, link.title, link.href) if word)
     url = link.url(node.md_url)
     if url or not link.node_id:

@@ -18,7 +18,7 @@ from prosa.dialects.front import FrontReading
 from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDH
-from prosa.site.page_link import InlineLink, TypedLink, inline_link, led
+from prosa.site.page_link import InlineLink, LinkEntry, inline_link, led
 from prosa.source import SourceText
 
 Form: TypeAlias = Literal["markdown", "json", "html"]
@@ -57,7 +57,7 @@ class SiteNode:
     type: str = ""
     title: str = ""
     summary: str = ""
-    links: tuple[TypedLink, ...] = ()
+    links: tuple[LinkEntry, ...] = ()
     inline_links: tuple[InlineLink, ...] = ()
     body: str = ""
     markdown: str = ""
@@ -119,7 +119,7 @@ def is_node_json(value: Value) -> bool:
     return not known.isdisjoint(value) or {"id", "type", "title"} <= set(value)
 
 
-def _links_written(front: FrontReading) -> tuple[TypedLink, ...]:
+def _links_written(front: FrontReading) -> tuple[LinkEntry, ...]:
     node = front.fields.get("links") if front.fields is not None else None
     items = node.items if isinstance(node, Sequence) else ()
     return tuple(
@@ -129,15 +129,15 @@ def _links_written(front: FrontReading) -> tuple[TypedLink, ...]:
     )
 
 
-def _link(fields: Mapping[str, Value]) -> TypedLink:
-    return TypedLink(*(_text(fields.get(name)) for name in ("rel", "target", "href", "title")))
+def _link(fields: Mapping[str, Value]) -> LinkEntry:
+    return LinkEntry(*(_text(fields.get(name)) for name in ("rel", "target", "href", "title")))
 
 
 def _has(front: FrontReading, name: str) -> bool:
     return front.fields is not None and front.fields.get(name) is not None
 
 
-def _notes(*, no_front: bool, singular: bool, links: tuple[TypedLink, ...]) -> tuple[str, ...]:
+def _notes(*, no_front: bool, singular: bool, links: tuple[LinkEntry, ...]) -> tuple[str, ...]:
     said = ((no_front, NO_FRONT), (singular, SINGULAR), (any(each.href for each in links), WITH_HREF))
     return tuple(text for holds, text in said if holds)
 

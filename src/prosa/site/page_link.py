@@ -12,7 +12,7 @@ from prosa.source.url import normal_url, origin_of
 
 
 @dataclass(frozen=True, slots=True)
-class TypedLink:
+class LinkEntry:
     """An entry of `links`, as texts; what is not there is empty (H10). ``href`` and ``title`` are of later forms."""
 
     rel: str = ""

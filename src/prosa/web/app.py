@@ -16,7 +16,7 @@ from prosa.site.negotiate import choose
 from prosa.web.answer import NEVER, Receive, Scope, Send, answer, header_of, send_answer
 from prosa.web.api_life import ApiLife
 from prosa.web.context import Web
-from prosa.web.endpoints import Asgi, Request, Shown, send_refusal
+from prosa.web.endpoints import Asgi, Request, SiteParts, send_refusal
 from prosa.web.flow import UnderWay
 from prosa.web.graph import Graphs
 from prosa.web.guard import SAFE_METHODS, Guard, Refusal, client_of
@@ -42,11 +42,11 @@ class SiteApp:
     proxies: Proxies = NO_PROXIES
     under_way: UnderWay = field(default_factory=UnderWay)
     _nodes: Nodes = field(init=False)
-    _shown: Shown = field(init=False)
+    _shown: SiteParts = field(init=False)
 
     def __post_init__(self) -> None:
         self._nodes = Nodes(self.web)
-        self._shown = Shown(self.web, self._nodes, Indexes(self.web), Graphs(self.web))
+        self._shown = SiteParts(self.web, self._nodes, Indexes(self.web), Graphs(self.web))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the life of the server."""

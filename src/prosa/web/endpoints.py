@@ -35,7 +35,7 @@ SETTLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SiteParts:
     """What one site shows."""
 
     web: Web
@@ -49,7 +49,7 @@ class Request:
     """One request, who sends it, and the route that it takes. ``path`` is the one below the prefix, as it was sent;
     ``api`` is the application of the user's own."""
 
-    shown: Shown
+    shown: SiteParts
     route: Route
     path: str
     scope: Scope

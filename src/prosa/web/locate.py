@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from prosa.app.site.files import Place
+from prosa.app.site.files import VisibleFile
 from prosa.app.site.live import LiveSite
 from prosa.app.site.unindexed import has_published
 from prosa.dialects.mdh.url import NODE_ROOT, exact_url, is_readme, is_reserved
@@ -29,7 +29,7 @@ class Document:
     read."""
 
     path: str
-    place: Place
+    place: VisibleFile
     view: NodeView
     form: Form | None
 

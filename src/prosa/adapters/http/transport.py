@@ -28,7 +28,7 @@ _PORTS = {"http": 80, "https": 443}
 class _WatchedTransport(httpx2.HTTPTransport):
     """The transport of httpx2 over connections that are watched."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: ExchangeWatch) -> None:
         context = httpx2.create_ssl_context(trust_env=False)
         super().__init__(verify=context, trust_env=False)
         # httpx2 takes no backend. What this attribute was is an empty pool, so nothing has to be closed.
@@ -49,7 +49,7 @@ class CheckedTransport(httpx2.BaseTransport):
         self._allow_private = allow_private
         self._named = named
         self._inner: dict[str, httpx2.HTTPTransport] = {}
-        self._watch = Watch(clock)
+        self._watch = ExchangeWatch(clock)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """One exchange. Raises `HttpProblem` for an address that is not asked, and for an answer without end."""
@@ -94,7 +94,7 @@ _PIECE = 16 * 1024
 the clock."""
 
 
-class Watch(threading.local):
+class ExchangeWatch(threading.local):
     """What the exchange of this thread may take; each exchange is had in one thread from its beginning to its end."""
 
     host = ""
@@ -139,7 +139,7 @@ class Watch(threading.local):
 class WatchedBackend(httpcore2.NetworkBackend):
     """Connects as httpcore2 does, within the deadline of the watch."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: ExchangeWatch) -> None:
         self._watch = watch
         self._inner = httpcore2.SyncBackend()
 
@@ -157,7 +157,7 @@ class WatchedBackend(httpcore2.NetworkBackend):
 
 
 class _WatchedStream(httpcore2.NetworkStream):
-    def __init__(self, inner: httpcore2.NetworkStream, watch: Watch) -> None:
+    def __init__(self, inner: httpcore2.NetworkStream, watch: ExchangeWatch) -> None:
         self._inner = inner
         self._watch = watch
 

@@ -35,7 +35,7 @@ CLOSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ServerBounds:
     """Seconds for a start and for a call, bytes of a result."""
 
     start: float
@@ -49,7 +49,7 @@ class Server:
     `ready` gives the tools, or raises the `ToolServerError` of the first start.
     """
 
-    def __init__(self, launch: Launch, bounds: Bounds, notice: Notice) -> None:
+    def __init__(self, launch: Launch, bounds: ServerBounds, notice: Notice) -> None:
         self.name = launch.config.name
         self.ready: asyncio.Future[list[ServerTool]] = asyncio.get_running_loop().create_future()
         self._launch = launch

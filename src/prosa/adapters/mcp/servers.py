@@ -66,11 +66,11 @@ class McpServers:
     def _server(self, config: ServerConfig, cwd: str) -> Server:
         # The SDK takes half a second to import, so it is only loaded when there is a server.
         from prosa.adapters.mcp.connection import Launch
-        from prosa.adapters.mcp.server import Bounds, Server
+        from prosa.adapters.mcp.server import Server, ServerBounds
 
         _check(config)
         env = server_environment(config.name, config.env, self._environ) if config.command is not None else {}
-        return Server(Launch(config, env, cwd), Bounds(*self._seconds, self._limit), self._notice)
+        return Server(Launch(config, env, cwd), ServerBounds(*self._seconds, self._limit), self._notice)
 
 
 class _Session:

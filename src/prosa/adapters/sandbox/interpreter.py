@@ -98,7 +98,7 @@ class Instance:
         self._store = store
         self._function = function
         self._folder = folder
-        self._watch: Watch | None = None
+        self._watch: RunWatch | None = None
 
     def __enter__(self) -> Instance:
         return self
@@ -115,7 +115,7 @@ class Instance:
         """Runs ``code`` for ``timeout`` seconds with ``memory`` bytes. Gives the fields of L22."""
         self._store.set_limits(memory_size=max(memory, MIN_MEMORY))
         self._store.set_epoch_deadline(1)
-        with Watch(self._engine.increment_epoch, min(timeout, MAX_TIMEOUT), self._folder) as self._watch:
+        with RunWatch(self._engine.increment_epoch, min(timeout, MAX_TIMEOUT), self._folder) as self._watch:
             reason = self._call(code, self._watch)
         if reason == "MemoryError":
             reason = f"MemoryError (limit {megabytes(memory)})"
@@ -125,7 +125,7 @@ class Instance:
             "error": reason and f"execution failed: {reason[:MAX_REASON]}",
         }
 
-    def _call(self, code: str, watch: Watch) -> str | None:
+    def _call(self, code: str, watch: RunWatch) -> str | None:
         from wasmtime import ExitTrap
 
         try:
@@ -157,7 +157,7 @@ def _explain(error: Exception) -> str:
 # waits inside a host call does not see it; for that the parent process kills the worker.
 
 
-class Watch:
+class RunWatch:
     """A context around one run. ``reason`` says afterwards why the run was stopped, or is None."""
 
     def __init__(self, interrupt: Callable[[], None], timeout: float, folder: str) -> None:
@@ -170,7 +170,7 @@ class Watch:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> RunWatch:
         self._thread.start()
         return self
 

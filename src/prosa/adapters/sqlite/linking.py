@@ -19,7 +19,7 @@ from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key, Names
 from prosa.graph.record import Definition, Record, Reference
-from prosa.graph.settle import Resolution, settle
+from prosa.graph.resolve import Resolution, resolve_tiers
 from prosa.graph.sites import Sites
 
 BATCH = 500
@@ -57,7 +57,7 @@ def _write_edges(
             last += 1
             tiers = tiers_of(record, reference, sites)
             lookups += [(*key, last) for key in dict.fromkeys(key for tier in tiers for key in tier.keys)]
-            edges.append((last, number, at, *_edge(reference, settle(record, reference, tiers, names))))
+            edges.append((last, number, at, *_edge(reference, resolve_tiers(record, reference, tiers, names))))
     connection.executemany(_EDGE, edges)
     connection.executemany("INSERT INTO lookup VALUES (?, ?, ?)", sorted(lookups))
     return last
@@ -115,7 +115,7 @@ def _follow_again(
         row = connection.execute(_WRITTEN_EDGE, (edge,)).fetchone()
         if row is not None and row[0] not in done:
             record, reference = Record(row[1], row[2]), _reference(row[3:])
-            found = settle(record, reference, tiers_of(record, reference, sites), names)
+            found = resolve_tiers(record, reference, tiers_of(record, reference, sites), names)
             connection.execute(_SET_EDGE, (*_where(found), edge))
 
 

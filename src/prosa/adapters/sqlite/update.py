@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from prosa.adapters.sqlite import lending, linking, naming, writing
+from prosa.adapters.sqlite import linking, metadata_inheritance, naming, writing
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
@@ -179,7 +179,7 @@ class Update:
             linking.link_all(self.connection, [*self._kept(), *self.spooled], sites)
             naming.name_all(self.connection)
             naming.keep_sites(self.connection, sites)
-            lending.lend_all(self.connection)
+            metadata_inheritance.lend_all(self.connection)
             return
         records = [each for some in self.spooled for each in some]
         linking.link_some(self.connection, records, self.before.keys, sites)
@@ -207,9 +207,9 @@ class Update:
         naming.name_some(self.connection, self.written, names)
         naming.url_some(self.connection, self.written, sites)
         if self.before.lenders or self.lenders:
-            lending.lend_all(self.connection)
+            metadata_inheritance.lend_all(self.connection)
         else:
-            lending.lend_some(self.connection, self.written)
+            metadata_inheritance.lend_some(self.connection, self.written)
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def load_plugins(names: Iterable[str]) -> Mapping[str, Plugin]:
     return {name: _load(name, installed) for name in wanted}
 
 
-def quiet() -> contextlib.AbstractContextManager[object]:
+def without_output() -> contextlib.AbstractContextManager[object]:
     """What plugins print meanwhile goes to stderr: on stdout is nothing but the result."""
     return contextlib.redirect_stdout(sys.stderr)
 
@@ -146,7 +146,7 @@ def _load(name: str, installed: list[EntryPoint]) -> Plugin:
     if len(found) > 1:
         raise RunError(f"several packages offer the plugin `{name}`: {', '.join(sorted(found))}")
     try:
-        with quiet():
+        with without_output():
             plugin = next(iter(found.values())).load()
     except Exception as error:  # code of somebody else: whatever it raises, it cannot be used
         raise RunError(f"the plugin `{name}` cannot be loaded: {type(error).__name__}: {error}") from error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from prosa.adapters.files import RootedFiles, config_dir, find_root
 from prosa.adapters.files.trust_store import TrustStore
-from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, quiet, wanted_by
+from prosa.app.chat.grants import SITE, Tools, chosen, granted, load_plugins, wanted_by, without_output
 from prosa.app.chat.layers import include_files, layers_below, read_layer
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
@@ -182,7 +182,7 @@ class _Preparing:
 
     def carried_out(self) -> tuple[Performed, Lowered]:
         files = include_files(self.root, self.user_dir, size_limit(self.choices.max_size, self.around.settings))
-        with quiet():
+        with without_output():
             done = perform([each.layer for each in self.layers], self.registry, files)
         return done, lower(done, assistant_names=self._names_of_assistants(), force=self.asked.force)
 

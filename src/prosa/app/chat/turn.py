@@ -44,7 +44,7 @@ from prosa.runtime.messages import Message
 from prosa.source import SourceText
 
 if TYPE_CHECKING:
-    from prosa.app.chat.writing import Place
+    from prosa.app.chat.writing import ReplyPlace
     from prosa.runtime.ports import Provider
     from prosa.runtime.summary import Summary
 
@@ -95,7 +95,7 @@ class TurnRequest:
     write: bool = False
     provider: Provider | None = None
     listener: Listener = ignore
-    shown: Callable[[Place, str | None], None] = show_nobody
+    shown: Callable[[ReplyPlace, str | None], None] = show_nobody
     progress: Progress | None = None
     color: bool = False
     nowhere: str = "it could be saved nowhere"

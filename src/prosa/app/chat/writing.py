@@ -30,7 +30,7 @@ _STEP_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplyPlace:
     """Where a reply goes: its turn and its number in it, and its heading."""
 
     turn: int
@@ -38,11 +38,11 @@ class Place:
     heading: str
 
 
-def places(turns: Sequence[Turn]) -> tuple[Place, ...]:
+def places(turns: Sequence[Turn]) -> tuple[ReplyPlace, ...]:
     """The replies of all turns in order: `@assistant`, `@assistant/1` and so on of several, `@assistant/NAME` of a
     participant, `@completion` behind a prompt."""
     return tuple(
-        Place(at, number, heading("assistant" if turn.mode == "chat" else "completion", _name(turn, number)))
+        ReplyPlace(at, number, heading("assistant" if turn.mode == "chat" else "completion", _name(turn, number)))
         for at, turn in enumerate(turns)
         for number in range(1, turn.n + 1)
     )
@@ -58,7 +58,7 @@ class Stream:
     """A reply that comes. ``text`` is what has come, ``taken`` how much of it is written or on its way; ``at`` is the
     number of pieces above it, None as long as nothing of it is written; ``cut`` says that it was cut off."""
 
-    place: Place
+    place: ReplyPlace
     text: str = ""
     taken: int = 0
     at: int | None = None
@@ -67,7 +67,7 @@ class Stream:
     escaping: Escaping = field(default_factory=Escaping)
 
 
-def show_nobody(place: Place, text: str | None) -> None:
+def show_nobody(place: ReplyPlace, text: str | None) -> None:
     """Nobody watches."""
     del place, text
 
@@ -91,7 +91,7 @@ class Writing:
     asks: str
     waiting: list[Stream]
     prelude: Sequence[NewMessage] = ()
-    shown: Callable[[Place, str | None], None] = show_nobody
+    shown: Callable[[ReplyPlace, str | None], None] = show_nobody
     begun: int = 0
     _headings: set[int] = field(default_factory=set)
     """The pieces that begin a message, by their numbers; those behind the last piece have been taken away."""

@@ -49,7 +49,7 @@ MAX_LINKS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CurrentPage:
     """A page that a run is on. ``refused`` says of actions why they are not offered; ``beyond`` counts the others."""
 
     node: SiteNode
@@ -59,7 +59,7 @@ class Place:
     beyond: int = 0
 
 
-def place_of(access: SiteAccess, node: SiteNode) -> Place:
+def place_of(access: SiteAccess, node: SiteNode) -> CurrentPage:
     """The place that a node is. Of several actions with one id the first counts (HA13)."""
     origin, left = origin_of(node.url), MAX_SCHEMAS
     found: dict[str, OfferedAction] = {}
@@ -77,10 +77,10 @@ def place_of(access: SiteAccess, node: SiteNode) -> Place:
             if left >= 0:
                 found[offer.contract.id] = OfferedAction(access, offer, node.url, origin)
     beyond = len(node.actions) - looked + (left < 0)
-    return Place(node, origin, tuple(found.values()), tuple(refused[:MAX_ACTIONS]), beyond)
+    return CurrentPage(node, origin, tuple(found.values()), tuple(refused[:MAX_ACTIONS]), beyond)
 
 
-def page_text(place: Place, limit: int) -> str:
+def page_text(place: CurrentPage, limit: int) -> str:
     """The page for a model: its name, its text, its links by number, its actions. The text is cut so that the rest fits
     into ``limit`` bytes."""
     node = place.node
@@ -93,7 +93,7 @@ def page_text(place: Place, limit: int) -> str:
     return f"{head}{text}{cut}\n{tail}"
 
 
-def _links(place: Place) -> Iterator[str]:
+def _links(place: CurrentPage) -> Iterator[str]:
     every = leads(place.node)
     if every:
         yield "links, which `visit` takes by number:"
@@ -104,7 +104,7 @@ def _links(place: Place) -> Iterator[str]:
         yield f"and {len(every) - MAX_LINKS:,} more links"
 
 
-def _actions(place: Place) -> Iterator[str]:
+def _actions(place: CurrentPage) -> Iterator[str]:
     yield "actions of this page, which are tools while you are here:" if place.actions else "no actions on this page"
     for action in place.actions:
         contract = action.offer.contract
@@ -144,7 +144,7 @@ class LiveSites:
             self.access.pin(url, (action.declared for action in place.actions))
         yield PagesOfSites(self.access, frozenset(map(origin_of, urls)), result_limit, places)
 
-    async def _begun(self, url: str) -> Place:
+    async def _begun(self, url: str) -> CurrentPage:
         try:
             goal = normal_url(url)
         except ValueError as error:
@@ -154,7 +154,7 @@ class LiveSites:
         except HttpProblem as problem:
             hint = problem.hint if "--allow-private" in problem.hint else "check the URL, and that the site runs"
             raise SiteError(f"the site at {url} cannot be used: {problem.message}", hint=hint) from None
-        if not isinstance(place, Place):
+        if not isinstance(place, CurrentPage):
             raise SiteError(f"the site at {url} cannot be used: that is no page of Markdown", hint="check the URL")
         return place
 
@@ -167,7 +167,7 @@ class PagesOfSites:
     access: SiteAccess
     origins: frozenset[Origin]
     limit: int
-    places: list[Place]
+    places: list[CurrentPage]
     here: int = 0
     known: dict[str, str] = field(default_factory=dict)
     indexed: dict[Origin, dict[str, str]] = field(default_factory=dict)
@@ -214,7 +214,7 @@ class PagesOfSites:
             sites = ", ".join(sorted(map(str, self.origins)))
             return failed(f"{cleaned(to)} leads out of the sites of this run, which are {sites}")
         place = await read_place(self.access, url)
-        if not isinstance(place, Place):
+        if not isinstance(place, CurrentPage):
             return _as_it_is(place)
         self.here = self._moved_by(url, origin)
         self.places[self.here] = place
@@ -254,12 +254,12 @@ class PagesOfSites:
             self.indexed[origin] = {}
         return self.indexed[origin]
 
-    def _learn(self, place: Place) -> None:
+    def _learn(self, place: CurrentPage) -> None:
         if place.node.id:
             self.known.setdefault(place.node.id, place.node.url)
 
 
-async def read_place(access: SiteAccess, url: str) -> Place | Answer:
+async def read_place(access: SiteAccess, url: str) -> CurrentPage | Answer:
     """The page at a URL, or the answer where it is none, such as data. Raises `HttpProblem`."""
     from prosa.adapters.http.background import in_background
 
@@ -274,7 +274,7 @@ async def read_place(access: SiteAccess, url: str) -> Place | Answer:
     return answer
 
 
-def _read(access: SiteAccess, answer: Answer) -> Place | Answer | str:
+def _read(access: SiteAccess, answer: Answer) -> CurrentPage | Answer | str:
     """The page, the answer where it is none, or the URL where its Markdown is."""
     try:
         read = read_page(answer.body, answer.media_type, answer.url, answer.headers)

@@ -35,7 +35,7 @@ def _script(
     row: Row, choice: Choice, preparing: Preparing, states: Mapping[str, str], *, whole: bool
 ) -> dict[str, Value]:
     about = {"script": row.script.address, "line": row.script.line, "order": row.order, "runs": row.runs}
-    made: dict[str, Value] = {**about, "why": row.why, "kind": row.kind, **_wishes(row.script)}
+    made: dict[str, Value] = {**about, "why": row.why, "kind": row.kind, **_requested(row.script)}
     made["result"] = states.get(row.script.address, "absent")
     if row.kind == "error":
         return made
@@ -46,7 +46,7 @@ def _script(
     return made | _job(job) | (_whole(job) if whole and row.runs else {})
 
 
-def _wishes(script: Script) -> dict[str, Value]:
+def _requested(script: Script) -> dict[str, Value]:
     """What the block asks for, whoever decides."""
     fields = script.fields
     return {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from prosa.app.site.files import SiteFiles
-from prosa.graph.settle import nearest_to
+from prosa.graph.resolve import nearest_to
 from prosa.site.assets import asset_type
 
 LOOK_SECONDS = 5.0

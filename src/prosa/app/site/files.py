@@ -31,7 +31,7 @@ MAX_KNOWN = 4_096
 """Folders whose ignore rules are kept."""
 
 
-class Place(NamedTuple):
+class VisibleFile(NamedTuple):
     """A file that may be seen: where it is opened, and its stamp."""
 
     path: Path
@@ -50,11 +50,11 @@ class SiteFiles:
     def __post_init__(self) -> None:
         self.reader = RootedFiles(self.root, self.max_size)
 
-    def place(self, path: str) -> Place | None:
+    def place(self, path: str) -> VisibleFile | None:
         """The file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""
         whole = self.root / path
         stamp = stamp_at(os.fspath(whole))
-        return Place(whole, stamp) if stamp is not None and self.may_be_seen(path) else None
+        return VisibleFile(whole, stamp) if stamp is not None and self.may_be_seen(path) else None
 
     def may_be_seen(self, path: str) -> bool:
         """Whether the path of a file says nothing against it."""

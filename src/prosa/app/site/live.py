@@ -17,7 +17,7 @@ from prosa.adapters.files.read import decode
 from prosa.app.options import say_nothing
 from prosa.app.site.around import typed_links
 from prosa.app.site.attachments import Attachments
-from prosa.app.site.files import Place, SiteFiles
+from prosa.app.site.files import SiteFiles, VisibleFile
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import SiteIndex, SiteOptions
 from prosa.corpus.published import is_published
@@ -69,7 +69,7 @@ class LiveSite:
         """Ends that, and closes the index."""
         self.index.close()
 
-    def place(self, path: str) -> Place | None:
+    def place(self, path: str) -> VisibleFile | None:
         """The file at a path that may be seen by its path alone; what it says is looked at in `view`."""
         return self.files.place(path)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from prosa.graph.inverse import derived_edges
 from prosa.graph.node import Edge, Node
-from prosa.graph.selection import Selection, Wish, select
+from prosa.graph.selection import GraphFilter, Selection, select
 
 if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
@@ -35,7 +35,7 @@ def whole(site: LiveSite) -> tuple[Selection, int]:
     """What is drawn of the whole site, and how many nodes were left out."""
     nodes, edges = _published(site)
     if len(nodes) <= MAX_DRAWN:
-        return select(nodes, edges, Wish()), 0
+        return select(nodes, edges, GraphFilter()), 0
     uses = Counter(end for edge in edges if edge.resolved for end in (edge.source, edge.target))
     best = {node.id for node in sorted(nodes, key=lambda node: (-uses[node.id], node.path))[:MAX_DRAWN]}
     return _among(nodes, edges, best), len(nodes) - MAX_DRAWN
@@ -76,4 +76,4 @@ def _published(site: LiveSite) -> tuple[list[Node], list[Edge]]:
 
 def _among(nodes: Iterable[Node], edges: Iterable[Edge], ids: Collection[str]) -> Selection:
     chosen = [node for node in nodes if node.id in ids]
-    return select(chosen, [edge for edge in edges if edge.resolved and edge.source in ids], Wish())
+    return select(chosen, [edge for edge in edges if edge.resolved and edge.source in ids], GraphFilter())

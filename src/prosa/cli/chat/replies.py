@@ -16,7 +16,7 @@ from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.chat.answer import Reply
-    from prosa.app.chat.writing import Place
+    from prosa.app.chat.writing import ReplyPlace
 
 
 def is_live(args: argparse.Namespace, console: Console) -> bool:
@@ -25,15 +25,15 @@ def is_live(args: argparse.Namespace, console: Console) -> bool:
 
 
 @dataclass(slots=True)
-class Live:
+class LiveReplies:
     """Shows the pieces of replies; of ``several`` each stands below its heading."""
 
     console: Console
     several: int = 1
-    _at: Place | None = None
+    _at: ReplyPlace | None = None
     _open: bool = False
 
-    def __call__(self, place: Place, text: str | None) -> None:
+    def __call__(self, place: ReplyPlace, text: str | None) -> None:
         """Shows a piece; None says that the reply begins anew."""
         if text is None:
             self.end()

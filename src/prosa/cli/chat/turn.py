@@ -14,7 +14,7 @@ from prosa.app.options import DEFAULT_MODEL
 from prosa.app.run.jobs import Progress
 from prosa.app.run.service import settle
 from prosa.cli.chat.arguments import chat_choices
-from prosa.cli.chat.replies import Live, deliver, is_live
+from prosa.cli.chat.replies import LiveReplies, deliver, is_live
 from prosa.cli.chat.show import print_turns
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
@@ -51,7 +51,7 @@ def turn(args: argparse.Namespace, console: Console, message: str | None = None,
 def _take(
     args: argparse.Namespace, console: Console, at: Watch, progress: Progress, message: str | None, *, quiet: bool
 ) -> None:
-    live = Live(console) if is_live(args, console) else None
+    live = LiveReplies(console) if is_live(args, console) else None
 
     def notice(text: str) -> None:
         if live is not None:
@@ -84,7 +84,7 @@ def _take(
             at.notice(f"{args.file}: {opened.ready.nothing}; nothing was sent")
 
 
-def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn, live: Live | None) -> None:
+def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn, live: LiveReplies | None) -> None:
     """Has the chat answered. Raises what goes wrong, and `RunError` for a reply that is not in the chat."""
     options = settle(opened.request.options, opened.request.environment)
     if live is not None:

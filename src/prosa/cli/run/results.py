@@ -28,7 +28,7 @@ Format: TypeAlias = Literal["text", "jsonl"]
 
 
 @dataclass(slots=True)
-class Live:
+class LiveScript:
     """A `Listener` that shows the one streaming result on the terminal as it arrives (M36). ``shown`` is what stands
     there; after a broken attempt the text begins anew below a note."""
 
@@ -63,7 +63,7 @@ class Delivery:
     into: Path | None
     clear: Callable[[], None]
     failed: list[str]
-    live: Live | None = None
+    live: LiveScript | None = None
     written: int = 0
     _hints: set[str] = field(default_factory=set)
     _ready: dict[str, str] = field(default_factory=dict)

@@ -24,7 +24,7 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.run.choosing import loaded
 from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
-from prosa.cli.run.results import Delivery, Live, failure_of
+from prosa.cli.run.results import Delivery, LiveScript, failure_of
 from prosa.cli.run.watch import Watch, watch
 from prosa.render.scripts import plan_text
 from prosa.runtime.errors import RunError
@@ -108,7 +108,7 @@ def _live(
     if not (printed and streams and console.stdout.isatty()):
         return at
     at.status = replace(at.status, enabled=False)
-    delivery.live = Live(console)
+    delivery.live = LiveScript(console)
     return tell(at, delivery.live)
 
 

@@ -13,7 +13,7 @@ from prosa.graph.build import RecordNames
 from prosa.graph.keys import keys_of, tiers_of
 from prosa.graph.names import Key
 from prosa.graph.record import Record, Reference
-from prosa.graph.resolve import Resolution, settle
+from prosa.graph.resolve import Resolution, resolve_tiers
 from prosa.graph.sites import Sites, sites_of
 
 
@@ -65,10 +65,10 @@ class World:
         """Where a reference of ``record`` leads."""
         tiers = tiers_of(record, reference, self.sites)
         for number, tier in enumerate(tiers):
-            found: Resolution[Record] = settle(record, reference, (tier,), self.names)
+            found: Resolution[Record] = resolve_tiers(record, reference, (tier,), self.names)
             if found.targets:
                 return Lead(found.state, tuple(each.path for each in found.targets), found.exact, number)
-        return Lead(settle(record, reference, (), self.names).state, (), True, -1)
+        return Lead(resolve_tiers(record, reference, (), self.names).state, (), True, -1)
 
     def keys(self, path: str) -> frozenset[Key]:
         """What the document at a path answers to."""

@@ -208,16 +208,16 @@ BARE_URL = re.compile(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
 """What begins as no id does: a URL whose prefix was forgotten."""
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """What a target means: a node id, a path on the site, or an absolute URL; without the prefix."""
 
     kind: Literal["id", "path", "url"]
     text: str
 
 
-def target_of(text: str) -> Target:
+def target_of(text: str) -> LinkTarget:
     """The meaning of a target. A URL without its prefix is understood, and reported by the reader."""
     bare = text.removeprefix(PREFIX)
     if bare == text and not BARE_URL.match(text):
-        return Target("id", text)
-    return Target("path" if bare.startswith(("/", "./", "../")) else "url", bare)
+        return LinkTarget("id", text)
+    return LinkTarget("path" if bare.startswith(("/", "./", "../")) else "url", bare)

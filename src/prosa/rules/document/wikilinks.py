@@ -13,7 +13,7 @@ from typing import NamedTuple
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.record import Record, Reference
-from prosa.graph.settle import settle
+from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import is_attachment, is_name, stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names, file_names
 from prosa.rules.document import RULES
@@ -53,7 +53,7 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
 
 def _follow(source: Record, path: Path, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
-    found = settle(source, reference, stem_tiers(source, reference), names)
+    found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
     is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names.corpus)
     return FollowedWikilink(path, link, tuple(each.real for each in found.targets), found.exact, is_file)
 

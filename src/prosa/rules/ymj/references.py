@@ -11,7 +11,7 @@ from prosa.dialects.fields import shown
 from prosa.document.references import Origin, Ref
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
-from prosa.graph.settle import settle
+from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.rule import Finding
@@ -51,7 +51,7 @@ def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusN
         return any(each in corpus.entries or corpus.files.exists(each) for each in places)
     record = Record(path.as_posix(), facts.dialect)
     reference = Reference(ref.origin, ref.target, "stem", ref.span.start, ref.span.end, 0)
-    return settle(record, reference, stem_tiers(record, reference), names).state != "unresolved"
+    return resolve_tiers(record, reference, stem_tiers(record, reference), names).state != "unresolved"
 
 
 _FORM = "a route is a path on the site such as `/weather/fog`"

@@ -20,9 +20,9 @@ from prosa.dialects.reading import open_as
 from prosa.dialects.table import MDH
 from prosa.rules.mdh.leads import Leads
 from prosa.site.probe.evidence import Kind, PageSeen, path_on
+from prosa.site.probe.probed_files import ROOT, ProbedFiles
 from prosa.site.probe.questions import Ask, twin
 from prosa.site.probe.reply import Reply
-from prosa.site.probe.shelf import ROOT, Shelf
 from prosa.source import SourceText
 
 AskAll: TypeAlias = Callable[[Sequence[Ask]], Sequence[Reply]]
@@ -109,7 +109,7 @@ class Crawl:
                 yield path
 
     def _leads(self) -> Leads:
-        return Leads(ROOT, list(self._actions), Shelf({}, frozenset()))
+        return Leads(ROOT, list(self._actions), ProbedFiles({}, frozenset()))
 
     def _visit(self, paths: Sequence[str]) -> None:
         replies = list(self.ask([_first_ask(path) for path in paths]))

@@ -15,10 +15,10 @@ from prosa.dialects.mdh.facts import action_value
 from prosa.site.contract import read_contract
 from prosa.site.probe.crawl import MAX_PAGES, AskAll, Crawl, base_of
 from prosa.site.probe.evidence import CallSeen, Evidence, Mark, NodeSeen, PageSeen, SiteSeen, path_on
+from prosa.site.probe.probed_files import ROOT, ProbedFiles, file_of
 from prosa.site.probe.questions import BROWSER, JSON, MARKDOWN, QUESTIONS, Ask, ask_of, sample
 from prosa.site.probe.reading import Read, read_nodes
 from prosa.site.probe.reply import Reply
-from prosa.site.probe.shelf import ROOT, Shelf, file_of
 from prosa.site.problems import RequestError
 from prosa.site.request import build_request
 from prosa.source import SourceText
@@ -142,7 +142,7 @@ def _read(site: SiteSeen) -> Read:
             texts[file] = SourceText(markdown.text, page.url)
             paths[file] = base_of(page)
     there = frozenset(path for path, kind in site.targets.items() if kind not in ("missing", "unasked"))
-    return read_nodes(paths, Shelf(texts, there), ROOT, own=lambda _: Hints())
+    return read_nodes(paths, ProbedFiles(texts, there), ROOT, own=lambda _: Hints())
 
 
 def _called(read: Read, root: str, ask: AskAll) -> tuple[CallSeen, ...]:

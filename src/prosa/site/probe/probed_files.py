@@ -21,7 +21,7 @@ def file_of(path: str) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class ProbedFiles:
     """``texts`` by file; ``there`` are further paths of the site that something was found at, decoded."""
 
     texts: Mapping[Path, SourceText]
