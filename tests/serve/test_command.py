@@ -20,8 +20,8 @@ from prosa.cli.main import main
 from prosa.cli.parser import WrongUse
 from prosa.cli.serve.command import application
 from prosa.source import FileProblem
+from prosa.web.log import MAX_WAITING, BackgroundLines
 from prosa.web.serving import hosts_of
-from prosa.web.writing import MAX_WAITING, BackgroundLines
 
 APP = """
 began = []

@@ -13,8 +13,8 @@ from prosa.site.layout import twin_of
 from prosa.site.view import Form, NodeRow
 from prosa.web.answer import PRIVATE, PUBLIC, Answer, answer
 from prosa.web.context import Web
-from prosa.web.listings import folder_view
 from prosa.web.locate import READY_SECONDS
+from prosa.web.nodes import folder_view
 
 _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"

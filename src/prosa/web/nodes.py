@@ -9,25 +9,32 @@ import asyncio
 import os
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from prosa.app.site.around import around, named_blocks
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
+from prosa.app.site.live import LiveSite
+from prosa.app.site.unindexed import folder_now
 from prosa.corpus.found import Stamp
-from prosa.dialects.mdh.url import decoded
+from prosa.dialects.mdh.url import decoded, is_reserved
+from prosa.render.json import dump
 from prosa.render.page.model import Crumb, Page
+from prosa.render.page.node import language_of, node_page
+from prosa.render.page.policy import POLICY
 from prosa.site import layout
+from prosa.site.layout import twin_of
+from prosa.site.listing import folder_above, listing_of
 from prosa.site.negotiate import MEDIA_TYPES, choose
+from prosa.site.represent import json_of
 from prosa.site.view import Around, Form, NodeView
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, PRIVATE, PUBLIC, Answer, Scope, Send, answer, header_of, send_answer
 from prosa.web.assets import asset_answer
 from prosa.web.context import Web
 from prosa.web.errors import not_found
-from prosa.web.forms import html_answer, json_answer, markdown_answer
-from prosa.web.listings import folder_view
 from prosa.web.locate import Asset, Document, Folder, Moved, locate
 from prosa.web.resolving import Place, Shown, for_agents, has_wikilinks, resolver_of
 from prosa.web.session import Reader
@@ -218,3 +225,77 @@ def _raw(view: NodeView, *, private: bool) -> Answer:
 def _loose(made: Answer, generation: int, rules: int) -> Kept:
     """An answer that no single file stands for. While there is no graph it is not kept."""
     return Kept(made, "", "", None, generation if generation else -2, rules, 0.0)
+
+
+_FORMS: tuple[Form, ...] = ("markdown", "json", "html")
+
+
+def markdown_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool = False) -> Answer:
+    """The Markdown of a node: an MDH node to the byte, another dialect with derived front matter; links are as
+    `resolving.for_agents` made them."""
+    return _answer(view.markdown, "markdown", view, prefix, negotiated=negotiated, private=private)
+
+
+def json_answer(view: NodeView, prefix: str, *, negotiated: bool, private: bool = False) -> Answer:
+    """The JSON of a node (HA8)."""
+    body = dump(json_of(view, prefix)).encode("utf-8", "replace") + b"\n"
+    return _answer(body, "json", view, prefix, negotiated=negotiated, private=private)
+
+
+def html_answer(page: Page, *, negotiated: bool, private: bool = False) -> Answer:
+    """The page of a node. One with forms of this reader is nobody else's."""
+    body = node_page(page).encode("utf-8", "replace")
+    own = private or page.frame.can_run or page.frame.signed_in
+    more = [("content-security-policy", POLICY), ("content-language", language_of(page))]
+    return _answer(body, "html", page.view, page.frame.prefix, more, negotiated=negotiated, private=own)
+
+
+def _answer(
+    body: bytes,
+    form: Form,
+    view: NodeView,
+    prefix: str,
+    more: Sequence[tuple[str, str]] = (),
+    *,
+    negotiated: bool,
+    private: bool,
+) -> Answer:
+    return answer(
+        body,
+        MEDIA_TYPES[form],
+        cache=PRIVATE if private else PUBLIC,
+        form=form[0],
+        headers=[
+            *([("vary", "Accept")] if negotiated else []),
+            ("link", _links(view.url, prefix, form)),
+            *([("content-location", f"{prefix}{twin_of(view.url, form)}")] if negotiated else []),
+            *([("x-robots-tag", "noindex")] if form != "html" and not negotiated else []),
+            *more,
+        ],
+    )
+
+
+def _links(url: str, prefix: str, form: Form) -> str:
+    """Where the other forms are (RFC 8288), the node itself, and the overview for agents."""
+    others = [
+        f'<{prefix}{twin_of(url, each)}>; rel="alternate"; type="{MEDIA_TYPES[each].partition(";")[0]}"'
+        for each in _FORMS
+        if each != form
+    ]
+    return ", ".join([f'<{prefix}{url}>; rel="canonical"', *others, f'<{prefix}/llms.txt>; rel="llms-txt"'])
+
+
+def folder_view(site: LiveSite, folder: str, *, prefix: str = "", form: Form | None = None) -> NodeView:
+    """The node of a folder whose path ends with `/` or is empty. ``prefix`` stands in front of its links, which may
+    lead to one ``form`` of each node."""
+    if site.index.is_ready:
+        catalogue = site.index.catalogue
+        folders, rows = catalogue.folders.get(folder, ()), catalogue.nodes_in(folder)
+    else:
+        folders, rows = folder_now(site, folder)
+    folders = tuple(each for each in folders if not is_reserved(f"/{each}"))
+    index = site.index.catalogue.index_of(folder_above(folder))
+    above = index.id if index is not None else ""
+    return listing_of(
+        folder, site=site.options.name, folders=folders, nodes=rows, above=above, prefix=prefix, form=form
+    )

@@ -25,8 +25,7 @@ from prosa.site.view import Form, NodeView
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
 from prosa.web.indexes import Indexes
-from prosa.web.listings import folder_view
-from prosa.web.nodes import page_of
+from prosa.web.nodes import folder_view, page_of
 from prosa.web.resolving import Place, for_agents, resolver_of
 from prosa.web.session import Reader
 

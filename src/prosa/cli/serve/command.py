@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from prosa.app.site.live import LiveSite
     from prosa.web.app import SiteApp
     from prosa.web.limits import Proxies
-    from prosa.web.log import AccessLog
+    from prosa.web.log import AccessLog, BackgroundLines
     from prosa.web.run.runner import Runner
-    from prosa.web.writing import BackgroundLines
 
 DEFAULT_PORT = 8000
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
@@ -149,7 +148,7 @@ def _stderr(console: Console) -> Callable[[str], None]:
 
 @contextmanager
 def _lines(out: Callable[[str], None]) -> Iterator[BackgroundLines]:
-    from prosa.web.writing import BackgroundLines
+    from prosa.web.log import BackgroundLines
 
     lines = BackgroundLines(out)
     try:
