@@ -49,7 +49,15 @@ def test_x19_json_lines_say_what_was_written(page: Path):
     status, at = run(page, "--script", "one", "--write", "--format", "jsonl", replies=REPLIES)
     assert status == 0
     assert lines_of(at) == [
-        {"script": "one", "ok": True, "result": "First.", "form": "text", "model": "gpt-4o", "written": True}
+        {
+            "script": "one",
+            "ok": True,
+            "result": "First.",
+            "form": "text",
+            "model": "gpt-4o",
+            "answered_by": None,
+            "written": True,
+        }
     ]
 
 
