@@ -17,7 +17,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from prosa.data import Value
-from prosa.dialects.magi.model import MagiModel
 from prosa.source.files import hidden_folder
 from prosa.source.wildmatch import MAX_GLOB, as_bytes, path_glob, wildcard
 
@@ -101,13 +100,6 @@ class MetaFile(Generic[V]):
             return False
         below = path.relative_to(self.path.parent) if path.is_relative_to(self.path.parent) else None
         return applies(self.globs, path=below, root_path=path, url=url)
-
-
-def meta_file(reading: DialectReading[object], path: str) -> MetaFile[Value] | None:
-    """The meta file that a document at ``path`` is, its fields as plain data; None where it has no `globs`."""
-    model = reading.model
-    globs = model.fields.texts("globs") if isinstance(model, MagiModel) else ()
-    return MetaFile(PurePosixPath(path), globs, reading.front_matter or {}) if globs else None
 
 
 def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]) -> dict[str, Lent[Value]]:
