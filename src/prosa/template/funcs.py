@@ -202,10 +202,6 @@ def _js_character(match: re.Match[str]) -> str:
     return character if character.isprintable() else f"\\u{ord(character):04X}"
 
 
-# The functions of the template language, by name: Go's own and those of markdownlang programs (X14, L26).
-#
-# ``and`` and ``or`` are not here: they do not evaluate every argument, so the executor has them.
-
 __all__ = ["FUNCTIONS", "Function", "FunctionError"]
 
 

@@ -56,12 +56,6 @@ class Before:
         self.keys += [(Key(space, name), number) for space, name in keys]
 
 
-# One change of the index, inside its transaction: documents leave, documents are read, and what is linked to either is
-# followed again.
-#
-# In: the documents that may have changed, and the paths of those that are gone. Out: `Refreshed`. Little change is
-# worked in place; a new index, or one that changed for the most part, is linked anew in memory.
-
 CHUNK = 200
 """Documents that a process reads in one go: enough to outweigh the handing over, few enough to share out evenly."""
 

@@ -55,10 +55,6 @@ def _without_comments(text: str) -> str:
     return "".join((*kept, text[done:]))
 
 
-# What the writing of a text needs to know: what a reader does not see, and where the writing stands.
-#
-# Plain values; `writer` decides.
-
 Quote: TypeAlias = Callable[[str], str]
 """From what an embed names to what stands for the quoted text in its place; empty where only a link may."""
 
