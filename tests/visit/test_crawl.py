@@ -292,6 +292,14 @@ def test_a_file_of_somebody_else_is_never_written_to(site: Site, tmp_path: Path)
     assert copied(tmp_path)["ferry.md"] == "changed\n" and copied(tmp_path)["rules.md"] == RULES
 
 
+def test_a_page_that_a_power_cut_left_empty_is_had_again(site: Site, tmp_path: Path):
+    crawl(site, tmp_path)
+    (tmp_path / "ferry.md").write_text("")
+    status, at = visit(site.url, "--crawl", str(tmp_path))
+    assert status == 0, at.err
+    assert copied(tmp_path) == WHOLE
+
+
 def test_a_folder_holds_the_copy_of_one_site(site: Site, tmp_path: Path):
     crawl(site, tmp_path)
     status, at = visit(site.other, "--crawl", str(tmp_path))

@@ -4,11 +4,16 @@ absolute URLs without their fragment. Nothing is asked for here.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urldefrag, urljoin
 
 from prosa.dialects.mdh.url import target_of
-from prosa.source.url import normal_url, origin_of
+from prosa.source.url import MAX_URL, is_normal, normal_url, origin_of
+
+_PLAIN = re.compile(r"(/|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*[A-Za-z0-9_~-][A-Za-z0-9._~-]*/?)(?:#[!-~]*)?")
+"""A path that needs no escape: from the root, or relative; every segment of it is a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,31 @@ def inline_link(text: str, href: str, base: str) -> InlineLink:
 
 def led(base: str, href: str) -> str:
     """The URL that a destination means, by RFC 3986; empty where that is none of http or https, or unreadable."""
+    href = href.strip()
+    if plain := _PLAIN.fullmatch(href):
+        folder = _folder(base, plain[1])
+        if folder and len(folder) + len(plain[2]) <= MAX_URL:
+            return folder + plain[2]
     try:
-        return normal_url(urldefrag(urljoin(base, href.strip()))[0])
+        return normal_url(urldefrag(urljoin(base, href))[0])
     except ValueError:
         return ""
+
+
+@lru_cache(maxsize=256)
+def _folder(base: str, up: str) -> str:
+    """The folder of a URL, or its root, or a folder above it (`../`), with a slash at its end; empty where that takes
+    more than cutting. Kept, since the links of a page begin from few folders."""
+    if not is_normal(base):
+        return ""
+    scheme, _, rest = base.partition("://")
+    host, *path = rest.split("/")
+    if up == "/":
+        path = [""]
+    above = up.count("../")
+    if "" in path[:-1] or above >= len(path):
+        return ""
+    return "/".join([f"{scheme}://{host}", *path[: len(path) - 1 - above], ""])
 
 
 def same_site(url: str, other: str) -> bool:

@@ -26,6 +26,8 @@ MAX_URL = 16_384
 _PORTS = {"http": 80, "https": 443}
 _ODD = re.compile(r'[\x00- \\\x7f<>"]')
 _HTTP = re.compile(r"(https?://[^/?#\s]+)", re.IGNORECASE)
+_AUTHORITY = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
+_NORMAL = re.compile(r"(https?://[a-z0-9.:-]+)/[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
 _ADDRESS = re.compile(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
 _RELATIVE_SAFE = PATH_SAFE.replace("&", "").replace(":", "")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
@@ -73,12 +75,18 @@ class Origin(NamedTuple):
         return self.scheme == "https" or self.is_loopback
 
 
-@lru_cache(maxsize=KEPT)
 def origin_of(url: str) -> Origin:
     """The origin of an http or https URL. Raises ValueError, in words, for any other text, and for one that carries a
     name or a password, which would travel in the open and be taken for a host by people."""
     if _ODD.search(url):
         raise ValueError("must not have white space, control characters or backslashes")
+    found = _AUTHORITY.match(url)
+    return _origin(found[0] if found else url)
+
+
+@lru_cache(maxsize=KEPT)
+def _origin(url: str) -> Origin:
+    """The origin of a URL without odd characters; its path does not matter."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -133,6 +141,8 @@ def address_key(url: str) -> str:
 def normal_url(url: str) -> str:
     """The one spelling of a URL, so that it can be compared: scheme and host in lower case, no port that says nothing,
     an empty path is `/`, no fragment, other characters escaped. Raises ValueError for what no site can be asked."""
+    if is_normal(url):
+        return url
     origin, parts = origin_of(url), urlsplit(url)
     path = normal_path(parts.path or "/")
     if not {".", ".."}.isdisjoint(path.split("/")):
@@ -142,6 +152,22 @@ def normal_url(url: str) -> str:
     if len(found) > MAX_URL:
         raise ValueError(f"must not be longer than {MAX_URL:,} characters")
     return found
+
+
+def is_normal(url: str) -> bool:
+    """Whether a URL is one of those, by far the most, that can be seen to have their one spelling already."""
+    found = _NORMAL.fullmatch(url)
+    if found is None or "/." in url or len(url) > MAX_URL:
+        return False
+    try:
+        return _spelt(found[1]) == found[1]
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=KEPT)
+def _spelt(origin: str) -> str:
+    return str(_origin(origin))
 
 
 def normal_path(path: str) -> str:

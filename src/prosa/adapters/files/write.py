@@ -28,13 +28,16 @@ class FileChanged(FileProblem):
         super().__init__(path, "changed", "changed since it was read; nothing was written. Run the command again")
 
 
-def replace_file(path: Path, text: str | bytes, *, expect_digest: str | None = None, private: bool = False) -> None:
+def replace_file(
+    path: Path, text: str | bytes, *, expect_digest: str | None = None, private: bool = False, durable: bool = True
+) -> None:
     """Puts ``text`` (UTF-8, line ends as they are), or bytes, in place of the file in one step.
 
     ``expect_digest`` is the SHA-256 in hex of the bytes that were read; the file must still have it. An empty digest
     means that there was no file and must be none. None writes whatever is there. A link stays a link: its target is
     replaced. Mode, owner and group stay; a new file follows the umask, or is 0600 with ``private``. A file that may
-    not be written is refused although its folder would allow the replacement.
+    not be written is refused although its folder would allow the replacement. Without ``durable`` a power cut, but no
+    kill, may leave an empty file: for what can be had again.
 
     Raises `FileChanged`, and `OSError` for everything the system refuses. A process killed in between leaves the old
     file whole and at most a hidden ``.NAME.….prosa.tmp`` beside it, which the next write to the folder removes.
@@ -45,11 +48,13 @@ def replace_file(path: Path, text: str | bytes, *, expect_digest: str | None = N
         _write_all(descriptor, text.encode("utf-8") if isinstance(text, str) else text)
         if before is not None:
             _keep(descriptor, before)
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
         if expect_digest is not None and _digest(target) != expect_digest:
             raise FileChanged(path)
         temporary.replace(target)
-    _sync_folder(target.parent)
+    if durable:
+        _sync_folder(target.parent)
 
 
 def write_output(path: Path, text: str) -> None:

@@ -160,6 +160,9 @@ def _places(url: str, wanted: str) -> tuple[str, ...]:
 
 
 NOT_MODIFIED = 304
+EMPTY = hashlib.sha256(b"").hexdigest()
+"""The digest of an empty file: what a power cut leaves of one that was being written."""
+
 MAX_VALIDATOR = 1_000
 """Characters of an `ETag` or a date that are kept."""
 
@@ -244,7 +247,7 @@ class CopyWriter:
         what the copy left there nor the very page."""
         there, known = self.records.store.digest(path), self.records.pages.get(url)
         ours = (known.sha256, known.before) if known is not None and known.file == path else ()
-        if there and there != digest and there not in ours:
+        if there and there not in (digest, EMPTY, *ours):
             raise FileChanged(self.records.store.folder / path)
         return there
 
