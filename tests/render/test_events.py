@@ -31,7 +31,7 @@ CLASSES: tuple[type[Event], ...] = typing.get_args(Event)
 
 def row(of: type[Event]) -> tuple[str, tuple[str, ...]]:
     """The name of an event and its own keys."""
-    return name_of(of.__new__(of)), tuple(field.name for field in fields(of) if field.name != "scope")
+    return name_of(of.__new__(of)), tuple(field.name for field in fields(of) if field.name not in ("scope", "path"))
 
 
 def test_the_page_lists_every_event_and_key():
@@ -45,7 +45,7 @@ def test_the_page_lists_every_event_and_key():
 
 
 def test_a_line_begins_with_the_keys_that_all_have():
-    line = as_json_line(ToolCalled(Scope("inner", 1, 3, 1), "python", "python", "{}", "c1"), seq=7, time=NOW)
+    line = as_json_line(ToolCalled(Scope("inner", 1, 3, 1), "python", "python", "{}", "c1", "1.0/2.0"), seq=7, time=NOW)
     assert json.loads(line) == {
         "seq": 7,
         "time": "2026-01-02T03:04:05.678Z",
@@ -54,12 +54,13 @@ def test_a_line_begins_with_the_keys_that_all_have():
         "depth": 1,
         "scope": 3,
         "parent": 1,
+        "path": "1.0/2.0",
         "tool": "python",
         "kind": "python",
         "arguments": "{}",
         "call": "c1",
     }
-    assert list(json.loads(line))[:7] == ["seq", "time", "event", "program", "depth", "scope", "parent"]
+    assert list(json.loads(line))[:8] == ["seq", "time", "event", "program", "depth", "scope", "parent", "path"]
 
 
 def test_the_first_program_has_no_parent():

@@ -23,12 +23,13 @@ class Slow:
     """A tool that answers after as many turns of the loop as it is told."""
 
     kind = "mcp"
+    repeatable = moves = False
 
     def __init__(self, log):
         self.log = log
         self.spec = ToolSpec("slow", "", ANY)
 
-    async def call(self, arguments):
+    async def call(self, arguments, path):
         self.log.append(f"start {arguments['n']}")
         for _ in range(arguments["turns"]):
             await asyncio.sleep(0)
@@ -47,7 +48,7 @@ def calls(*arguments):
 def test_la7_calls_of_one_reply_run_at_once_and_results_keep_their_order():
     log: list[str] = []
     asked = calls({"n": 1, "turns": 9}, {"n": 2, "turns": 1}, {"n": 3, "turns": 4})
-    results = asyncio.run(toolbox(Slow(log)).answer(asked))
+    results = asyncio.run(toolbox(Slow(log)).answer(asked, "1"))
     assert [result.content for result in results] == ["1", "2", "3"]
     assert log[:3] == ["start 1", "start 2", "start 3"]
     assert log[3:] == ["end 2", "end 3", "end 1"]
@@ -56,7 +57,7 @@ def test_la7_calls_of_one_reply_run_at_once_and_results_keep_their_order():
 def test_x9_no_more_than_the_allowed_calls_run_at_once():
     log: list[str] = []
     asked = calls(*({"n": n, "turns": 3} for n in range(6)))
-    asyncio.run(toolbox(Slow(log), limits=Limits(concurrency=2)).answer(asked))
+    asyncio.run(toolbox(Slow(log), limits=Limits(concurrency=2)).answer(asked, "1"))
     running = most = 0
     for line in log:
         running += 1 if line.startswith("start") else -1
@@ -80,7 +81,7 @@ def test_x9_a_long_result_is_cut_and_the_model_is_told():
     ],
 )
 def test_l31_wrong_calls_are_results_that_say_what_is_wrong(name, arguments, said):
-    (result,) = asyncio.run(toolbox(Slow([])).answer([ToolCall("1", name, arguments)]))
+    (result,) = asyncio.run(toolbox(Slow([])).answer([ToolCall("1", name, arguments)], "1"))
     assert result.is_error
     assert said in result.content
 
@@ -90,14 +91,15 @@ def test_an_error_that_ends_the_run_cancels_the_other_calls():
 
     class Broken:
         kind = "mcp"
+        repeatable = moves = False
         spec = ToolSpec("broken", "", ANY)
 
-        async def call(self, arguments):
+        async def call(self, arguments, path):
             raise RunError("gone")
 
     asked = [*calls({"n": 1, "turns": 500}), ToolCall("2", "broken", "{}")]
     with pytest.raises(RunError, match="gone"):
-        asyncio.run(toolbox(Slow(log), Broken()).answer(asked))
+        asyncio.run(toolbox(Slow(log), Broken()).answer(asked, "1"))
     assert log == ["start 1"]
 
 

@@ -14,6 +14,7 @@ from prosa.app.options import Options
 from prosa.app.run.load import load_program
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.execute import execute
+from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.ports import SandboxResult, ServerConfig, ServerTool, ToolResult
 from prosa.runtime.program import Program
 from prosa.runtime.summary import Summary, Tally
@@ -129,6 +130,7 @@ def run(
     clock: FakeClock | None = None,
     prices: FixedPrices | None = None,
     allow_cut: bool = False,
+    journal: Journal = UNRECORDED,
 ) -> Ran:
     """Runs a program against scripted replies; an error is recorded, not raised."""
     provider, events, clock = ScriptedProvider(replies), [], clock or FakeClock()
@@ -145,6 +147,7 @@ def run(
         sandbox=sandbox,
         listener=listener,
         allow_cut=allow_cut,
+        journal=journal,
     )
     try:
         output, error = asyncio.run(execute(program, given, world)), None

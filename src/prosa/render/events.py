@@ -88,8 +88,9 @@ def _plain(event: Event) -> dict[str, Value]:
     data: dict[str, Value] = {"program": scope.program, "depth": scope.depth, "scope": scope.number}
     if scope.parent is not None:
         data["parent"] = scope.parent
+    data["path"] = events.path_of(event)
     for field in fields(event):
-        if field.name != "scope":
+        if field.name not in ("scope", "path"):
             data[field.name] = _value(getattr(event, field.name))
     return data
 

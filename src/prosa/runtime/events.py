@@ -19,13 +19,15 @@ class Scope:
     """Whose event it is: the program and how deep below the program that the user started (0).
 
     ``number`` counts the programs of a run from 1 in the order they start, so that two calls of one program can be
-    told apart; ``parent`` is the number of the program that called this one.
+    told apart; ``parent`` is the number of the program that called this one. ``path`` is where in the run the program
+    was called, whatever started first: "" for the first, ``1.0/`` for the one that tool call 0 of iteration 1 started.
     """
 
     program: str
     depth: int = 0
     number: int = 1
     parent: int | None = None
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +94,15 @@ class ModelAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A tool call begins; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call."""
+    """A tool call begins; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call,
+    ``path`` its place in the run, such as ``1.0``."""
 
     scope: Scope
     tool: str
     kind: ToolKind
     arguments: str
     call: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class ToolAnswered:
     is_error: bool
     size: int
     call: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,17 @@ Event: TypeAlias = (
     | RunFinished
     | RunFailed
 )
+
+
+def path_of(event: Event) -> str:
+    """The path of what an event is about: a program, a model call or a tool call (X25)."""
+    match event:
+        case ToolCalled() | ToolAnswered():
+            return event.path
+        case ModelAsked() | ModelAnswered() | AnswerRejected():
+            return f"{event.scope.path}{event.iteration}"
+        case _:
+            return event.scope.path
 
 
 class Listener(Protocol):

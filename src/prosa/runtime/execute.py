@@ -35,7 +35,7 @@ async def execute(program: Program, given: Value, world: World, *, numbers: Iter
     """
     async with AsyncExitStack() as stack:
         run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
-        return await run.program(program, given, None)
+        return await run.program(program, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,10 @@ class Run:
     pool: ServerPool
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    async def program(self, program: Program, given: Value, caller: Scope | None) -> Value:
-        """Runs one program of the run and tells its beginning and its one end."""
-        scope = self._scope(program, caller)
+    async def program(self, program: Program, given: Value, caller: Scope | None = None, path: str = "") -> Value:
+        """Runs one program of the run, for the call of ``caller`` at ``path``, and tells its beginning and its one
+        end."""
+        scope = self._scope(program, caller, path)
         clock, listener = self.world.clock, self.world.listener
         started = clock.monotonic()
         listener(RunStarted(scope, program.model_name))
@@ -61,11 +62,11 @@ class Run:
         listener(RunFinished(scope, done.value, clock.monotonic() - started, done.cut))
         return done.value
 
-    def _scope(self, program: Program, caller: Scope | None) -> Scope:
+    def _scope(self, program: Program, caller: Scope | None, path: str) -> Scope:
         number = next(self.numbers)
         if caller is None:
             return Scope(program.name, 0, number)
-        return Scope(program.name, caller.depth + 1, number, caller.number)
+        return Scope(program.name, caller.depth + 1, number, caller.number, f"{path}/")
 
     async def _output(self, program: Program, given: Value, scope: Scope) -> Done:
         require_allowed(program.parameters)
@@ -76,12 +77,13 @@ class Run:
             return await run_loop(task, self.world)
 
     async def _task(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack) -> Task:
-        async def call(imported: Program, arguments: Value) -> Value:
-            return await self.program(imported, arguments, scope)
+        async def call(imported: Program, arguments: Value, path: str) -> Value:
+            return await self.program(imported, arguments, scope, path)
 
         tools = await gather_tools(program, self.world, self.pool, call)
         changing = await open_sites(program, self.world, tools, stack)
-        toolbox = Toolbox(tools, program.limits, self.world.clock, self.world.listener, scope, changing)
+        world = self.world
+        toolbox = Toolbox(tools, program.limits, world.clock, world.listener, scope, changing, world.journal)
         self.world.listener(ToolsOffered(scope, tuple(toolbox.offered)))
         if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
             program = replace(program, preferred="")  # what is withheld is not recommended (LA18)

@@ -65,15 +65,23 @@ class McpTool:
     tool: ServerTool
     spec: ToolSpec
     kind: ClassVar[Literal["mcp"]] = "mcp"
+    moves: ClassVar[bool] = False
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+    @property
+    def repeatable(self) -> bool:
+        """What the server says of the tool (`readOnlyHint`)."""
+        return self.tool.read_only
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Calls the server; a crash or timeout is an error result (X18)."""
+        del path
         return await self.session.call(self.tool.server, self.tool.name, arguments)
 
 
 # An imported program as a tool (L31): its name, its input schema, its own loop, its validated output.
 
-RunProgram: TypeAlias = Callable[[Program, Value], Awaitable[Value]]
+RunProgram: TypeAlias = Callable[[Program, Value, str], Awaitable[Value]]
+"""Runs a program with an input, as the call at a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +93,14 @@ class ProgramTool:
     wrapped: bool
     run: RunProgram
     kind: ClassVar[Literal["program"]] = "program"
+    repeatable: ClassVar[bool] = True  # what it calls itself is asked about at its own path
+    moves: ClassVar[bool] = False
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """The program's output as JSON. What its model or caller did wrong is a result, what broke is an exception."""
         given = arguments.get("value") if self.wrapped else dict(arguments)
         try:
-            output = await self.run(self.program, given)
+            output = await self.run(self.program, given, path)
         except (InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
             return ToolResult(f"error: {self.program.name} failed: {error.message}", is_error=True)
         return ToolResult(json.dumps(output, ensure_ascii=False))
@@ -130,6 +140,8 @@ class VisitTool:
 
     session: SiteSession
     kind: ClassVar[Literal["action"]] = "action"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = True
 
     @property
     def spec(self) -> ToolSpec:
@@ -138,8 +150,9 @@ class VisitTool:
         schema = {"type": "object", "properties": {"to": where}, "required": ["to"], "additionalProperties": False}
         return ToolSpec(VISIT_TOOL, f"{VISIT} {self.session.where}", schema)
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Goes to ``arguments["to"]``."""
+        del path
         return await self.session.visit(arguments["to"])
 
 
@@ -150,9 +163,16 @@ class ActionTool:
     action: SiteAction
     spec: ToolSpec
     kind: ClassVar[Literal["action"]] = "action"
+    moves: ClassVar[bool] = False
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+    @property
+    def repeatable(self) -> bool:
+        """Whether the action only reads."""
+        return self.action.repeatable
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Calls the action."""
+        del path
         return await self.action.call(arguments)
 
 

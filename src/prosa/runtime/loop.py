@@ -15,6 +15,7 @@ from prosa.runtime import prompt
 from prosa.runtime.contract import Contract
 from prosa.runtime.errors import AnswerCut, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
+from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.output import Accepted, Rejected
 from prosa.runtime.program import Program
@@ -75,7 +76,7 @@ async def step(task: Task, world: World, state: State) -> State | Done:
     reply = await _ask(task, world, state, final=final)
     after = replace(state, iteration=state.iteration + 1)
     if reply.tool_calls and not final:
-        results = await task.toolbox.answer(reply.tool_calls)
+        results = await task.toolbox.answer(reply.tool_calls, f"{task.scope.path}{after.iteration}")
         return replace(after, transcript=state.transcript.with_tool_calls(reply, results))
     return _judge(task, world, after, reply)
 
@@ -104,15 +105,17 @@ async def _ask(task: Task, world: World, state: State, *, final: bool) -> ModelR
         def on_text(text: str) -> None:
             listener(TextArrived(scope, text))
 
+    ask = partial(
+        with_retries,
+        partial(world.provider.complete, request, on_text),
+        retries=task.program.limits.retries,
+        clock=world.clock,
+        jitter=world.jitter,
+        listener=listener,
+        scope=scope,
+    )
     try:
-        reply = await with_retries(
-            partial(world.provider.complete, request, on_text),
-            retries=task.program.limits.retries,
-            clock=world.clock,
-            jitter=world.jitter,
-            listener=listener,
-            scope=scope,
-        )
+        reply = await world.journal.reply(ModelStep(f"{scope.path}{iteration}", request, scope, on_text), ask)
     except ProviderError as error:
         raise _with_reason(error, state.rejected) from error
     listener(_answered(scope, iteration, request, reply))

@@ -52,8 +52,19 @@ class Tool(Protocol):
         """What answers it."""
         ...
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
-        """Runs the tool. A failure the model can react to is a result with ``is_error``, not an exception."""
+    @property
+    def repeatable(self) -> bool:
+        """Whether a call that may have been made can be made again: it changes nothing outside of the run (X25)."""
+        ...
+
+    @property
+    def moves(self) -> bool:
+        """Whether a call changes what is offered afterwards, so that its result alone does not stand for it."""
+        ...
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """Runs the tool. ``path`` is the place of the call in the run. A failure the model can react to is a result
+        with ``is_error``, not an exception."""
         ...
 
 
@@ -99,12 +110,13 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool of a running MCP server under its own, unmangled name."""
+    """A tool of a running MCP server under its own, unmangled name. ``read_only`` is what the server says of it."""
 
     server: str
     name: str
     description: str
     parameters: Mapping[str, Value]
+    read_only: bool = False
 
 
 class ServerSession(Protocol):
@@ -152,6 +164,11 @@ class SiteAction(Protocol):
     @property
     def parameters(self) -> Mapping[str, Value]:
         """The JSON Schema of its arguments."""
+        ...
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it only reads, so that it may be called again."""
         ...
 
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:

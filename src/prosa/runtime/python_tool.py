@@ -38,9 +38,12 @@ class PythonTool:
     limits: Limits
     spec: ClassVar[ToolSpec] = PYTHON_SPEC
     kind: ClassVar[Literal["python"]] = "python"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
 
-    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Runs ``arguments["code"]``."""
+        del path
         limits = self.limits
         ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
         stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)

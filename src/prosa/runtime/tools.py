@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.errors import first_error
 from prosa.runtime.events import Listener, Scope, ToolAnswered, ToolCalled, ToolsOffered
+from prosa.runtime.journal import UNRECORDED, Journal, ToolStep
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolCall, ToolSpec
 from prosa.runtime.ports import Clock, Tool, ToolResult
@@ -59,6 +61,7 @@ class Toolbox:
     listener: Listener
     scope: Scope
     changing: Changing = field(default=Unchanging())
+    journal: Journal = field(default=UNRECORDED)
 
     @property
     def offered(self) -> Mapping[str, Tool]:
@@ -70,37 +73,43 @@ class Toolbox:
         """What the model is told."""
         return tuple(tool.spec for tool in self.offered.values())
 
-    async def answer(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Runs the calls of one reply concurrently; results come in the order of the calls.
+    async def answer(self, calls: Sequence[ToolCall], path: str) -> list[ToolResult]:
+        """Runs the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
+        model call which asked for them.
 
         Raises the first `RunError` that a tool raises, after the other calls have been cancelled.
         """
         slots, offered = asyncio.Semaphore(self.limits.concurrency), self.offered
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._within(slots, call, offered)) for call in calls]
+                tasks = [
+                    group.create_task(self._within(slots, call, offered, f"{path}.{index}"))
+                    for index, call in enumerate(calls)
+                ]
         except BaseExceptionGroup as group_error:
             raise first_error(group_error) from group_error
         if (names := tuple(self.offered)) != tuple(offered):
             self.listener(ToolsOffered(self.scope, names))
         return [task.result() for task in tasks]
 
-    async def _within(self, slots: asyncio.Semaphore, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
+    async def _within(
+        self, slots: asyncio.Semaphore, call: ToolCall, offered: Mapping[str, Tool], path: str
+    ) -> ToolResult:
         async with slots:
-            return await self._one(call, offered)
+            return await self._one(call, offered, path)
 
-    async def _one(self, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
+    async def _one(self, call: ToolCall, offered: Mapping[str, Tool], path: str) -> ToolResult:
         tool = offered.get(call.name)
         kind = tool.kind if tool else "unknown"
-        self.listener(ToolCalled(self.scope, call.name, kind, call.arguments, call.id))
+        self.listener(ToolCalled(self.scope, call.name, kind, call.arguments, call.id, path))
         started = self.clock.monotonic()
-        result = cut(await self._result(tool, call, offered), self.limits.tool_result)
+        result = cut(await self._result(tool, call, offered, path), self.limits.tool_result)
         seconds = self.clock.monotonic() - started
         size = len(result.content)
-        self.listener(ToolAnswered(self.scope, call.name, kind, seconds, result.is_error, size, call.id))
+        self.listener(ToolAnswered(self.scope, call.name, kind, seconds, result.is_error, size, call.id, path))
         return result
 
-    async def _result(self, tool: Tool | None, call: ToolCall, offered: Mapping[str, Tool]) -> ToolResult:
+    async def _result(self, tool: Tool | None, call: ToolCall, offered: Mapping[str, Tool], path: str) -> ToolResult:
         if tool is None:
             gone = self.changing.gone(call.name)
             return _refused(gone or f"there is no tool {call.name!r}; the tools are {', '.join(offered) or 'none'}")
@@ -110,7 +119,8 @@ class Toolbox:
             return _refused(f"the arguments are not valid JSON: column {error.column}: {error.message}")
         if wrong := argument_problems(tool.spec.parameters, arguments):
             return _refused("the arguments do not satisfy the tool's schema:\n" + "\n".join(wrong))
-        return await tool.call(arguments)
+        step = ToolStep(path, call.name, tool.kind, arguments, self.scope, tool.repeatable, tool.moves)
+        return await self.journal.result(step, partial(tool.call, arguments, path))
 
 
 def argument_problems(parameters: Mapping[str, Value], arguments: Value) -> list[str]:

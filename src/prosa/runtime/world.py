@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from prosa.runtime.events import Listener, ignore
+from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
 
 
@@ -15,7 +16,7 @@ class World:
     ``sites`` is None where no program of the run has any.
 
     ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies. ``allow_cut``
-    takes a text that was cut off at the length limit of the model.
+    takes a text that was cut off at the length limit of the model. ``journal`` is asked around every call (X25).
     """
 
     provider: Provider
@@ -27,3 +28,4 @@ class World:
     jitter: Callable[[], float] = field(default=lambda: 0.5)
     stream: bool = False
     allow_cut: bool = False
+    journal: Journal = field(default=UNRECORDED)

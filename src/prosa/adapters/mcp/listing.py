@@ -55,7 +55,8 @@ async def _page(client: Client, cursor: str | None) -> types.ListToolsResult | N
 
 
 def _tool(server: str, tool: types.Tool) -> ServerTool:
-    return ServerTool(server, tool.name, tool.description or tool.title or "", tool.input_schema)
+    reads = bool(tool.annotations and tool.annotations.read_only_hint)
+    return ServerTool(server, tool.name, tool.description or tool.title or "", tool.input_schema, reads)
 
 
 def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
@@ -83,7 +84,14 @@ def _named(entry: object, number: int) -> str:
 
 def _kept(entry: Mapping[str, Value]) -> dict[str, Value]:
     kept = {key: entry[key] for key in ("name", "title", "description") if isinstance(entry.get(key), str)}
-    return kept | {"inputSchema": {"type": "object"} | (entry.get("inputSchema") or {})}
+    return kept | {"inputSchema": {"type": "object"} | (entry.get("inputSchema") or {}), **_annotations(entry)}
+
+
+def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
+    """Whether the tool says that it only reads; a hint in another form is none."""
+    annotations = entry.get("annotations")
+    reads = isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True
+    return {"annotations": {"readOnlyHint": True}} if reads else {}
 
 
 def _problem(entry: object) -> str:

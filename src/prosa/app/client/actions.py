@@ -82,6 +82,11 @@ class OfferedAction:
         found: Mapping[str, Value] = self.offer.parameters if hidden == text else json.loads(hidden)
         return found
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether it only reads, by its method and by its contract."""
+        return not self.offer.contract.wants_consent
+
     async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
         """Sends the request; what goes wrong is a result that says so."""
         try:

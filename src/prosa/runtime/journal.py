@@ -1,0 +1,106 @@
+"""The journal of a run as the loop sees it (X25): asked around each model call and around each tool call, nowhere else.
+
+A call is known by its path, which is the same in every run with the same answers, in whatever order calls start:
+the model call of iteration ``i`` of a program is ``<path>i``, the tool call ``j`` of its reply, counted from 0, is
+``<path>i.j``, and a program that this call starts has the path ``<path>i.j/``. The path of the first program is "".
+
+In: a call, and what makes it. Out: its answer, remembered or new. A journal decides whether the call is made at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from prosa.data import Value
+from prosa.runtime.events import Scope, ToolKind
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import OnText, ToolResult
+
+Ask: TypeAlias = Callable[[], Awaitable[ModelReply]]
+Use: TypeAlias = Callable[[], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStep:
+    """One model call of the loop, retries included. ``on_text`` hears the text of a reply that streams; a journal that
+    answers itself hands it the whole text. None where nobody listens."""
+
+    path: str
+    request: ModelRequest
+    scope: Scope
+    on_text: OnText | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStep:
+    """One tool call whose arguments the tool's schema accepts. ``scope`` is the program that asked for it.
+
+    ``repeatable`` says that the call may be made twice: it changes nothing outside of the run. ``moves`` says that it
+    changes what tools are offered afterwards, so that an answer alone does not stand for it.
+    """
+
+    path: str
+    tool: str
+    kind: ToolKind
+    arguments: Mapping[str, Value]
+    scope: Scope
+    repeatable: bool = False
+    moves: bool = False
+
+
+class Journal(Protocol):
+    """What remembers, records or plays the calls of a run. Calls of different paths come at the same time."""
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The reply of a model call; ``ask`` makes the call, and is awaited at most once.
+
+        Raises what ``ask`` raises, and `prosa.runtime.errors.RunError` where the journal itself refuses to go on.
+        """
+        ...
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """The result of a tool call, before it is cut to the limit; ``use`` makes the call, at most once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """A journal that remembers nothing: every call is made."""
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """Asks."""
+        del step
+        return await ask()
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Calls the tool."""
+        del step
+        return await use()
+
+
+UNRECORDED = Unrecorded()
+
+
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """Two journals as one: a call that ``outer`` does not answer goes to ``inner``."""
+
+    outer: Journal
+    inner: Journal = field(default=UNRECORDED)
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """What ``outer`` knows, else ``inner``, else the model."""
+        return await self.outer.reply(step, lambda: self.inner.reply(step, ask))
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """What ``outer`` knows, else ``inner``, else the tool."""
+        return await self.outer.result(step, lambda: self.inner.result(step, use))
+
+
+def chained(outer: Journal, inner: Journal) -> Journal:
+    """Two journals as one; one that remembers nothing is left out."""
+    if outer is UNRECORDED:
+        return inner
+    return outer if inner is UNRECORDED else Chained(outer, inner)
