@@ -189,6 +189,8 @@ def test_watching_checks_again_after_a_change(folder: Path, monkeypatch: pytest.
 
     def watch(*paths: Path, watch_filter, **options):
         assert watch_filter(1, str(folder / "a.md")) and not watch_filter(1, str(folder / "a.png"))
+        assert not watch_filter(1, str(folder / ".git" / "a.md"))
+        yield set()
         put(folder, b="text")
         yield {(1, "b.md")}
         (folder / "a.md").unlink()

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
-from importlib import import_module
 from pathlib import Path
 
+from prosa.app.watch import NoWatcher, document_changes
 from prosa.cli.console import Console
 from prosa.cli.errors import report
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import CorpusError
-from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem
 
 INSTALL = 'pip install "prosa[watch]"'
-
-_QUIET_MILLISECONDS = 50
-"""An editor writes a file in several steps; changes this close together are one."""
-
-_SETTINGS = ("prosa.toml", "pyproject.toml", ".gitignore")
 
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
@@ -37,15 +31,17 @@ def watch_folders(folders: Collection[Path], console: Console, once: Callable[[]
     """Runs ``once`` now and after every change of a document below ``folders``, until Ctrl-C. Gives the last exit
     status. Raises `WrongUse` where the library for that is not installed."""
     try:
-        watch = import_module("watchfiles").watch
-    except ImportError:
+        changes = document_changes(folders)
+    except NoWatcher:
         raise WrongUse("--watch needs a library that is not installed", hint=INSTALL) from None
     status = _shown(console, once)
     try:
-        for _ in watch(*folders, watch_filter=_matters, debounce=_QUIET_MILLISECONDS * 4, step=_QUIET_MILLISECONDS):
+        for _ in changes:
             if console.color:
                 console.out("", end="", control=_CLEAR)
             status = _shown(console, once)
+    except NoWatcher as error:
+        raise WrongUse(f"--watch: {error}") from None
     except KeyboardInterrupt:
         pass
     return status
@@ -58,8 +54,3 @@ def _shown(console: Console, once: Callable[[], int]) -> int:
         status = report(error, console)
     console.note("watching for changes; Ctrl-C ends")
     return status
-
-
-def _matters(change: object, path: str) -> bool:
-    del change
-    return path.lower().endswith(DOCUMENT_SUFFIXES) or Path(path).name in _SETTINGS

@@ -1,0 +1,138 @@
+"""Which files changed, as the system tells it (inotify, FSEvents), so that nobody has to look at all of them.
+
+In: a folder. Out: paths that changed since the last question, or that everything has to be looked at. The library for
+this is an extra (`watch`). The system may lose a change without a word, on a file system over a network always, so
+whoever asks here looks at everything now and then all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from threading import Event, Lock, Thread
+
+STEP = 20
+"""Milliseconds without a further change after which changes are told."""
+
+LONGEST = 200
+"""Milliseconds after which changes are told although there are further ones."""
+
+MOST = 2_000
+"""Changed paths that are remembered; with more of them a look at everything is quicker."""
+
+HEARTBEAT = 1_000
+"""Milliseconds after which it is said that nothing changed."""
+
+INSIDE_GIT = f"{os.sep}.git{os.sep}"
+
+
+class NoWatcher(Exception):
+    """Changes cannot be watched: the library is not installed, or the system refuses."""
+
+
+def changes(
+    folders: Collection[Path],
+    matters: Callable[[str], bool],
+    *,
+    step: int = STEP,
+    longest: int = LONGEST,
+    stop: Event | None = None,
+) -> Iterator[frozenset[str]]:
+    """Sets of paths below the folders that were written, made or removed and that matter, as that happens; an empty set
+    once the system watches and every second. Ends with ``stop``, without one with Ctrl-C. Raises `NoWatcher`, at once
+    where the library is not there."""
+    try:
+        watch = import_module("watchfiles").watch
+    except ImportError:
+        raise NoWatcher("the library `watchfiles` is not installed") from None
+    found = watch(
+        *folders,
+        watch_filter=lambda _, path: INSIDE_GIT not in path and matters(path),
+        step=step,
+        debounce=longest,
+        stop_event=stop,
+        rust_timeout=HEARTBEAT,
+        yield_on_timeout=True,
+        raise_interrupt=stop is None,
+        ignore_permission_denied=True,
+    )
+    return _paths(found)
+
+
+def _paths(found: Iterable[Collection[tuple[int, str]]]) -> Iterator[frozenset[str]]:
+    try:
+        for each in found:
+            yield frozenset(path for _, path in each)
+    except OSError as error:
+        raise NoWatcher(f"the system does not tell of changes: {error.strerror or error}") from None
+
+
+class Watcher:
+    """The changes below a folder, gathered by a thread. ``on_change`` is called in that thread after each.
+
+    ``failure`` says why nothing is watched any more; `take` then always says that everything has to be looked at. Safe
+    to use from several threads.
+    """
+
+    def __init__(self, folder: Path, on_change: Callable[[], None] | None = None) -> None:
+        self.folder, self.failure = folder, ""
+        self._on_change = on_change
+        self._changed: set[str] | None = None
+        self._begun, self._stop, self._lock = False, Event(), Lock()
+        self._thread = Thread(target=self._gather, name="prosa-watch", daemon=True)
+        self._thread.start()
+
+    def take(self) -> frozenset[str] | None:
+        """The real paths that changed since the last call; None where it is not known which: until the system watches,
+        once after that, after too many changes, and where nothing can be watched."""
+        with self._lock:
+            found = self._changed
+            self._changed = set() if self._begun and not self.failure else None
+        return None if found is None else frozenset(found)
+
+    def put_back(self, paths: Collection[str] | None) -> None:
+        """Gives changes back that were taken and could not be dealt with; None for all there may be."""
+        with self._lock:
+            if paths is None:
+                self._changed = None
+            elif self._changed is not None:
+                self._changed |= set(paths)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing changed since the last `take`."""
+        with self._lock:
+            return self._changed is not None and not self._changed
+
+    def close(self) -> None:
+        """Ends the thread."""
+        self._stop.set()
+        self._thread.join(timeout=5)
+
+    def _gather(self) -> None:
+        try:
+            for found in changes([self.folder], lambda _: True, stop=self._stop):
+                self._begun = True
+                if found:
+                    self._keep(found)
+        except NoWatcher as error:
+            self._fail(str(error))
+        except Exception as error:
+            self._fail(f"{type(error).__name__}: {error}")
+
+    def _keep(self, found: frozenset[str]) -> None:
+        with self._lock:
+            if self._changed is not None:
+                self._changed |= found
+                if len(self._changed) > MOST:
+                    self._changed = None
+        if self._on_change is not None:
+            self._on_change()
+
+    def _fail(self, why: str) -> None:
+        with self._lock:
+            self.failure, self._changed = why, None
+        if self._on_change is not None:
+            self._on_change()
