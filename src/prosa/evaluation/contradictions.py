@@ -1,0 +1,244 @@
+"""Expectations that no output can meet, because the output schema of the program forbids it (X28).
+
+In: an expectation that is well formed and a schema. Out: the places where the two contradict each other. It says
+nothing where it is not certain: alternatives, conditions and references that it cannot follow allow everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+from urllib.parse import quote
+
+from prosa.data import Value, format_pointer
+from prosa.diagnostics.nearest import nearest
+from prosa.evaluation.expectations import Mistake, is_query
+from prosa.evaluation.jsonpath import BadQuery, Parts, compile_query
+from prosa.evaluation.matchers import is_matcher
+from prosa.schema import Schema, SchemaError
+from prosa.schema.values import listed, shown_value
+from prosa.schema.walk import References
+
+_ROOT = "prosa:output"
+_OPEN = ("anyOf", "oneOf", "allOf", "if", "not", "$dynamicRef", "dependentSchemas")
+_MAX_REFERENCES = 16
+
+Types: TypeAlias = frozenset[str]
+_TEXT_OR_MORE = frozenset({"string", "array", "object"})
+_WORD_TYPES: Mapping[str, Types] = {
+    "contains": _TEXT_OR_MORE,
+    "not-contains": _TEXT_OR_MORE,
+    "length": _TEXT_OR_MORE,
+    "matches": frozenset({"string"}),
+    "approx": frozenset({"number", "integer"}),
+    "sorted-equals": frozenset({"array"}),
+}
+"""What a value has to be to meet a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A subschema and the way to it in the schema. None: what stands there is not known."""
+
+    parts: Parts
+    schema: Value
+
+
+@dataclass(frozen=True, slots=True)
+class _Looking:
+    root: Value
+    references: References
+    compiled: dict[Parts, Schema | None] = field(default_factory=dict)
+
+    def resolved(self, place: _Place) -> _Place | None:
+        """The subschema that a reference leads to; None for one that leads too far."""
+        for _ in range(_MAX_REFERENCES):
+            schema = place.schema
+            if not isinstance(schema, Mapping) or "$ref" not in schema:
+                return place
+            if len(schema.keys() - {"$ref", "title", "description", "default", "examples", "$defs"}) > 0:
+                return None
+            target = self.references.locate(schema)
+            if target is None:
+                return None
+            place = _Place(*target)
+        return None
+
+    def refusal(self, place: _Place, value: Value) -> str | None:
+        """Why the subschema refuses a value; None where it takes it."""
+        if place.parts not in self.compiled:
+            self.compiled[place.parts] = self._compile(place)
+        schema = self.compiled[place.parts]
+        if schema is None:
+            return None
+        problem = next(iter(schema.problems(value)), None)
+        return (
+            None if problem is None else f"{problem.pointer}: {problem.message}" if problem.pointer else problem.message
+        )
+
+    def _compile(self, place: _Place) -> Schema | None:
+        fragment = quote(format_pointer(place.parts), safe="/~")
+        root = {**self.root, "$id": _ROOT} if isinstance(self.root, Mapping) else self.root
+        try:
+            if not place.parts:
+                return Schema(self.root)
+            return Schema({"$ref": f"{_ROOT}#{fragment}", "$defs": {"output": root}})
+        except SchemaError:
+            return None
+
+
+def contradictions(expected: Value, schema: Value) -> Iterator[Mistake]:
+    """The parts of an expectation that an output which satisfies ``schema`` cannot meet."""
+    looking = _Looking(schema, References(schema))
+    yield from _forbidden(looking, _Place((), schema), expected, (), top=True)
+
+
+def _forbidden(
+    looking: _Looking, place: _Place | None, expected: Value, parts: Parts, *, top: bool = False
+) -> Iterator[Mistake]:
+    place = looking.resolved(place) if place is not None else None
+    if place is None:
+        return
+    if is_matcher(expected):
+        yield from _by_words(looking, place, expected, parts)
+    elif isinstance(expected, dict):
+        yield from _by_fields(looking, place, expected, parts, top=top)
+    elif isinstance(expected, list):
+        yield from _by_items(looking, place, expected, parts)
+    elif (why := looking.refusal(place, expected)) is not None:
+        yield _mistake(parts, f"the output can never be {shown_value(expected)} here: {why}")
+
+
+def _mistake(parts: Parts, message: str, **more: str) -> Mistake:
+    return Mistake("impossible-expectation", format_pointer(parts), message, bool(more), **more)
+
+
+def _by_words(looking: _Looking, place: _Place, words: dict[str, Value], parts: Parts) -> Iterator[Mistake]:
+    types = _types(place.schema)
+    for name, argument in words.items():
+        here = (*parts, name)
+        if name == "equals" and (why := looking.refusal(place, argument)) is not None:
+            yield _mistake(here, f"the output can never be {shown_value(argument)} here: {why}")
+        elif name == "one-of":
+            for index, option in enumerate(argument):
+                if (why := looking.refusal(place, option)) is not None:
+                    yield _mistake((*here, index), f"the output can never be {shown_value(option)} here: {why}")
+        elif name in _WORD_TYPES and types is not None and not types & _WORD_TYPES[name]:
+            yield _mistake(here, f"`{name}` cannot hold: the output has {_of_types(types)} here")
+        elif name == "sorted-equals":
+            for index, item in enumerate(argument):
+                yield from _forbidden(looking, _item(place, index), {"equals": item}, (*here, index))
+
+
+def _of_types(types: Types) -> str:
+    return f"the type {listed(sorted(types))}"
+
+
+def _by_fields(
+    looking: _Looking, place: _Place, expected: dict[str, Value], parts: Parts, *, top: bool
+) -> Iterator[Mistake]:
+    queries = [key for key in expected if top and is_query(key)]
+    for key in queries:
+        yield from _by_query(looking, place, key, expected[key], (*parts, key))
+    fields = {key: wanted for key, wanted in expected.items() if key not in queries}
+    types = _types(place.schema)
+    if types is not None and "object" not in types and (fields or not queries):
+        yield _mistake(parts, f"an object is expected, and the output has {_of_types(types)} here")
+        return
+    for key, wanted in fields.items():
+        yield from _by_field(looking, place, key, wanted, (*parts, key))
+
+
+def _by_field(looking: _Looking, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
+    absent = wanted.get("absent") if is_matcher(wanted) else None
+    if absent is True:
+        required = place.schema.get("required", ()) if isinstance(place.schema, Mapping) else ()
+        if key in required:
+            yield _mistake(parts, f"`{key}` is required by the output schema, so it is never absent")
+        return
+    step = _field(place, key)
+    if isinstance(step, str):
+        names = list(place.schema.get("properties", {}))
+        guess = nearest(key, names)
+        hint = f"; did you mean `{guess}`?" if guess else f"; it has {listed(names, 'and') or 'no field'}"
+        more = {"written": key, "meant": guess} if guess else {"written": "", "meant": ""}
+        yield _mistake(parts, f"the output never has a field `{key}`{hint}", **more)
+        return
+    yield from _forbidden(looking, step, wanted, parts)
+
+
+def _by_query(looking: _Looking, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
+    try:
+        steps = compile_query(key).parts
+    except BadQuery:
+        return
+    if steps is None:
+        return
+    here: _Place | None = place
+    for index, step in enumerate(steps):
+        here = looking.resolved(here) if here is not None else None
+        if here is None:
+            return
+        if isinstance(step, str) and index == len(steps) - 1:
+            types = _types(here.schema)
+            if types is None or "object" in types:
+                yield from _by_field(looking, here, step, wanted, parts)
+                return
+        found = _field(here, step) if isinstance(step, str) else _item(here, step)
+        if isinstance(found, str):
+            if not (is_matcher(wanted) and wanted.get("absent") is True):
+                yield _mistake(parts, f"`{key}` never finds anything: {found}", written="", meant="")
+            return
+        here = found
+    yield from _forbidden(looking, here, wanted, parts)
+
+
+def _by_items(looking: _Looking, place: _Place, expected: list[Value], parts: Parts) -> Iterator[Mistake]:
+    schema, types = place.schema, _types(place.schema)
+    if types is not None and "array" not in types:
+        yield _mistake(parts, f"a list is expected, and the output has {_of_types(types)} here")
+        return
+    if isinstance(schema, Mapping):
+        least, most = schema.get("minItems", 0), schema.get("maxItems", len(expected))
+        if not least <= len(expected) <= most:
+            bound = f"at least {least}" if len(expected) < least else f"at most {most}"
+            yield _mistake(parts, f"a list of {len(expected)} is expected, and the output has {bound} items here")
+    for index, wanted in enumerate(expected):
+        yield from _forbidden(looking, _item(place, index), wanted, (*parts, index))
+
+
+def _field(place: _Place, key: str) -> _Place | str | None:
+    """The subschema of a field; a sentence where there never is one; None where nothing is known of it."""
+    schema, types = place.schema, _types(place.schema)
+    if types is not None and "object" not in types:
+        return f"the output has {_of_types(types)} where `{key}` is looked for"
+    if not isinstance(schema, Mapping):
+        return None
+    properties = schema.get("properties", {})
+    if key in properties:
+        return _Place((*place.parts, "properties", key), properties[key])
+    if any(each in schema for each in (*_OPEN, "patternProperties")):
+        return None
+    if schema.get("additionalProperties") is False:
+        return f"the output never has a field `{key}`"
+    return None
+
+
+def _item(place: _Place, index: int) -> _Place | None:
+    schema = place.schema
+    if not isinstance(schema, Mapping) or index < 0:
+        return None
+    first = schema.get("prefixItems", [])
+    if index < len(first):
+        return _Place((*place.parts, "prefixItems", index), first[index])
+    return _Place((*place.parts, "items"), schema["items"]) if "items" in schema else None
+
+
+def _types(schema: Value) -> Types | None:
+    """The types that a value may have; None where nothing is certain. A number may be whole."""
+    if not isinstance(schema, Mapping) or any(each in schema for each in _OPEN) or "type" not in schema:
+        return None
+    named = schema["type"]
+    types = frozenset([named] if isinstance(named, str) else named)
+    return types | {"integer"} if "number" in types else types

@@ -1,0 +1,144 @@
+"""JSONPath queries of RFC 9535 on outputs. In: a query as text. Out: the values it finds, each with its JSON pointer.
+
+Whoever writes a query may be a stranger: its length, its descents and what it may find are bounded, and its patterns
+run in linear time. The library loads with the first query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from prosa.data import Value, format_pointer
+
+if TYPE_CHECKING:
+    from jsonpath_rfc9535 import JSONPathEnvironment, JSONPathQuery
+
+MAX_CHARACTERS = 1_000
+"""Of a query."""
+
+MAX_DESCENTS = 2
+"""`..` in a query: each may visit the whole output once more."""
+
+MAX_NODES = 10_000
+"""What a query may find."""
+
+MAX_PATTERN = 1_000
+"""Characters of a pattern."""
+
+Parts: TypeAlias = tuple[str | int, ...]
+
+
+class BadQuery(ValueError):
+    """A text that is no query, or one that costs too much. The message goes on after the name of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query ready to ask. ``parts`` are the names and indexes of one that leads to at most one value, else None."""
+
+    text: str
+    compiled: JSONPathQuery
+    parts: Parts | None
+
+    def find(self, value: Value) -> list[tuple[str, Value]]:
+        """The pointers and values that it finds, in order. Raises `BadQuery` for more than `MAX_NODES`."""
+        from jsonpath_rfc9535 import JSONPathError
+
+        try:
+            nodes = list(islice(self.compiled.finditer(value), MAX_NODES + 1))
+        except JSONPathError as error:
+            raise BadQuery(f"cannot be answered: {_words(error)}") from None
+        if len(nodes) > MAX_NODES:
+            raise BadQuery(f"finds more than {MAX_NODES:,} values")
+        return [(format_pointer(node.location), node.value) for node in nodes]
+
+
+@lru_cache(maxsize=256)
+def compile_query(text: str) -> Query:
+    """The query in ``text``. Raises `BadQuery`."""
+    if len(text) > MAX_CHARACTERS:
+        raise BadQuery(f"is longer than {MAX_CHARACTERS:,} characters")
+    if text.count("..") > MAX_DESCENTS:
+        raise BadQuery(f"descends with `..` more than {MAX_DESCENTS} times")
+    from jsonpath_rfc9535 import JSONPathError
+
+    try:
+        compiled = _environment().compile(text)
+    except (JSONPathError, ValueError, RecursionError) as error:
+        raise BadQuery(f"is no JSONPath query of RFC 9535: {_words(error)}") from None
+    return Query(text, compiled, tuple(_parts(compiled)) if compiled.singular_query() else None)
+
+
+def _words(error: Exception) -> str:
+    return str(error.args[0] if error.args else error).split("\n")[0]
+
+
+def _parts(compiled: JSONPathQuery) -> Iterator[str | int]:
+    from jsonpath_rfc9535.selectors import IndexSelector, NameSelector
+
+    for segment in compiled.segments:
+        selector = segment.selectors[0]
+        if isinstance(selector, NameSelector):
+            yield selector.name
+        elif isinstance(selector, IndexSelector):
+            yield selector.index
+
+
+@cache
+def _environment() -> JSONPathEnvironment:
+    """An environment whose `match()` and `search()` use RE2: those of the library may backtrack without end."""
+    from jsonpath_rfc9535 import JSONPathEnvironment
+    from jsonpath_rfc9535.function_extensions import ExpressionType, FilterFunction
+
+    class Matches(FilterFunction):
+        arg_types: ClassVar = [ExpressionType.VALUE, ExpressionType.VALUE]
+        return_type = ExpressionType.LOGICAL
+
+        def __init__(self, whole: bool) -> None:
+            self.whole = whole
+
+        def __call__(self, string: object, pattern: object) -> bool:
+            if not isinstance(string, str) or not isinstance(pattern, str):
+                return False
+            try:
+                return matches(f"^(?:{pattern})$" if self.whole else pattern, string)
+            except BadPattern:
+                return False
+
+    environment = JSONPathEnvironment()
+    environment.function_extensions |= {"match": Matches(True), "search": Matches(False)}
+    return environment
+
+
+class BadPattern(ValueError):
+    """A text that RE2 does not take as a pattern."""
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a pattern of RE2 is found in a text, in time linear in it. Raises `BadPattern`."""
+    try:
+        return compile_pattern(pattern).search(text) is not None
+    except UnicodeEncodeError:  # half a surrogate pair is no text to RE2
+        return False
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> Any:  # noqa: ANN401
+    """The pattern compiled by RE2, which has no types. Raises `BadPattern`."""
+    import re2
+
+    if len(pattern) > MAX_PATTERN:
+        raise BadPattern(f"is longer than {MAX_PATTERN:,} characters")
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 8 << 20
+    try:
+        return re2.compile(pattern, options)
+    except (re2.error, UnicodeEncodeError) as error:
+        said = error.args[0] if error.args else ""
+        words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        raise BadPattern(f"is no pattern of RE2: {words}") from None

@@ -1,0 +1,294 @@
+"""The words of expectations: what each takes, and when a value meets it.
+
+In: the argument that an author wrote, and a value. Out: what is wrong with the argument, or what was expected of the
+value. A mapping made of these words only is a matcher; all its words must hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from prosa.data import Value
+from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
+from prosa.schema import Schema, SchemaError
+from prosa.schema.values import found, listed, shown_value
+
+
+class Missing:
+    """The type of `MISSING`."""
+
+    __slots__ = ()
+
+
+MISSING: Final = Missing()
+"""What stands where the output has nothing, which is not null."""
+
+Wrong: TypeAlias = tuple[str, str]
+"""A JSON pointer into the argument of a word, and what is wrong there: the rest of a sentence that begins with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """A word. ``wrong`` looks at the argument; ``unmet`` gives what was expected where a value does not meet it."""
+
+    wrong: Callable[[Value], Wrong | None]
+    unmet: Callable[[Value, Value], str | None]
+
+
+def same(first: Value, second: Value) -> bool:
+    """Whether two values are equal as JSON: 1 equals 1.0, true does not equal 1. Their depth is bounded by readers."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(value, second[key]) for key, value in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def meets(words: Mapping[str, Value], value: Value) -> str | None:
+    """What a value lacks of a matcher, the first thing; None where it meets every word. `python` is not asked here."""
+    for name, argument in words.items():
+        expected = MATCHERS[name].unmet(argument, value)
+        if expected is not None:
+            return expected
+    return None
+
+
+def described(value: Value | Missing) -> str:
+    """What was found, for people."""
+    return "nothing" if isinstance(value, Missing) else found(value)
+
+
+def _anything(_argument: Value) -> None:
+    return None
+
+
+def _equals(argument: Value, value: Value) -> str | None:
+    return None if not isinstance(value, Missing) and same(argument, value) else shown_value(argument)
+
+
+def _one_of(argument: Value, value: Value) -> str | None:
+    if not isinstance(value, Missing) and any(same(each, value) for each in argument):
+        return None
+    return f"one of {listed([shown_value(each) for each in argument])}"
+
+
+def _some(argument: Value) -> Wrong | None:
+    return None if isinstance(argument, list) and argument else ("", "takes a list of values")
+
+
+def _contained(argument: Value, value: Value) -> bool:
+    """Whether a text has a piece, a list an item, a mapping a key."""
+    if isinstance(value, str):
+        return isinstance(argument, str) and argument in value
+    if isinstance(value, list):
+        return any(same(argument, item) for item in value)
+    return isinstance(value, dict) and isinstance(argument, str) and argument in value
+
+
+def _pieces(argument: Value) -> list[Value]:
+    return argument if isinstance(argument, list) else [argument]
+
+
+def _has_places(value: Value) -> bool:
+    return isinstance(value, str | list | dict)
+
+
+def _contains(argument: Value, value: Value) -> str | None:
+    lacking = next((each for each in _pieces(argument) if not _contained(each, value)), MISSING)
+    return None if isinstance(lacking, Missing) else f"something that contains {shown_value(lacking)}"
+
+
+def _contains_not(argument: Value, value: Value) -> str | None:
+    if not _has_places(value):
+        return "a text, a list or a mapping"
+    there = next((each for each in _pieces(argument) if _contained(each, value)), MISSING)
+    return None if isinstance(there, Missing) else f"something that does not contain {shown_value(there)}"
+
+
+def _pattern(argument: Value) -> Wrong | None:
+    if not isinstance(argument, str):
+        return "", "takes a pattern of RE2"
+    try:
+        compile_pattern(argument)
+    except BadPattern as error:
+        return "", f"{shown_value(argument)} {error}"
+    return None
+
+
+def _matches(argument: Value, value: Value) -> str | None:
+    return (
+        None if isinstance(value, str) and matches(argument, value) else f"a text that matches {shown_value(argument)}"
+    )
+
+
+WITHIN = 1e-6
+"""How near a number has to be where an author says nothing."""
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _near(argument: Value) -> Wrong | None:
+    if _is_number(argument):
+        return None
+    if not isinstance(argument, dict) or not argument.keys() <= {"value", "within"} or "value" not in argument:
+        return "", "takes a number, or `{value: …, within: …}`"
+    wrong = next((name for name, each in argument.items() if not _is_number(each)), None)
+    if wrong is None and argument.get("within", 0) < 0:
+        wrong = "within"
+    return (f"/{wrong}", f"needs a {'positive ' if wrong == 'within' else ''}number") if wrong else None
+
+
+def _approx(argument: Value, value: Value) -> str | None:
+    given = argument if isinstance(argument, dict) else {"value": argument}
+    middle, within = given["value"], given.get("within", WITHIN)
+    if _is_number(value) and (value == middle or _distance(value, middle) <= within):
+        return None
+    return f"a number within {within:g} of {middle:g}"
+
+
+def _distance(first: float, second: float) -> float:
+    try:
+        return abs(first - second)
+    except OverflowError:
+        return math.inf
+
+
+def bounds_wrong(argument: Value, *, whole: bool = True) -> Wrong | None:
+    """What is wrong with a number or `{min: …, max: …}`."""
+    kind = "a whole number" if whole else "a number"
+    if not isinstance(argument, dict):
+        return None if _is_bound(argument, whole) else ("", f"takes {kind}, or `{{min: …, max: …}}`")
+    if not argument or not argument.keys() <= {"min", "max"}:
+        return "", f"takes {kind}, or `{{min: …, max: …}}`"
+    wrong = next((name for name, each in argument.items() if not _is_bound(each, whole)), None)
+    if wrong is not None:
+        return f"/{wrong}", f"needs {kind} that is not negative"
+    if argument.get("min", 0) > argument.get("max", math.inf):
+        return "/min", "is more than `max`"
+    return None
+
+
+def _is_bound(value: Value, whole: bool) -> bool:
+    return _is_number(value) and value >= 0 and (isinstance(value, int) or not whole)
+
+
+def outside(argument: Value, number: float) -> str | None:
+    """What was expected of a number that is not what ``argument`` says, or not between its bounds."""
+    if not isinstance(argument, dict):
+        return None if number == argument else f"{argument:g}"
+    least, most = argument.get("min"), argument.get("max")
+    if (least is None or number >= least) and (most is None or number <= most):
+        return None
+    return (
+        f"{least:g} to {most:g}"
+        if least is not None and most is not None
+        else (f"at least {least:g}" if least is not None else f"at most {most:g}")
+    )
+
+
+def _length(argument: Value, value: Value) -> str | None:
+    if not isinstance(value, str | list | dict):
+        return "a text, a list or a mapping"
+    expected = outside(argument, len(value))
+    return f"a length of {expected}, not {len(value)}" if expected else None
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Schema:
+    return Schema(json.loads(text))
+
+
+def _is_schema(argument: Value) -> Wrong | None:
+    try:
+        _compiled(json.dumps(argument))
+    except SchemaError as error:
+        return error.pointer, f"is no JSON Schema: {error.message}"
+    except (TypeError, ValueError):
+        return "", "is no JSON Schema"
+    return None
+
+
+def _schema(argument: Value, value: Value) -> str | None:
+    if isinstance(value, Missing):
+        return "a value that satisfies the schema"
+    problem = next(iter(_compiled(json.dumps(argument)).problems(value)), None)
+    return None if problem is None else f"a value that satisfies the schema; {problem}"
+
+
+def _a_list(argument: Value) -> Wrong | None:
+    return None if isinstance(argument, list) else ("", "takes a list")
+
+
+def _key(value: Value) -> str:
+    """A text by which values sort, the same for values that are the same."""
+    if isinstance(value, dict):
+        return "{" + ",".join(sorted(f"{json.dumps(name)}:{_key(each)}" for name, each in value.items())) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_key, value)) + "]"
+    whole = isinstance(value, float) and value.is_integer()
+    return json.dumps(int(value) if whole else value)
+
+
+def _sorted_equals(argument: Value, value: Value) -> str | None:
+    if isinstance(value, list) and sorted(map(_key, value)) == sorted(map(_key, argument)):
+        return None
+    return f"{shown_value(argument)} in any order"
+
+
+def _true_or_false(argument: Value) -> Wrong | None:
+    return None if isinstance(argument, bool) else ("", "takes true or false")
+
+
+def _absent(argument: Value, value: Value) -> str | None:
+    if isinstance(value, Missing) == argument:
+        return None
+    return "nothing there" if argument else "anything"
+
+
+MAX_CODE = 20_000
+"""Characters of a check in Python."""
+
+_CHECK = re.compile(r"^def[ \t]+check[ \t]*\(", re.MULTILINE)
+
+
+def _code(argument: Value) -> Wrong | None:
+    if not isinstance(argument, str) or not _CHECK.search(argument):
+        return "", "takes Python that defines `check(input, output, calls)`"
+    return ("", f"is longer than {MAX_CODE:,} characters") if len(argument) > MAX_CODE else None
+
+
+def _asked_elsewhere(_argument: Value, _value: Value) -> None:
+    return None
+
+
+PYTHON: Final = "python"
+
+MATCHERS: Mapping[str, Matcher] = {
+    "equals": Matcher(_anything, _equals),
+    "one-of": Matcher(_some, _one_of),
+    "contains": Matcher(_anything, _contains),
+    "not-contains": Matcher(_anything, _contains_not),
+    "matches": Matcher(_pattern, _matches),
+    "approx": Matcher(_near, _approx),
+    "length": Matcher(bounds_wrong, _length),
+    "schema": Matcher(_is_schema, _schema),
+    "sorted-equals": Matcher(_a_list, _sorted_equals),
+    "absent": Matcher(_true_or_false, _absent),
+    PYTHON: Matcher(_code, _asked_elsewhere),
+}
+"""The words, in the order of the documentation."""
+
+
+def is_matcher(value: Value) -> bool:
+    """Whether a value is a mapping made of the words only."""
+    return isinstance(value, dict) and bool(value) and value.keys() <= MATCHERS.keys()
