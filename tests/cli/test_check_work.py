@@ -173,6 +173,35 @@ def test_sarif_and_junit_are_what_they_say(folder: Path):
     assert [(each.attrib["name"], each.attrib["failures"]) for each in suites] == [("a.md", "1"), ("b.md", "0")]
 
 
+def test_one_check_writes_several_reports(folder: Path):
+    put(folder, a="[x](gone.md)")
+    asked = ("--report", "gitlab=out/gl.json", "--report", "markdown=summary.md", "--report", "rdjsonl=rd.jsonl")
+    (folder / "out").mkdir()
+    status, out, _ = run("--format", "github", *asked)
+    assert status == 1 and out.startswith("::error file=a.md")
+    (entry,) = json.loads((folder / "out" / "gl.json").read_text())
+    assert entry["check_name"] == "unresolved-link"
+    assert (folder / "summary.md").read_text().startswith("### Prosa: 1 error in 1 document\n")
+    assert json.loads((folder / "rd.jsonl").read_text())["severity"] == "ERROR"
+    (folder / "a.md").write_text("text")
+    assert run("--report", "rdjsonl=rd.jsonl")[0] == 0 and (folder / "rd.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("report", "status", "said"),
+    [
+        ("gitlba=x", 2, "did you mean gitlab?"),
+        ("sarif", 2, "--report sarif=FILE"),
+        ("sarif=", 2, "--report sarif=FILE"),
+        ("sarif=gone/x.json", 1, "gone/x.json"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_said(folder: Path, report: str, status: int, said: str):
+    put(folder, a="text")
+    ended, out, err = run("--report", report)
+    assert (ended, out) == (status, "") and said in err and "Traceback" not in err
+
+
 def test_a_status_line_is_shown_on_a_terminal_for_long_work(folder: Path, monkeypatch: pytest.MonkeyPatch):
     put(folder, **{f"d{n:03}": "text" for n in range(220)})
     stdout, stderr = Terminal(), Terminal()

@@ -92,6 +92,7 @@ SARIF = {
         "run": _object(
             "tool",
             tool=_object("driver", driver=_ref("driver")),
+            invocations=_list(_object("executionSuccessful", executionSuccessful={"type": "boolean"})),
             columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
             results=_list(_ref("result")),
         ),
@@ -101,6 +102,7 @@ SARIF = {
             id=TEXT,
             name=TEXT,
             shortDescription=_ref("words"),
+            fullDescription=_ref("words"),
             help=_ref("words"),
             defaultConfiguration=_object("", level=LEVEL),
         ),
@@ -113,10 +115,15 @@ SARIF = {
             locations=_list(_ref("location")),
             relatedLocations=_list(_ref("location"), unique=True),
             fixes=_list(_ref("fix"), unique=True),
+            partialFingerprints={"type": "object", "additionalProperties": TEXT},
         ),
         "location": _object("", physicalLocation=_ref("place"), message=_ref("message")),
         "place": _object("artifactLocation", artifactLocation=_ref("artifact"), region=_ref("region")),
-        "artifact": _object("", uri={"type": "string", "pattern": r"^[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*$"}),
+        "artifact": _object(
+            "",
+            uri={"type": "string", "pattern": r"^[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]*$"},
+            uriBaseId={"const": "%SRCROOT%"},
+        ),
         "region": _object("", startLine=PLACE, startColumn=PLACE, endLine=PLACE, endColumn=PLACE),
         "fix": _object(
             "artifactChanges",
@@ -142,4 +149,106 @@ def sarif_complaints(report: Any) -> list[str]:
         rules = run["tool"]["driver"]["rules"]
         wrong = [each["ruleId"] for each in run["results"] if rules[each["ruleIndex"]]["id"] != each["ruleId"]]
         found += [f"{each} is another rule than its index says" for each in wrong]
+    return found
+
+
+GITLAB = {
+    "$defs": {},
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "additionalProperties": False,
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "minLength": 1},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "additionalProperties": False,
+                "properties": {
+                    "path": {"type": "string", "not": {"pattern": r"^\./"}},
+                    "lines": {
+                        "type": "object",
+                        "required": ["begin"],
+                        "additionalProperties": False,
+                        "properties": {"begin": PLACE, "end": PLACE},
+                    },
+                },
+            },
+        },
+    },
+}
+"""A Code Quality report, as GitLab documents its fields."""
+
+_RANGE = {
+    "type": "object",
+    "required": ["start"],
+    "additionalProperties": False,
+    "properties": {
+        name: {
+            "type": "object",
+            "required": ["line"],
+            "additionalProperties": False,
+            "properties": {"line": PLACE, "column": PLACE},
+        }
+        for name in ("start", "end")
+    },
+}
+_LOCATION = {
+    "type": "object",
+    "required": ["path"],
+    "additionalProperties": False,
+    "properties": {"path": TEXT, "range": _RANGE},
+}
+RDJSON = {
+    "type": "object",
+    "required": ["message", "location"],
+    "additionalProperties": False,
+    "properties": {
+        "message": TEXT,
+        "location": _LOCATION,
+        "severity": {"enum": ["UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO"]},
+        "source": {"type": "object", "required": ["name"], "properties": {"name": TEXT, "url": TEXT}},
+        "code": {"type": "object", "properties": {"value": TEXT, "url": TEXT}},
+        "suggestions": _list(
+            {
+                "type": "object",
+                "required": ["range", "text"],
+                "additionalProperties": False,
+                "properties": {"range": _RANGE, "text": TEXT},
+            }
+        ),
+        "original_output": TEXT,
+        "related_locations": _list(
+            {
+                "type": "object",
+                "required": ["location"],
+                "additionalProperties": False,
+                "properties": {"message": TEXT, "location": _LOCATION},
+            }
+        ),
+    },
+}
+"""A line of reviewdog's Diagnostic Format, by the names of its `reviewdog.proto`."""
+
+
+def complaints(schema: dict[str, Any], value: Any) -> list[str]:
+    """What a reader that demands this would refuse."""
+    return [f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(value)]
+
+
+def checkstyle_complaints(report: str) -> list[str]:
+    """What a reader of Checkstyle's XML would refuse."""
+    root = ElementTree.fromstring(report)
+    found = [] if (root.tag, root.get("version")) == ("checkstyle", "4.3") else ["is no checkstyle 4.3"]
+    for file in root:
+        found += [] if file.tag == "file" and "name" in file.attrib else ["a file without a name"]
+        for error in file:
+            wanted = {"line", "column", "severity", "message", "source"}
+            good = error.tag == "error" and set(error.attrib) == wanted
+            good = good and error.get("severity") in ("ignore", "info", "warning", "error")
+            found += [] if good and int(error.get("line", 0)) > 0 else [f"an error with {error.attrib}"]
     return found

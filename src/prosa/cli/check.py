@@ -22,6 +22,7 @@ from prosa.cli.options import (
 )
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
+from prosa.cli.reports import REPORTS, report_files, write_reports
 from prosa.cli.skipped import say_skipped
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 MANY = 200
 """Documents from which on a status line is worth showing."""
-
-FORMATS = ("text", "json", "jsonl", "sarif", "github", "junit")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +53,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unsafe-fixes", action="store_true", help="apply those too that may change a meaning")
     parser.add_argument("--diff", action="store_true", help="show what fixes would change, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="say what --fix would do, and write nothing")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
+    parser.add_argument("--format", choices=REPORTS, default="text", help="how to print (default: text)")
+    parser.add_argument(
+        "--report", action="append", default=[], metavar="FORMAT=FILE", help="write another format to a file too"
+    )
     parser.add_argument("--statistics", action="store_true", help="print how often each rule was broken instead")
     parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
@@ -63,6 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when nothing is an error, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
+    report_files(args.report)  # what is wrong with them is said before anything is checked
     if args.watch:
         from prosa.cli.watch_documents import watch_documents
 
@@ -136,6 +139,7 @@ def failed(found: Sequence[Diagnostic]) -> int:
 def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
     """Prints what was found in the format asked for."""
     paths = [str(path) for group in groups for path in group.paths]
+    write_reports(report_files(args.report), found, paths)
     text = _statistics(found, args.format) if args.statistics else _findings(found, paths, args.format, console)
     if text:
         console.out(text, styled=args.format == "text")
@@ -201,27 +205,8 @@ def _count(number: int, word: str) -> str:
 
 
 def _findings(found: Sequence[Diagnostic], paths: Sequence[str], form: str, console: Console) -> str:
-    if form == "json":
-        from prosa.render.json import render_json
-
-        return render_json(found, len(paths))
-    if form == "jsonl":
-        from prosa.render.json import render_jsonl
-
-        return render_jsonl(found)
-    if form == "sarif":
-        from prosa import __version__
-        from prosa.render.sarif import render_sarif
-
-        return render_sarif(found, __version__)
-    if form == "junit":
-        from prosa.render.junit import render_junit
-
-        return render_junit(found, paths)
-    if form == "github":
-        from prosa.render.github import render_github
-
-        return render_github(found)
+    if form != "text":
+        return REPORTS[form](found, paths)
     from prosa.render.text import render_text
 
     text = render_text(found, color=console.color)

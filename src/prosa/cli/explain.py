@@ -9,10 +9,7 @@ from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
-from prosa.rules.registry import all_rules, find_rule, names_and_codes
-
-_FURTHER = "\n## Further examples\n"
-"""What follows on the page of a rule is for those who change it."""
+from prosa.rules.registry import all_rules, find_rule, names_and_codes, page_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +27,10 @@ def page(name: str) -> str:
     """The page of a rule or a dialect as Markdown."""
     rule = find_rule(name)
     if rule is not None:
-        return _text("prosa.rules", rule.name).partition(_FURTHER)[0].rstrip("\n")
+        return page_of(rule)
     explained = [row.name for row in DIALECTS]
     if name in explained:
-        return _text("prosa.dialects", name)
+        return files("prosa.dialects").joinpath("docs", f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
     known = (*names_and_codes(), *explained)
     guess = nearest(name, known)
     hint = f"did you mean {guess}?" if guess else "prosa explain lists all rules"
@@ -51,7 +48,3 @@ def overview() -> str:
 
 def _severity(usual: str, strict: str) -> str:
     return usual if usual == strict else f"{usual} ({strict} with --strict)"
-
-
-def _text(package: str, name: str) -> str:
-    return files(package).joinpath("docs", f"{name}.md").read_text(encoding="utf-8").rstrip("\n")

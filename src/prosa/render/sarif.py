@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
+from prosa.render.fingerprint import fingerprints
 from prosa.render.json import dump
-from prosa.rules.registry import rule_named
+from prosa.rules.registry import page_of, rule_named
 from prosa.source import SourceText, Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -22,18 +23,37 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
     names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
     driver = {"name": "prosa", "semanticVersion": version, "rules": [_rule(name) for name in names]}
-    results = [_result(each, places[each.rule]) for each in diagnostics]
-    run = {"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}
+    ids = fingerprints(diagnostics)
+    results = [_result(each, places[each.rule], name) for each, name in zip(diagnostics, ids, strict=True)]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": True}],
+        "columnKind": "utf16CodeUnits",
+        "results": results,
+    }
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
 def _rule(name: str) -> dict[str, Value]:
     rule = rule_named(name)
-    level = {"level": _LEVELS[rule.severity]}
-    return {"id": rule.code, "name": rule.name, "shortDescription": {"text": name}, "defaultConfiguration": level}
+    page = page_of(rule)
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": {"text": name},
+        "fullDescription": {"text": _first_paragraph(page) or name},
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+    }
 
 
-def _result(each: Diagnostic, place: int) -> dict[str, Value]:
+def _first_paragraph(page: str) -> str:
+    """What the page of a rule begins with, on one line."""
+    paragraphs = (each for each in page.split("\n\n") if each.strip() and not each.startswith(("#", "```", "|")))
+    return " ".join(next(paragraphs, "").split())
+
+
+def _result(each: Diagnostic, place: int, fingerprint: str) -> dict[str, Value]:
     text = "\n".join((each.message, *each.notes))
     result: dict[str, Value] = {
         "ruleId": each.code,
@@ -41,6 +61,7 @@ def _result(each: Diagnostic, place: int) -> dict[str, Value]:
         "level": _LEVELS[each.severity],
         "message": {"text": text},
         "locations": [_location(each.source, each.span)],
+        "partialFingerprints": {"prosa/v1": fingerprint},
     }
     if each.annotations:
         result["relatedLocations"] = [
@@ -68,7 +89,9 @@ def _location(source: SourceText, span: Span) -> dict[str, Value]:
 
 def _artifact(source: SourceText) -> dict[str, Value]:
     path = PurePath(source.path)
-    return {"uri": path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="surrogateescape")}
+    if path.is_absolute():
+        return {"uri": path.as_uri()}
+    return {"uri": quote(path.as_posix(), errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
 def _region(source: SourceText, span: Span) -> dict[str, int]:

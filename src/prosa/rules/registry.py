@@ -24,6 +24,8 @@ _Check = TypeVar("_Check")
 FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "skill_md", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
+_FURTHER = "\n## Further examples\n"
+
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 """The form of a name; no code has it."""
 
@@ -75,6 +77,14 @@ def all_rules() -> tuple[Rule, ...]:
 def find_rule(text: str) -> Rule | None:
     """The rule with this code (any case) or name."""
     return next((rule for rule in selected(text) if text in (rule.name, rule.code) or text.upper() == rule.code), None)
+
+
+def page_of(rule: Rule) -> str:
+    """The page of a rule for those who broke it, as Markdown: without the examples for those who change it."""
+    from importlib.resources import files
+
+    text = files("prosa.rules").joinpath("docs", f"{rule.name}.md").read_text(encoding="utf-8")
+    return text.partition(_FURTHER)[0].rstrip("\n")
 
 
 def selects(selector: str, rule: Rule) -> bool:

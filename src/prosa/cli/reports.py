@@ -1,0 +1,122 @@
+"""What a check found, in formats that editors, build servers and code hosts read: one on stdout, others in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from prosa.cli.parser import WrongUse
+from prosa.diagnostics import Diagnostic
+from prosa.diagnostics.nearest import nearest
+
+Report: TypeAlias = Callable[[Sequence[Diagnostic], Sequence[str]], str]
+"""From what was found, and the paths of all documents that were checked, to a text."""
+
+
+def _json(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+    from prosa.render.json import render_json
+
+    return render_json(found, len(paths))
+
+
+def _jsonl(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.json import render_jsonl
+
+    return render_jsonl(found)
+
+
+def _sarif(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa import __version__
+    from prosa.render.sarif import render_sarif
+
+    return render_sarif(found, __version__)
+
+
+def _junit(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+    from prosa.render.junit import render_junit
+
+    return render_junit(found, paths)
+
+
+def _github(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.github import render_github
+
+    return render_github(found)
+
+
+def _gitlab(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.gitlab import render_gitlab
+
+    return render_gitlab(found)
+
+
+def _azure(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.azure import render_azure
+
+    return render_azure(found)
+
+
+def _rdjsonl(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.rdjson import render_rdjsonl
+
+    return render_rdjsonl(found)
+
+
+def _checkstyle(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.checkstyle import render_checkstyle
+
+    return render_checkstyle(found)
+
+
+def _markdown(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+    from prosa.render.markdown_report import render_markdown
+
+    return render_markdown(found, len(paths))
+
+
+def _text(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+    from prosa.render.text import render_text
+
+    return render_text(found)
+
+
+REPORTS: dict[str, Report] = {
+    "text": _text,
+    "json": _json,
+    "jsonl": _jsonl,
+    "sarif": _sarif,
+    "github": _github,
+    "junit": _junit,
+    "gitlab": _gitlab,
+    "azure": _azure,
+    "rdjsonl": _rdjsonl,
+    "checkstyle": _checkstyle,
+    "markdown": _markdown,
+}
+"""The formats by name; each loads what it needs when it is asked for."""
+
+
+def report_files(asked: Sequence[str]) -> tuple[tuple[str, Path], ...]:
+    """The files of `--report FORMAT=FILE`. Raises `WrongUse`."""
+    return tuple(map(_report_file, asked))
+
+
+def _report_file(text: str) -> tuple[str, Path]:
+    form, equals, name = text.partition("=")
+    if form not in REPORTS:
+        guess = nearest(form, list(REPORTS))
+        hint = f"did you mean {guess}?" if guess else f"the formats are {', '.join(REPORTS)}"
+        raise WrongUse(f"--report: there is no format {form!r}", hint=hint)
+    if not equals or not name:
+        raise WrongUse(f"--report {text}: no file is named", hint=f"write --report {form}=FILE")
+    return form, Path(name)
+
+
+def write_reports(files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str]) -> None:
+    """Writes the files, each whole or not at all. Raises `OSError`."""
+    from prosa.app.text_files import write_output
+
+    for form, path in files:
+        text = REPORTS[form](found, paths)
+        write_output(path, f"{text}\n" if text else "")
