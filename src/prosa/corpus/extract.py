@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from prosa.corpus.extracted import CarriedVector, Extracted, SectionRow
 from prosa.corpus.facets import facets_of
@@ -171,4 +170,4 @@ def _row(
 def seen_of(text: str) -> str:
     """What a reader sees of a section, as JSON: offsets in ``text``, each with the number of characters that are seen
     as they are written, or with the text that is seen there instead (X2). Blank space counts as one space."""
-    return _JSON.encode(list(chain.from_iterable(shown_runs(text))))
+    return _JSON.encode(shown_runs(text))

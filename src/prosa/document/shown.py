@@ -1,7 +1,10 @@
 """What a reader sees of a Markdown text: its words without markup, each piece with the place it came from.
 
-In: a text, perhaps a part of a document. Out: runs in order. A link shows its text and no address, a wikilink its
-label, an image its description; comments and tags show nothing. One parse decides, so nothing is ever half a link (X2).
+In: a text, perhaps a part of a document. Out: runs in order, each an offset and how many characters are seen there as
+they are written, or the text that is seen instead: an entity, or a space for a break between blocks. A link shows its
+text and no address, a wikilink its label, an image its description; comments and tags show nothing. One parse decides,
+so nothing is ever half a link (X2).
+
 Every section of an index passes through this loop, so it counts bytes, as the parser does, and joins what it can.
 """
 
@@ -9,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TypeAlias
+from dataclasses import dataclass, field
 
 import pyromark
 
@@ -20,21 +23,21 @@ from prosa.document.walk import OPTIONS
 _LONE_CR = re.compile(r"\r(?!\n)")
 _MARKUP = re.compile(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
 _LABEL = re.compile(r"\]\[([^\[\]\n]{1,200})\]|\[([^\[\]\n]{1,200})\]\[\]|\[(\^[^\[\]\s]{1,200})\]")
+_ALTERED = re.compile(rb"[&\0\t\r]")
+"""What a text must hold for the parser to give some piece of it otherwise than it is written."""
+
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Superscript", "Subscript"})
 
-Run: TypeAlias = "tuple[int, int | str]"
-"""An offset, and how many characters are seen there as they are written, or the text that is seen instead: an entity,
-or a space for a break between blocks."""
 
-
-def shown_runs(text: str) -> list[Run]:
-    """The runs of ``text``, in order; blank space between two that are seen as written belongs to one run of both.
-    References count as such whether or not what they name is defined in it."""
-    parsed = encodable(_LONE_CR.sub("\n", text))
-    raw = parsed.encode()
+def shown_runs(text: str) -> list[int | str]:
+    """The runs of ``text``: the offset of the first, what is seen there, the offset of the second, and so on. Blank
+    space between two that are seen as written belongs to one run of both. References count as such whether or not
+    what they name is defined in it."""
+    parsed = encodable(_LONE_CR.sub("\n", text) if "\r" in text else text)
     whole = f"{parsed}\n\n{_definitions(parsed)}" if "]" in parsed else parsed
+    raw = parsed.encode()
     runs = _runs(raw, whole)
-    return runs if len(raw) == len(text) else list(_in_characters(raw, runs))
+    return runs if len(raw) == len(text) else _in_characters(raw, runs)
 
 
 def _definitions(text: str) -> str:
@@ -43,51 +46,83 @@ def _definitions(text: str) -> str:
     return "".join(f"[{label}]: {'x' if label.startswith('^') else '<#>'}\n\n" for label in labels)
 
 
-def _runs(raw: bytes, whole: str) -> list[Run]:
+@dataclass(slots=True)
+class _Runs:
+    """The runs so far, in bytes of ``raw``: the last of them begins at ``begin`` and may go on behind ``end``, or there
+    is none (-1); ``blank`` is where a break behind it begins."""
+
+    raw: bytes
+    found: list[int | str] = field(default_factory=list)
+    begin: int = -1
+    end: int = -1
+    blank: int = -1
+
+    def see(self, at: int, until: int, instead: str | None = None) -> None:
+        """Adds what is seen from ``at`` to ``until``."""
+        if self.begin >= 0:
+            if instead is None and (at == self.end if self.blank < 0 else self.raw[self.end : at].isspace()):
+                self.end, self.blank = until, -1
+                return
+            self.found += (self.begin, self.end - self.begin)
+        if self.blank >= 0 and self.found:
+            self.found += (self.blank, " ")
+        self.begin, self.end, self.blank = at, until, -1
+        if instead is not None:
+            self.found += (at, instead)
+            self.begin = -1
+
+    def part(self, at: int) -> None:
+        """Notes a break at ``at``."""
+        if self.blank < 0:
+            self.blank = at
+
+    def all(self) -> list[int | str]:
+        """The runs, the last one ended."""
+        return [*self.found, self.begin, self.end - self.begin] if self.begin >= 0 else self.found
+
+
+def _runs(raw: bytes, whole: str) -> list[int | str]:
     """The runs of ``raw``, the beginning of what is parsed, in bytes."""
-    found: list[Run] = []
-    begin, end, blank, html = 0, -1, -1, False  # the run that may go on, the break after it, whether a block is HTML
-
-    def see(at: int, until: int, instead: str | None = None) -> None:
-        nonlocal begin, end, blank
-        if instead is None and end >= 0 and (at == end if blank < 0 else raw[end:at].isspace()):
-            found[-1] = (begin, until - begin)
-        else:
-            if blank >= 0 and found:
-                found.append((blank, " "))
-            found.append((at, until - at if instead is None else instead))
-            begin = at
-        end, blank = until if instead is None else -1, -1
-
+    runs, size, html = _Runs(raw), len(raw), False
+    as_written = _ALTERED.search(raw) is None
     events: Iterator[tuple[Value, Value]] = pyromark.events_with_range(whole, options=OPTIONS)
-    size = len(raw)
     for event, where in events:
         start = where["start"]
         if start >= size:
             break
         if type(event) is str:
-            blank = start if blank < 0 else blank
+            runs.part(start)
             continue
         kind, value = event.popitem()
         if kind == "Text":
             if not html:
                 stop = where["end"]
-                written = stop - start == len(value) if value.isascii() else raw[start:stop] == value.encode()
-                see(start, stop, None if written else value)
-        elif kind in ("Start", "End"):
+                runs.see(start, stop, None if as_written or _is_written(value, raw, start, stop) else value)
+        elif kind == "Code":
+            runs.see(*_code(value, raw, start, where["end"]))
+        elif kind == "Start" or kind == "End":
             name = value if type(value) is str else next(iter(value))
             if name not in _INLINE:
-                at = start if kind == "Start" else where["end"]
-                blank = at if blank < 0 else blank
+                runs.part(start if kind == "Start" else where["end"])
             if name == "HtmlBlock":
                 html = kind == "Start"
                 for low, high in _between_tags(raw, start, where["end"]) if html else ():
-                    see(low, high)
-        elif kind == "Code":
-            code = value.encode()
-            at = raw.find(code, start, where["end"])
-            see(*((at, at + len(code)) if at >= 0 else (start, start, value)))
-    return found
+                    runs.see(low, high)
+    return runs.all()
+
+
+def _is_written(value: str, raw: bytes, start: int, stop: int) -> bool:
+    """Whether what the parser gives is what stands there; the end of it may be beyond that of ``raw``."""
+    if value.isascii():
+        return stop - start == len(value)
+    return raw[start:stop] == value.encode()[: len(raw) - start]
+
+
+def _code(value: str, raw: bytes, start: int, stop: int) -> tuple[int, int, str | None]:
+    """What is seen of a code span."""
+    code = value.encode()
+    at = raw.find(code, start, stop)
+    return (at, at + len(code), None) if at >= 0 else (start, start, value)
 
 
 def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -101,9 +136,13 @@ def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]
         yield done, end
 
 
-def _in_characters(raw: bytes, runs: list[Run]) -> Iterator[Run]:
-    """The runs with their offsets in characters."""
+def _in_characters(raw: bytes, runs: list[int | str]) -> list[int | str]:
+    """The runs with offsets and numbers of characters in place of those of bytes."""
+    found: list[int | str] = []
     at = done = 0
-    for start, shown in runs:
-        at, done = at + len(raw[done:start].decode("utf-8", "replace")), start
-        yield at, shown if isinstance(shown, str) else len(raw[start : start + shown].decode("utf-8", "replace"))
+    numbers: Iterator[Value] = iter(runs)
+    for start, shown in zip(numbers, numbers, strict=True):
+        at += len(raw[done:start].decode("utf-8", "replace"))
+        done = start
+        found += at, shown if type(shown) is str else len(raw[start : start + shown].decode("utf-8", "replace"))
+    return found
