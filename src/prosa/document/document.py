@@ -26,6 +26,7 @@ from prosa.document.model import (
     Wikilink,
 )
 from prosa.document.parsed import Parsed
+from prosa.document.walk import Piece
 from prosa.source import SourceText, Span
 
 
@@ -99,7 +100,7 @@ class Document:
     @cached_property
     def footnote_definitions(self) -> tuple[FootnoteDefinition, ...]:
         """Definitions of footnotes, all that share a label."""
-        return definitions(self.parsed, self.code_spans) if "[^" in self.source.text else ()
+        return definitions(self.parsed, self.code_spans) if self.parsed.found.footnotes else ()
 
     @cached_property
     def code_spans(self) -> tuple[CodeSpan, ...]:
@@ -134,8 +135,7 @@ class Document:
     @cached_property
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
-        written = ids(self.html) if may_have_ids(self.source.text) else ()
-        return frozenset((*(section.anchor for section in self.sections), *written)) - {""}
+        return frozenset((*(section.anchor for section in self.sections), *ids(self.parsed))) - {""}
 
     @cached_property
     def block_names(self) -> frozenset[str]:
@@ -169,8 +169,9 @@ class Document:
         return Cover(self.comments)
 
 
-NAMED_BLOCK = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
-"""Where a line ends with the name of a block, ` ^id`; group 1 is the id."""
+NAMED_BLOCK = re.compile(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
+"""Where a line ends with the name of a block, ` ^id`; group 1 is the id. It begins with the circumflex, so that a
+search goes from one to the next; what stands in front is looked at there."""
 
 
 # Code spans made of what the walk found.
@@ -195,7 +196,6 @@ def _code_spans(parsed: Parsed) -> Iterator[CodeSpan]:
 # HTML made of what the walk found: blocks and pieces in lines, the comments in them, and the ids they carry.
 
 _TAG = re.compile(r"<[A-Za-z][^<>]*>")
-_ANY_ID = re.compile(r"(?:id|name)\s*=", re.IGNORECASE)
 _ID = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
 
 
@@ -210,32 +210,36 @@ def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
     return tuple(span for each in found for span in _comments_in(parsed.source.text, each))
 
 
-def may_have_ids(text: str) -> bool:
-    """Whether a text can hold an `id` or `name` of HTML at all: a quick look that saves building its HTML."""
-    return "<" in text and _ANY_ID.search(text) is not None
-
-
-def ids(found: Iterable[Html]) -> Iterator[str]:
+def ids(parsed: Parsed) -> Iterator[str]:
     """The values of `id` and `name` in HTML tags, which links can point at."""
-    for each in found:
-        if not each.comment and "=" in each.text:
-            for tag in _TAG.finditer(each.text):
+    blocks = (_text_of_block(parsed, pieces) for _, pieces in parsed.found.html_blocks)
+    inline = (parsed.source.slice(parsed.span(where)) for _, where in parsed.found.inline_html)
+    for text in (*blocks, *inline):
+        if "=" in text and not _is_comment(text):
+            for tag in _TAG.finditer(text):
                 yield from (match[1] or match[2] or match[3] or "" for match in _ID.finditer(tag.group()))
 
 
 def _blocks(parsed: Parsed) -> Iterator[Html]:
     for where, pieces in parsed.found.html_blocks:
-        span = parsed.block(where)
-        source = parsed.source
-        text = "".join(source.slice(parsed.span(piece)) for _, _, piece in pieces).rstrip("\r\n")
-        yield Html(text, span, block=True, comment=text.lstrip(" ").startswith("<!--"))
+        text = _text_of_block(parsed, pieces)
+        yield Html(text, parsed.block(where), block=True, comment=_is_comment(text))
+
+
+def _text_of_block(parsed: Parsed, pieces: Sequence[Piece]) -> str:
+    return "".join(parsed.source.slice(parsed.span(piece)) for _, _, piece in pieces).rstrip("\r\n")
 
 
 def _inline(parsed: Parsed) -> Iterator[Html]:
     for _, where in parsed.found.inline_html:
         span = parsed.span(where)
         text = parsed.source.slice(span)
-        yield Html(text, span, block=False, comment=text.startswith("<!--"))
+        yield Html(text, span, block=False, comment=_is_comment(text))
+
+
+def _is_comment(text: str) -> bool:
+    """Only a block has blanks in front of it."""
+    return text.lstrip(" ").startswith("<!--")
 
 
 def _comments_in(text: str, each: Html) -> Iterator[Span]:

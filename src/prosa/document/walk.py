@@ -102,7 +102,7 @@ def walk(text: str) -> Found:
         "InlineHtml": found.inline_html.append,
         "FootnoteReference": found.footnote_references.append,
     }
-    brackets = found.brackets if "[^" in text else None
+    brackets = found.brackets if "^" in text and "[^" in text else None
     pieces: list[Piece] | None = None  # those of the state: only what starts and ends changes them
     last: Range = {"start": 0, "end": 0}
     events: Iterator[tuple[Value, Range]] = pyromark.events_with_range(text, options=OPTIONS)

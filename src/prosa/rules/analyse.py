@@ -102,7 +102,8 @@ _SHORTCODE = re.compile(r":[a-z0-9_+-]{1,64}:")
 _LABEL = re.compile(r"\(([\w.:-]+)\)=")
 """`(anchor)=` on a line of its own, as MyST writes it."""
 
-_ADDS = ("{{#", "{{<", "{%", "```{", ":::", "--8<--", "<!-- include", "![[")
+_ADDS = (":::", "--8<--", "<!-- include", "![[")
+_BRACED_ADDS = ("{{#", "{{<", "{%", "```{")
 """Signs that parts of the page come from somewhere else."""
 
 
@@ -126,10 +127,11 @@ def anchors(document: Document) -> frozenset[str]:
     """The fragments that lead somewhere in the document, `^name` to a block, and `*` where a generator may add to
     them."""
     text = document.source.text
-    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if "{" in text else []
+    braces = "{" in text
+    own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
     own += [_without_emoji(each.plain) for each in document.headings if ":" in each.plain]
     labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if ")=" in text else []
-    added = ["*"] if any(mark in text for mark in _ADDS) else []
+    added = ["*"] if any(mark in text for mark in (*_ADDS, *(_BRACED_ADDS if braces else ()))) else []
     blocks = (f"^{name}" for name in document.block_names)
     return document.anchors.union(own, labels, added, blocks) - {""}
 

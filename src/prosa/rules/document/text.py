@@ -16,8 +16,11 @@ REPORTED = (RULES.reported("MD015", "unreadable-file", Severity.ERROR),)
 """What readers report by name."""
 
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROLS = bytes((*range(0x09), *range(0x0E, 0x20), 0x7F))
 """C0 but tab, line ends, vertical tab and form feed, which old texts have; and DEL."""
+
+_OTHERS = bytes(set(range(0x100)).difference(_CONTROLS))
+"""All other bytes of UTF-8: taking them away is five times as fast as a search for one of the few."""
 
 
 @RULES.document("MD016", "control-character", Severity.WARNING)
@@ -25,15 +28,16 @@ def control_character(subject: Subject[object]) -> Iterator[Finding]:
     """Finds characters that no text has, NUL and its like: the file is damaged, or no text at all. There is one
     finding, at the first one."""
     text = subject.source.text
-    first = _CONTROL.search(text)
-    if first is None:
+    found = text.encode("utf-8", "surrogatepass").translate(None, _OTHERS)
+    if not found:
         return
-    count = len(_CONTROL.findall(text))
-    more = f" and {count - 1:,} more like it" if count > 1 else ""
-    message = f"the text holds the control character U+{ord(first.group()):04X}{more}"
-    yield Finding(message, Span(*first.span()), ("Markdown readers replace or drop it",))
+    at = text.index(chr(found[0]))
+    more = f" and {len(found) - 1:,} more like it" if len(found) > 1 else ""
+    message = f"the text holds the control character U+{found[0]:04X}{more}"
+    yield Finding(message, Span(at, at + 1), ("Markdown readers replace or drop it",))
 
 
+_SEPARATORS = ("\u2028", "\u2029", "\u0085")
 _SEPARATOR = re.compile("[\u2028\u2029\u0085]")
 
 
@@ -41,14 +45,12 @@ _SEPARATOR = re.compile("[\u2028\u2029\u0085]")
 def line_separator(subject: Subject[object]) -> Iterator[Finding]:
     """Finds U+2028, U+2029 or U+0085, which editors show as a line end and Markdown does not (X2). There is one
     finding, at the first one; the fix writes line feeds for all of them."""
-    if subject.source.text.isascii():
+    text = subject.source.text
+    if text.isascii() or not any(each in text for each in _SEPARATORS):
         return
-    found = [Span(*each.span()) for each in _SEPARATOR.finditer(subject.source.text)]
-    if not found:
-        return
+    found = [Span(*each.span()) for each in _SEPARATOR.finditer(text)]
     more = f", {len(found):,} times" if len(found) > 1 else ""
-    character = found[0].of(subject.source.text)
-    message = f"U+{ord(character):04X} looks like a line end and is none{more}"
+    message = f"U+{ord(found[0].of(text)):04X} looks like a line end and is none{more}"
     fix = Fix("write line ends", tuple(Edit(span, "\n") for span in found), Applicability.UNSAFE)
     yield Finding(message, found[0], ("end the line with a line feed, or write a space",), fix=fix)
 

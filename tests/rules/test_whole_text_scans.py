@@ -1,0 +1,69 @@
+"""Looks at whole texts: a cheap one first gives what a search by regular expression gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prosa.dialects.reading import open_document
+from prosa.document import parse
+from prosa.document.document import NAMED_BLOCK, html, ids
+from prosa.rules.document.text import control_character, line_separator
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Subject
+from prosa.source import SourceText
+
+PIECES = (
+    *("\x00", "\x01", "\x0b", "\x0c", "\x1f", "\x7f", "\x80", "\x85", "\u2028", "\u2029", "\ud800", "ä", "é…"),
+    *("^", " ^", "^a-1", "\t^b", "\n", "\r\n", "\r", " ", "`", "    ", "> ", "- "),
+    *("<a id=x>", "<A NAME='y'\n>", '<p id = "z">', "<!-- <i id=q> -->", "<br>", "<div\nid=w>", "ıd=", "İd="),
+)
+
+TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
+
+
+def found(rule: Callable[[Subject[object]], Iterable[Finding]], text: str) -> list[tuple[int, int, str]]:
+    reading = open_document(SourceText(text))
+    subject = Subject(reading.front, reading.document, reading.name, reading.model)
+    return [(each.span.start, each.span.end, each.message) for each in rule(subject)]
+
+
+@given(TEXTS)
+def test_x2_control_characters_are_those_of_an_expression(text: str):
+    """X2."""
+    expected = list(re.finditer("[\x00-\x08\x0e-\x1f\x7f]", text))
+    seen = found(control_character, text)
+    assert [each[:2] for each in seen] == [each.span() for each in expected[:1]]
+    if len(expected) > 1:
+        assert f"and {len(expected) - 1:,} more" in seen[0][2]
+    if expected:
+        assert f"U+{ord(expected[0].group()):04X}" in seen[0][2]
+
+
+@given(TEXTS)
+def test_x2_line_separators_are_those_of_an_expression(text: str):
+    """X2."""
+    expected = [each.span() for each in re.finditer("[\u2028\u2029\u0085]", text)]
+    seen = found(line_separator, text)
+    assert [each[:2] for each in seen] == expected[:1]
+    if len(expected) > 1:
+        assert f"{len(expected):,} times" in seen[0][2]
+
+
+@given(TEXTS)
+def test_ya21_names_of_blocks_are_those_behind_a_blank_or_at_the_beginning_of_a_line(text: str):
+    """YA21."""
+    slow = re.compile(r"(?:^|[ \t])\^([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
+    assert [each.span(1) for each in NAMED_BLOCK.finditer(text)] == [each.span(1) for each in slow.finditer(text)]
+
+
+@given(TEXTS)
+def test_ids_in_html_are_those_of_its_elements(text: str):
+    tag, name = re.compile(r"<[A-Za-z][^<>]*>"), r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))"""
+    parsed = parse(SourceText(text)).parsed
+    tags = [each for element in html(parsed) if not element.comment for each in tag.findall(element.text)]
+    expected = {"".join(groups) for each in tags for groups in re.findall(name, each, re.IGNORECASE)}
+    assert set(ids(parsed)) == expected
