@@ -57,6 +57,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", action="append", default=[], metavar="FORMAT=FILE", help="write another format to a file too"
     )
+    parser.add_argument(
+        "--fail-on",
+        choices=(*(each.value for each in Severity), "never"),
+        default=Severity.ERROR.value,
+        help="the least severity that makes the exit status 1 (default: error)",
+    )
     parser.add_argument("--statistics", action="store_true", help="print how often each rule was broken instead")
     parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
@@ -64,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0 when nothing is an error, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
+    """0 when nothing is as bad as `--fail-on` says, 1 otherwise. Raises `WrongUse` when there is nothing to check."""
     report_files(args.report)  # what is wrong with them is said before anything is checked
     if args.watch:
         from prosa.cli.watch_documents import watch_documents
@@ -100,7 +106,7 @@ def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -
             return _fix(groups, how, args, console)
         found = how.diagnostics(groups)
     report(found, groups, args, console)
-    return failed(found)
+    return failed(found, args.fail_on)
 
 
 @contextlib.contextmanager
@@ -131,9 +137,11 @@ class _Done:
         self.show(f"checked {min(self.count, self.total):,} of {self.total:,} documents")
 
 
-def failed(found: Sequence[Diagnostic]) -> int:
-    """1 when anything found is an error, else 0."""
-    return int(any(each.severity is Severity.ERROR for each in found))
+def failed(found: Sequence[Diagnostic], least: str) -> int:
+    """1 when anything found is at least as severe as ``least``, else 0; `never` is 0 always."""
+    severities = [each.value for each in Severity]
+    bad = severities[: severities.index(least) + 1] if least in severities else []
+    return int(any(each.severity.value in bad for each in found))
 
 
 def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
@@ -165,7 +173,7 @@ def _fix(groups: Sequence[Group], how: Checker, args: argparse.Namespace, consol
     refused = {} if args.dry_run else write_changes(fixes.changes)
     for words in refused.values():
         say(console, words)
-    status = int(bool(failed(fixes.left) or refused))
+    status = int(bool(failed(fixes.left, args.fail_on) or refused))
     if any(isinstance(group.files, TextFiles) for group in groups):
         _print_stdin(groups, fixes, console)
         return status
