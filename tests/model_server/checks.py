@@ -152,3 +152,14 @@ def _not_strict(schema: Any, place: str) -> str | None:
         if found is not None:
             return found
     return None
+
+
+def limit_refusal(refuses: set[str], body: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What services say of bounds on an answer, in their words."""
+    names = [name for name in ("max_completion_tokens", "max_tokens", "max_output_tokens") if name in body]
+    if "two-limits" in refuses and len(names) > 1:
+        return f"Setting '{names[1]}' and '{names[0]}' at the same time is not supported.", names[1]
+    if "large" in refuses and names and body[names[0]] > 1000:
+        most = "This model supports at most 1000 completion tokens"
+        return f"{names[0]} is too large: {body[names[0]]}. {most}", names[0]
+    return None

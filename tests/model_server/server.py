@@ -29,9 +29,10 @@ class ModelServer:
     """The fake, in a thread of its own. `script` says what it answers; `requests` what it was asked.
 
     `default` answers when the script is empty (None: a 400 that says so); `answer` is a function that comes first.
-    `refuses` names features it answers 400 to: `json_schema`, `json_object`, `stream_options`, `tools`; and what chat
-    templates refuse, in their words: `two-users`, `system`, `several-calls`, `parallel_tool_calls`.
-    `key`, when set, is the only key it accepts, and it repeats a wrong one in full. `checks` refuses malformed bodies.
+    `refuses` names features it answers 400 to: `json_schema`, `json_object`, `stream_options`, `tools`, the bounds
+    `max_completion_tokens` and `max_tokens`, `two-limits` for both at once, `large` for more than 1,000 tokens; and
+    what chat templates refuse, in their words: `two-users`, `system`, `several-calls`, `parallel_tool_calls`. `key`,
+    when set, is the only key it accepts, and it repeats a wrong one in full. `checks` refuses malformed bodies.
     """
 
     def __init__(self, *, port: int = 0, default: Scripted | None = None, record: bool = True) -> None:
@@ -140,7 +141,9 @@ class ModelServer:
         param = "response_format" if "response_format" in body else "text.format"
         if wanted.get("type") in self.refuses:
             return f"Invalid parameter: '{param}' of type '{wanted['type']}' is not supported with this model.", param
-        for name in ("stream_options", "tools", "parallel_tool_calls"):
+        if limit := checks.limit_refusal(self.refuses, body):
+            return limit
+        for name in ("stream_options", "tools", "parallel_tool_calls", "max_completion_tokens", "max_tokens"):
             if name in self.refuses and name in body:
                 return f"Unsupported parameter: '{name}' is not supported by this server.", name
         return checks.template_refusal(self.refuses, body)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options
+from prosa.app.run.money import server_budget
 from prosa.app.run.service import Chosen
 from prosa.app.site.keeper import SiteOptions
 from prosa.app.site.live import LiveSite
@@ -25,7 +25,6 @@ from prosa.web.app import SiteApp
 from prosa.web.context import Web
 from prosa.web.guard import Guard, Rate
 from prosa.web.log import AccessLog
-from prosa.web.run.budget import Budget
 from prosa.web.run.gate import Gate
 from prosa.web.run.runner import Runner
 from prosa.web.session import Sessions
@@ -174,8 +173,7 @@ def site(
     reaching: bool = False,
     at_once: int = 2,
     per_minute: int = 30,
-    budget: str = "5",
-    free: bool = True,
+    budget: str | None = None,
     wall_clock: float | None = None,
     agreed: bool = True,
 ) -> Iterator[Site]:
@@ -189,9 +187,9 @@ def site(
     logged: list[str] = []
     settings = Settings()
     model = replies_file(beside, *(replies or (GREETING,)))
-    made = Budget(KnownPrices(), Decimal(budget), free=free, notice=said.append)
     choices = Options(model=model, wall_clock=wall_clock, retries=0)
     around = Environment(environ, settings, said.append)
+    made = server_budget(None if budget is None else Decimal(budget), around)
     runner = Runner(root, choices, around, made, Gate(at_once, per_minute), prefix=prefix, reaching=reaching)
     options = SiteOptions("Tests", actions=runner.program_action if allow else None)
     live = LiveSite(root, options, environ, settings, 10_000_000)

@@ -54,7 +54,8 @@ def test_x6_nothing_runs_unless_it_is_asked_for(tmp_path: Path) -> None:
         ["--api-key-env", "KEY"],
         ["--concurrency", "1"],
         ["--runs-per-minute", "1"],
-        ["--budget", "1"],
+        ["--max-cost", "1"],
+        ["--max-output-tokens", "9"],
         ["--timeout", "1"],
     ],
     ids=lambda each: each[0],
@@ -74,9 +75,9 @@ def test_x9_the_bounds_are_those_of_the_user(tmp_path: Path) -> None:
     more = ["--timeout", "9s", "--base-url", "https://site.example/docs/", "--allow-servers"]
     runner = runner_of(parsed(at, *flags, *more), at.console, tmp_path)
     assert runner is not None
-    assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.dollars) == (3, 4, Decimal("2.50"))
+    assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.ledger.cap) == (3, 4, Decimal("2.50"))
     assert (runner.choices.wall_clock, runner.prefix, runner.reaching) == (9, "/docs", True)
-    assert (runner.choices.root, runner.budget.free) == (tmp_path, True)
+    assert (runner.choices.root, runner.budget.explicit) == (tmp_path, True)
     assert "runs are allowed" in at.err and "replies.jsonl" in at.err and "sk-secret" not in at.err
 
 
@@ -84,8 +85,8 @@ def test_x9_there_are_bounds_where_nothing_is_said(tmp_path: Path) -> None:
     at = person(tmp_path)
     runner = runner_of(parsed(at, "--allow-run", "--model", "gpt-4o"), at.console, tmp_path)
     assert runner is not None
-    assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.dollars) == (2, 30, 5)
-    assert (runner.around.settings.wall_clock, runner.reaching, runner.budget.free) == (120, False, False)
+    assert (runner.gate.at_once, runner.gate.per_minute, runner.budget.ledger.cap) == (2, 30, 5)
+    assert (runner.around.settings.wall_clock, runner.reaching, runner.budget.explicit) == (120, False, False)
 
 
 def test_l41_the_owner_is_told_what_keeps_programs_from_running(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_x9_bodies_are_read_within_bounds(tmp_path: Path, headers: dict[str, str
         with site(greeting(tmp_path)) as at:
             reply = await at.call("POST", "/mdh/run/greet", {**BEARER, **headers}, body)
             assert reply.status == status
-            assert at.runner.gate.inside == 0 and not at.runner.budget.spent
+            assert at.runner.gate.inside == 0 and not at.runner.budget.ledger.spent
 
     asyncio.run(work())
 
@@ -312,7 +312,7 @@ def test_x23_what_is_not_published_is_not_run(tmp_path: Path) -> None:
                 assert reply.status == 404, path
             reply = await at.run()
             assert reply.status == 403 and "secret" in reply.json["detail"]
-            assert at.runner.budget.spent == 0
+            assert at.runner.budget.ledger.spent == 0
 
     asyncio.run(work())
 

@@ -107,7 +107,7 @@ def test_ma12_only_interactive_scripts_are_run_for_readers(tmp_path: Path, addre
         with site(page(tmp_path), {"content": "Done."}) as at:
             reply = await at.press(address, "text", accept="application/json")
             assert reply.status == 404 and "Not for readers" not in reply.text
-            assert at.runner.budget.spent == 0
+            assert at.runner.budget.ledger.spent == 0
 
     asyncio.run(work())
 

@@ -6,6 +6,7 @@ import inspect
 import logging
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
@@ -21,6 +22,9 @@ T = TypeVar("T")
 
 ApiName: TypeAlias = Literal["chat", "responses"]
 """Which API of a service is asked: Chat Completions or Responses."""
+
+Amount: TypeAlias = Decimal | float | str
+"""US dollars. A text or a `Decimal` is exact; a float means what it prints as."""
 
 A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
 
@@ -83,6 +87,8 @@ def options_of(
     wall_clock: float | None,
     root: str | Path | None,
     allow_cut: bool,
+    max_output_tokens: int | None,
+    max_cost: Amount | None,
     site_rights: SiteRights = NO_RIGHTS,
 ) -> Options:
     """The options that all calls share, in the order of their signatures."""
@@ -97,8 +103,21 @@ def options_of(
         wall_clock=wall_clock,
         root=Path(root) if root is not None else None,
         allow_cut=allow_cut,
+        output_tokens=max_output_tokens,
+        max_cost=None if max_cost is None else dollars_of(max_cost),
         site_rights=site_rights,
     )
+
+
+def dollars_of(given: Amount) -> Decimal:
+    """An amount in US dollars above zero. Raises ValueError for what is none."""
+    try:
+        found = Decimal(str(given))
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or found <= 0:
+        raise ValueError(f"max_cost is an amount in US dollars above 0, found {given!r}")
+    return found
 
 
 def words(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from prosa.api.arguments import ApiName, environment_of, log, options_of, path_of, provider_of, synchronous, words
+from prosa.api.arguments import (
+    Amount,
+    ApiName,
+    environment_of,
+    log,
+    options_of,
+    path_of,
+    provider_of,
+    synchronous,
+    words,
+)
 from prosa.app.chat.prepare import ChatOptions
 from prosa.app.chat.turn import ChatResult, TurnRequest, take_turn
 from prosa.app.options import NO_RIGHTS, SiteRights
@@ -39,6 +49,8 @@ async def achat(
     retries: int | None = None,
     timeout: float | None = None,
     root: str | Path | None = None,
+    max_output_tokens: int | None = None,
+    max_cost: Amount | None = None,
     allow_cut: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
@@ -49,8 +61,8 @@ async def achat(
     the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
     ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of `prosa chat`.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
-    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``sites``, ``allow_cut``, ``listener``, ``environ`` are as
-    in `arun`, for each reply.
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
+    ``allow_cut``, ``listener``, ``environ`` are as in `arun`, for each reply.
 
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
     `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
@@ -60,7 +72,10 @@ async def achat(
     tools = words(tools)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
-    options = options_of(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, rights)
+    costs = max_output_tokens, max_cost
+    options = options_of(
+        model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, rights
+    )
     files = (config_files,) if isinstance(config_files, str | Path) else config_files
     asked = ChatOptions(tuple(map(Path, files)), default_config, tools, words(plugins), trusted, legacy, force, n)
     request = TurnRequest(options, environment_of(path, environ), asked, speaker, write, own, listener)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from prosa.api.arguments import A_PROVIDER, ApiName, environment_of, options_of, require_provider, synchronous
+from prosa.api.arguments import A_PROVIDER, Amount, ApiName, environment_of, options_of, require_provider, synchronous
 from prosa.app.options import NO_RIGHTS, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
@@ -28,6 +28,8 @@ async def arun(
     retries: int | None = None,
     timeout: float | None = None,
     root: str | Path | None = None,
+    max_output_tokens: int | None = None,
+    max_cost: Amount | None = None,
     sites: SiteRights = NO_RIGHTS,
     allow_cut: bool = False,
     listener: Listener = ignore,
@@ -38,10 +40,12 @@ async def arun(
     ``input`` is plain JSON data, ``{}`` when left out. ``model`` wins over every program's; it may be ``local`` or
     ``scripted:FILE``. ``provider`` replaces the model service, as with `prosa.testing.ScriptedProvider`; else
     ``base_url``, ``api_key`` and ``api`` say who is asked and how. ``max_iterations`` bounds model calls, ``retries``
-    further attempts, ``timeout`` the wall clock in seconds; ``root`` keeps imports inside a folder. ``sites`` are those
-    beside the program's own, and what the run may do there; by default it changes nothing. ``allow_cut`` takes a text
-    that was cut off at the length limit of the model; else that is `AnswerCut`. ``listener`` hears the events, the
-    logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
+    further attempts, ``timeout`` the wall clock in seconds; ``root`` keeps imports inside a folder.
+    ``max_output_tokens`` bounds the tokens of each model call, ``max_cost`` the US dollars of all together: a call
+    whose worst case does not fit is not made (`BudgetSpent`), and a price that is not known is `PriceUnknown`.
+    ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
+    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`. ``listener``
+    hears the events, the logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
 
     Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
     """
@@ -51,7 +55,10 @@ async def arun(
         raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
     require_provider(provider)
     given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
-    options = options_of(model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, sites)
+    costs = max_output_tokens, max_cost
+    options = options_of(
+        model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, sites
+    )
     environment = environment_of(given if isinstance(given, Path) else None, environ)
     program = ready_program(given, options, environment)
     value = {} if input is None else input

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -76,7 +77,8 @@ class Options:
     ``default_model`` loses to the program's own. ``api_key_env`` names the variable whose key may go to ``base_url``.
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
-    the model, which is a failure otherwise.
+    the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
+    dollars; None bounds nothing.
     """
 
     model: str | None = None
@@ -92,6 +94,8 @@ class Options:
     retries: int | None = None
     tool_result: int | None = None
     concurrency: int | None = None
+    tool_calls: int | None = None
+    output_tokens: int | None = None
     python_timeout: float | None = None
     python_memory: int | None = None
     root: Path | None = None
@@ -99,6 +103,7 @@ class Options:
     stream: bool = False
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
+    max_cost: Decimal | None = None
 
     @property
     def model_name(self) -> str | None:

@@ -88,7 +88,7 @@ def _is_explained(error: BaseException) -> bool:
 def _known(error: BaseException, console: Console) -> int:
     """The status for errors that the product raises on purpose, 0 when this is none of them."""
     from prosa.corpus.errors import CorpusError
-    from prosa.runtime.errors import AgreementRequired, ProgramRefused, RunError
+    from prosa.runtime.errors import AgreementRequired, PriceUnknown, ProgramRefused, RunError
     from prosa.source import FileProblem
 
     if isinstance(error, AgreementRequired):
@@ -97,6 +97,8 @@ def _known(error: BaseException, console: Console) -> int:
         return FAILED
     if isinstance(error, ProgramRefused):
         return _refused(error, console)
+    if isinstance(error, PriceUnknown):
+        return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)
     if isinstance(error, FileProblem):

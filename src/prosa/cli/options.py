@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -28,6 +29,7 @@ _SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.AS
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
 DEFAULT_MAX_SIZE = "10MB"
 
+MOST_DOLLARS = 1_000_000
 MAX_JOBS = 256
 """Processes that `--jobs` may ask for."""
 
@@ -124,6 +126,15 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
     )
     group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
+    group.add_argument("--max-tool-calls", type=count, metavar="N", dest="tool_calls", help="calls of one reply (32)")
+    group.add_argument(
+        "--max-output-tokens",
+        type=count,
+        metavar="N",
+        dest="output_tokens",
+        help="what one model call may write (no limit; 4096 under --max-cost)",
+    )
+    group.add_argument("--max-cost", type=dollars, metavar="USD", help="what all model calls may cost together")
     group.add_argument("--python-timeout", type=duration, metavar="SECONDS", help="one call of the sandbox (30)")
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
     group.add_argument(
@@ -169,6 +180,17 @@ def _whole(text: str, *, at_least: int) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < at_least:
         raise argparse.ArgumentTypeError(f"expected a whole number, at least {at_least}, found {text!r}")
     return int(text)
+
+
+def dollars(text: str) -> Decimal:
+    """An amount such as 2.50, as the type of an argument."""
+    try:
+        found = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        found = Decimal(0)
+    if not found.is_finite() or not 0 < found <= MOST_DOLLARS:
+        raise argparse.ArgumentTypeError(f"expected US dollars such as 2.50, found {text[:20]!r}")
+    return found
 
 
 def duration(text: str, *, most: float = inf) -> float:

@@ -80,7 +80,8 @@ class Field:
 
     ``form`` checks a string or quantity, or each string of a list; ``choices`` closes the set of its values.
     ``required`` fields that are absent or empty are reported as ``missing``, a rule of their own where absence needs
-    its own remedy. ``wanted`` says what it takes where the kind does not say enough, ``why`` what it is good for.
+    its own remedy. ``also`` is another spelling of the name. ``wanted`` says what it takes where the kind does not say
+    enough, ``why`` what it is good for.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Field:
     missing: str = "missing-field"
     wanted: str = ""
     why: str = ""
+    also: str = ""
 
 
 def _nothing(_: str) -> bool:
@@ -123,7 +125,7 @@ def read_fields(
     problems: list[Problem] = []
     entries = {entry.key.text: entry for entry in mapping}
     for field in table:
-        entry = entries.pop(field.name, None)
+        entry = entries.pop(field.name, None) or entries.pop(field.also, None)
         if entry is None or _is_absent(field, entry.value):
             if field.required and owner.complete:
                 problems.append(_missing(field, entry, owner))

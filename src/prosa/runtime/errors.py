@@ -8,6 +8,8 @@ RunError
 ├── OutputRefused      no valid output within the iterations (L13)
 │   └── AnswerCut      a text that was cut off at the length limit of the model; carries what came
 ├── LimitExceeded      wall clock, depth, size (X9)
+├── BudgetSpent        a model call may cost more than what is left (X26)
+├── PriceUnknown       a budget that the user named, and a model without a price: refused before any call (X26)
 ├── ProviderError      the model service; `retryable` says whether another attempt makes sense
 ├── ToolServerError    an MCP server that does not start (LA11)
 ├── SiteError          a declared site whose page cannot be read
@@ -17,6 +19,7 @@ RunError
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from prosa.diagnostics import Diagnostic
 
@@ -79,6 +82,18 @@ class AnswerCut(OutputRefused):
 
 class LimitExceeded(RunError):
     """A named limit was reached."""
+
+
+class BudgetSpent(RunError):
+    """A model call may cost more than what is left of the budget, so it was not made."""
+
+    kind: ClassVar[str] = "budget"
+
+
+class PriceUnknown(RunError):
+    """A budget cannot hold, because the price of a model is not known. Nothing was asked."""
+
+    kind: ClassVar[str] = "budget"
 
 
 class ProviderError(RunError):

@@ -11,7 +11,15 @@ from typing import ClassVar, Literal, TypeAlias
 
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, server_tool_name, tool_name
-from prosa.runtime.errors import InputRefused, LimitExceeded, OutputRefused, RunError, SiteError, TemplateRefused
+from prosa.runtime.errors import (
+    BudgetSpent,
+    InputRefused,
+    LimitExceeded,
+    OutputRefused,
+    RunError,
+    SiteError,
+    TemplateRefused,
+)
 from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
 from prosa.runtime.program import Program
@@ -101,7 +109,7 @@ class ProgramTool:
         given = arguments.get("value") if self.wrapped else dict(arguments)
         try:
             output = await self.run(self.program, given, path)
-        except (InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
+        except (BudgetSpent, InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
             return ToolResult(f"error: {self.program.name} failed: {error.message}", is_error=True)
         return ToolResult(json.dumps(output, ensure_ascii=False))
 

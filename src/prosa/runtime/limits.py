@@ -12,6 +12,7 @@ class Limits:
     """Bounds of one run. Times are seconds, sizes bytes.
 
     ``retries`` bounds further attempts of one model call after transient errors (L16); it is no iteration (LA7).
+    ``tool_calls`` bounds the calls of one reply, ``output_tokens`` what one model call may write, None nothing.
     """
 
     iterations: int = 10
@@ -19,5 +20,7 @@ class Limits:
     retries: int = 10
     tool_result: int = 256 * 1024
     concurrency: int = 8
+    tool_calls: int = 32
+    output_tokens: int | None = None
     python_timeout: float = 30.0
     python_memory: int = 128 * MIB

@@ -13,11 +13,12 @@ from functools import partial
 from prosa.data import Value
 from prosa.runtime import prompt
 from prosa.runtime.contract import Contract
-from prosa.runtime.errors import AnswerCut, OutputRefused, ProviderError
+from prosa.runtime.errors import AnswerCut, BudgetSpent, OutputRefused, ProviderError
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import ModelReply, ModelRequest
 from prosa.runtime.output import Accepted, Rejected
+from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
 from prosa.runtime.retry import with_retries
 from prosa.runtime.tools import Toolbox
@@ -71,9 +72,17 @@ async def run_loop(task: Task, world: World) -> Done:
 
 
 async def step(task: Task, world: World, state: State) -> State | Done:
-    """One iteration: ask, then either run the tools that were asked for or judge the answer."""
+    """One iteration: ask, then either run the tools that were asked for or judge the answer.
+
+    Where the budget does not hold a call with tools, a last answer without them is asked for, if that fits (X26).
+    """
     final = state.iteration + 1 >= task.program.limits.iterations
-    reply = await _ask(task, world, state, final=final)
+    try:
+        reply = await _ask(task, world, state, final=final)
+    except BudgetSpent:
+        if final or not task.toolbox.specs:
+            raise
+        final, reply = True, await _ask(task, world, state, final=True)
     after = replace(state, iteration=state.iteration + 1)
     if reply.tool_calls and not final:
         results = await task.toolbox.answer(reply.tool_calls, f"{task.scope.path}{after.iteration}")
@@ -84,6 +93,7 @@ async def step(task: Task, world: World, state: State) -> State | Done:
 def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
     """The model call of an iteration. On the final one tools are withheld (LA7)."""
     program = task.program
+    limit = program.limits.output_tokens
     return ModelRequest(
         model_name=program.model_name,
         messages=prompt.messages(program, task.contract, task.body, state.transcript, state.rejected, final=final),
@@ -91,6 +101,7 @@ def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:
         output=task.contract.format,
         parameters=program.parameters,
         program=program.name,
+        max_output=None if limit is None else most_output(program.parameters, limit),
     )
 
 

@@ -60,7 +60,11 @@ class OutputFormat:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One model call. ``program`` names the program that asks, for scripted replies, events and errors."""
+    """One model call. ``program`` names the program that asks, for scripted replies, events and errors.
+
+    ``max_output`` bounds the tokens of the reply, reasoning included; every wire has its own name for it, which wins
+    over the same among ``parameters``.
+    """
 
     model_name: str
     messages: tuple[Message, ...]
@@ -68,6 +72,7 @@ class ModelRequest:
     output: OutputFormat | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict)
     program: str = ""
+    max_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,13 @@ _REFUSED: Mapping[str, str] = {
 
 _PARTS = ("header", "url", "uri", "endpoint", "webhook")
 
+OUTPUT_NAMES = frozenset(
+    ("maxtokens", "maxcompletiontokens", "maxoutputtokens", "npredict", "numpredict", "maxnewtokens")
+)
+"""The names under which services take the most tokens of an answer, without case, hyphens and underscores."""
+
+_PRICED_TIERS = frozenset((None, "auto", "default", "standard", "flex", "batch"))
+
 
 def squashed(name: str) -> str:
     """A name without case, hyphens and underscores: what `max-tokens`, `max_tokens` and `maxTokens` share."""
@@ -55,6 +62,29 @@ def require_allowed(parameters: Mapping[str, Value]) -> None:
     """Raises `RunError` that names the first refused parameter."""
     for name, why in refused_parameters(parameters).items():
         raise RunError(f"the parameter `{name[:64]}` is refused", hint=why)
+
+
+def most_output(parameters: Mapping[str, Value], limit: int | None) -> int | None:
+    """The most tokens that a call may write: what its parameters ask for, within ``limit``; None without a bound."""
+    asked = [value for name, value in parameters.items() if squashed(name) in OUTPUT_NAMES and _is_count(value)]
+    return min(asked if limit is None else [*asked, limit], default=None)
+
+
+def without_price(parameters: Mapping[str, Value]) -> str | None:
+    """The first parameter with which a call costs something else than its tokens at the list price."""
+    for name, value in parameters.items():
+        plain = squashed(name)
+        if plain == "servicetier" and value not in _PRICED_TIERS:
+            return name
+        if plain in ("prediction", "audio") or (plain == "modalities" and value != ["text"]):
+            return name
+        if plain == "bestof" and value != 1:
+            return name
+    return None
+
+
+def _is_count(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def _why(name: str, value: Value) -> str:

@@ -75,22 +75,23 @@ class Toolbox:
 
     async def answer(self, calls: Sequence[ToolCall], path: str) -> list[ToolResult]:
         """Runs the calls of one reply concurrently; results come in the order of the calls. ``path`` is that of the
-        model call which asked for them.
+        model call which asked for them. A call beyond the limit of one reply is not made, and its result says so (X9).
 
         Raises the first `RunError` that a tool raises, after the other calls have been cancelled.
         """
-        slots, offered = asyncio.Semaphore(self.limits.concurrency), self.offered
+        slots, offered, most = asyncio.Semaphore(self.limits.concurrency), self.offered, self.limits.tool_calls
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
                     group.create_task(self._within(slots, call, offered, f"{path}.{index}"))
-                    for index, call in enumerate(calls)
+                    for index, call in enumerate(calls[:most])
                 ]
         except BaseExceptionGroup as group_error:
             raise first_error(group_error) from group_error
         if (names := tuple(self.offered)) != tuple(offered):
             self.listener(ToolsOffered(self.scope, names))
-        return [task.result() for task in tasks]
+        beyond = _refused(f"not made: a reply has at most {most} tool calls; ask again in the next one")
+        return [*(task.result() for task in tasks), *[beyond] * len(calls[most:])]
 
     async def _within(
         self, slots: asyncio.Semaphore, call: ToolCall, offered: Mapping[str, Tool], path: str

@@ -59,6 +59,8 @@ class Settings:
     retries: int | None = None
     tool_result: int | None = None
     concurrency: int | None = None
+    tool_calls: int | None = None
+    output_tokens: int | None = None
     max_size: int | None = None
     python_timeout: float | None = None
     python_memory: int | None = None

@@ -60,6 +60,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("limits.retries", "user", "whole", "10", "further attempts of a model call after a transient error"),
     Setting("limits.tool-result", "user", "count", "262144", "bytes of a tool result that reach the model"),
     Setting("limits.concurrency", "user", "count", "8", "tool calls that run at the same time"),
+    Setting("limits.tool-calls", "user", "count", "32", "tool calls of one reply"),
+    Setting("limits.output-tokens", "user", "count", "none", "tokens that one model call may write"),
     Setting("limits.max-size", "user", "count", "10485760", "bytes of a document"),
     Setting("limits.python-timeout", "user", "seconds", "30", "seconds of a `python` call"),
     Setting("limits.python-memory", "user", "mebibytes", "128", "MiB of a `python` call"),

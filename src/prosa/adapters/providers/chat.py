@@ -17,7 +17,7 @@ _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request. Parameters come first, the structure after them."""
     made: dict[str, Value] = {
-        **parameters(request),
+        **parameters(request, form.limits),
         "model": request.model_name,
         "messages": [_message(message) for message in request.messages],
     }

@@ -23,7 +23,7 @@ _FINISH: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request."""
     prompt = "\n\n".join(message.content for message in request.messages)
-    made: dict[str, Value] = {**parameters(request), "model": request.model_name, "prompt": prompt}
+    made: dict[str, Value] = {**parameters(request, ("max_tokens",)), "model": request.model_name, "prompt": prompt}
     if stream:
         made["stream"] = True
         if form.stream_usage:

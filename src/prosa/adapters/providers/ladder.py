@@ -1,6 +1,7 @@
 """What a service refused, remembered: how output is asked for (LA4), and the shape of the messages (X24).
 
-What comes in: the refusals of one provider object. What goes out: the form of the next request. Output steps down
+What comes in: the refusals of one provider object. What goes out: the form of the next request. The bound on an answer
+has two names, of which a service may know one only (X26). Output steps down
 json_schema → json_object → prompt, on a 400 that speaks of the format. Two user messages in a row, the system role and
 several tool calls in one message are given up when the service says that it does not take them, and only where the
 request has them. Tools are never taken away; nothing is remembered before the lower form worked.
@@ -38,6 +39,13 @@ _FORMAT_WORDS = (
     "grammar",
 )
 _TOOL_WORDS = ("for function", "tools[", "tools.", "tool_choice", "does not support tools")
+NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
+ANY_LIMIT = (NEW_LIMIT, OLD_LIMIT)
+"""Both names for the most tokens of an answer: a service that does not know one of them may pass over it in silence,
+and then only the other one bounds."""
+
+_LIMIT_STATUSES = frozenset({400, 422})
+_LARGE_WORDS = ("too large", "at most", "less than or equal", "must be <=", "in the completion")
 _SCHEMA_WORDS = ("invalid schema", "invalid_json_schema", "unsupported schema", "schema is not")
 
 
@@ -58,19 +66,23 @@ _PREFILL_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a request is put: the output format, whether a stream asks for its usage, and the shape of the messages."""
+    """How a request is put: the output format, whether a stream asks for its usage, the shape of the messages, the
+    names under which a bound on the answer is sent."""
 
     output: FormatKind = "json_schema"
     stream_usage: bool = True
     joined_users: bool = False
     system_role: bool = True
     calls: CallsKind = "several"
+    limits: tuple[str, ...] = ANY_LIMIT
 
 
 class Refusals:
-    """The memory of one provider object, per model name; a refused schema is remembered for that schema only."""
+    """The memory of one provider object, per model name; a refused schema is remembered for that schema only.
+    ``first`` is the form of a model that has refused nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: Form = Form()) -> None:
+        self._first = first
         self._formats: dict[tuple[str, str | None], FormatKind] = {}
         self._forms: dict[str, Form] = {}
 
@@ -80,13 +92,13 @@ class Refusals:
         if self._formats:
             keys = ((request.model_name, None), (request.model_name, _schema_key(request)))
             known += [self._formats[key] for key in keys if key in self._formats]
-        return replace(self._forms.get(request.model_name, Form()), output=max(known, key=_LEVEL.__getitem__))
+        return replace(self._forms.get(request.model_name, self._first), output=max(known, key=_LEVEL.__getitem__))
 
     def remember(self, request: ModelRequest, form: Form, refused: Sequence[StatusProblem]) -> None:
         """Keeps a form that worked after refusals."""
         if not refused:
             return
-        self._forms[request.model_name] = form
+        self._forms[request.model_name] = form if form.limits else replace(form, limits=self.form(request).limits)
         if form.output != "json_schema":
             key = _schema_key(request) if any(map(_is_about_this_schema, refused)) else None
             self._formats[request.model_name, key] = form.output
@@ -94,6 +106,10 @@ class Refusals:
 
 def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, streams: bool) -> Form | None:
     """The form to try after a refusal, or None when the refusal is about something else."""
+    if request.max_output is not None and problem.status in _LIMIT_STATUSES:
+        names = _next_limits(form.limits, f"{problem.param} {problem.raw}".lower())
+        if names is not None:
+            return replace(form, limits=names)
     if is_context_length(problem):
         return None
     if problem.status == 400:
@@ -102,6 +118,21 @@ def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, stre
         if request.output is not None and form.output in _DOWN and _is_about_format(problem):
             return replace(form, output=_DOWN[form.output])
     return _next_shape(form, request.messages, problem) if problem.status in _SHAPE_STATUSES else None
+
+
+def _next_limits(names: tuple[str, ...], text: str) -> tuple[str, ...] | None:
+    """The names to try after a complaint about a bound; None where it is about something else.
+
+    A model that cannot write so much keeps to less by itself, and is asked without a bound.
+    """
+    speaks = NEW_LIMIT in text or OLD_LIMIT in text or "max_output_tokens" in text
+    if names and _says(text, _LARGE_WORDS) and (speaks or "in the completion" in text):
+        return ()
+    if not speaks:
+        return None
+    if names == ANY_LIMIT:
+        return (OLD_LIMIT,) if OLD_LIMIT not in text else (NEW_LIMIT,)
+    return (OLD_LIMIT,) if names == (NEW_LIMIT,) else None
 
 
 def _next_shape(form: Form, messages: Sequence[Message], problem: StatusProblem) -> Form | None:

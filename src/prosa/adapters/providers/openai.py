@@ -22,7 +22,7 @@ from prosa.adapters.providers.failures import (
     ExchangeProblem,
     StatusProblem,
 )
-from prosa.adapters.providers.ladder import Form, Refusals, is_prefill_refusal, next_form
+from prosa.adapters.providers.ladder import NEW_LIMIT, Form, Refusals, is_prefill_refusal, next_form
 from prosa.adapters.providers.wire import Wire, decode, encode
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
@@ -61,8 +61,14 @@ class OpenAIProvider:
         self._wire = WIRES[api]
         self._timeout = timeout
         self._silence = silence
-        self._refusals = Refusals()
+        own = self._endpoint.base_url == DEFAULT_BASE_URL
+        self._refusals = Refusals(Form(limits=(NEW_LIMIT,)) if own else Form())
         self._transport: Transport | None = None
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it: what a price belongs to (LA27)."""
+        return self._endpoint.shown
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """One attempt. With ``on_text`` the reply streams, and each piece of text is handed over as it comes.

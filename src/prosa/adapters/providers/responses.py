@@ -19,7 +19,11 @@ _INCOMPLETE: dict[str, Finish] = {"max_output_tokens": "length", "content_filter
 
 def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """The request. Leading system messages are the instructions; `store` is off unless a parameter sets it."""
-    made: dict[str, Value] = {"store": False, **parameters(request), "model": request.model_name}
+    made: dict[str, Value] = {
+        "store": False,
+        **parameters(request, ("max_output_tokens",) if form.limits else ()),
+        "model": request.model_name,
+    }
     instructions, rest = _instructions(request.messages)
     if instructions:
         made["instructions"] = instructions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.parameters import OUTPUT_NAMES, squashed
 from prosa.runtime.usage import Usage
 
 _STRUCTURE = frozenset(
@@ -48,12 +49,17 @@ class Wire:
     assembly: Callable[[], Assembly]
 
 
-def parameters(request: ModelRequest) -> dict[str, Value]:
+def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, Value]:
     """What passes through as given: everything but the parts that make a request what it is.
 
     A program may set a temperature; it may not add a tool of the service, a message, or another model this way (X7).
+    A bound on the answer is sent under the names ``limits``, in place of all others for the same (X26).
     """
-    return {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
+    given = {name: value for name, value in request.parameters.items() if name not in _STRUCTURE}
+    if request.max_output is None:
+        return given
+    others = {name: value for name, value in given.items() if squashed(name) not in OUTPUT_NAMES}
+    return {**others, **dict.fromkeys(limits, request.max_output)}
 
 
 def encode(body: Mapping[str, Value]) -> bytes:

@@ -92,6 +92,7 @@ async def answer(
     about = driving(options, environment, listener=listener, progress=progress, provider=provider, closes=False)
     async with about as driver:
         answering = _Answering(conversation, driver, _Hears(on_text, on_again, on_reply or _nobody, on_cut))
+        await answering.require_prices()
         replies: list[Reply] = []
         for at, turn in enumerate(conversation.turns):
             replies += await answering.turn(at, _having_heard(turn, replies))
@@ -137,6 +138,16 @@ class _Answering:
         """The environment."""
         return self.driver.environment
 
+    async def require_prices(self) -> None:
+        """Raises `PriceUnknown` where the budget cannot hold for one of the turns."""
+        if self.driver.budget is not None:
+            await self.driver.require_prices([self._job(turn, Spot(0, 1, None)) for turn in self.conversation.turns])
+
+    def _job(self, turn: Turn, spot: Spot) -> Job:
+        row, raw = self._row(turn), turn.mode == "completion"
+        streams = turn.stream and self.hears.text is not None
+        return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw)
+
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
         """All replies of a turn; when one fails the others are ended, and the first error is raised."""
         if turn.n == 1:
@@ -150,9 +161,7 @@ class _Answering:
         return [task.result() for task in tasks]
 
     async def _reply(self, turn: Turn, spot: Spot) -> Reply:
-        row = self._row(turn)
-        streams, raw = turn.stream and self.hears.text is not None, turn.mode == "completion"
-        job = Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw)
+        job = self._job(turn, spot)
         try:
             ran = await self.driver.run(job, _Streaming(self.hears, spot))
         except AnswerCut as error:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
+from prosa.app.run.money import budget_of, require_prices
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
+from prosa.runtime.budget import Budget, Budgeted, Ledger, Meter
 from prosa.runtime.errors import ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
@@ -79,11 +81,13 @@ class Refused:
 class Progress:
     """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
-    ``order`` are the names of all, where they are known before they begin.
+    ``order`` are the names of all, where they are known before they begin; ``ledger`` what is left of the budget where
+    several calls share it.
     """
 
     clock: Clock = field(default_factory=system_clock)
     order: Sequence[str] = ()
+    ledger: Ledger | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
     started: datetime = field(init=False)
@@ -149,14 +153,15 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """What runs the jobs of one call. ``metered`` may count what a provider takes."""
+    """What runs the jobs of one call. ``budget`` bounds what they cost together, ``meter`` counts it."""
 
     options: Options
     environment: Environment
     services: Services
     listener: Listener
     progress: Progress
-    metered: Callable[[Provider], Provider]
+    budget: Budget | None = None
+    meter: Meter = field(default_factory=Meter)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
@@ -179,12 +184,30 @@ class Driver:
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         tally.program = program
-        provider = _Shared(self.metered(chosen.provider), program.name)
+        provider = _Shared(self._paid(chosen), program.name)
         options = replace(self.options, stream=job.stream)
         hears = tell(tally, listener, self.listener)
         async with open_world(program, options, self.environment, hears, provider) as world:
             output = await execute(program, job.given, world, numbers=self.numbers)
         return RunResult(output, tally.summary(), provider.messages)
+
+    def _paid(self, chosen: service.Chosen) -> Provider:
+        """The provider within the budget, where there is one."""
+        if self.budget is None:
+            return chosen.provider
+        return Budgeted(chosen.provider, self.budget, chosen.service, self.meter)
+
+    async def require_prices(self, jobs: Sequence[Job]) -> None:
+        """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
+        if self.budget is None or not self.budget.explicit:
+            return
+        for job in jobs:
+            try:
+                chosen = await self.services.of(job.row, completion=job.completion)
+            except RunError:
+                continue  # nobody answers this one: its run says so
+            program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
+            require_prices(self.budget, program, chosen.service)
 
     async def outcome(self, job: J) -> Outcome[J]:
         """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began."""
@@ -207,6 +230,7 @@ class Driver:
     ) -> None:
         """Runs all jobs, at most ``at_once`` of them at a time, started in their order. ``done`` hears of each as it
         ends; ``meanwhile`` goes on as long. Only what ends everything is raised: an interrupt, what ``done`` raises."""
+        await self.require_prices(jobs)
         waiting = deque(jobs)
 
         async def worker() -> None:
@@ -233,11 +257,6 @@ class Driver:
         self.listener(RunFailed(Scope(name, 0, next(self.numbers)), error.message, 0.0))
 
 
-def as_it_is(provider: Provider) -> Provider:
-    """A provider that nobody counts."""
-    return provider
-
-
 @asynccontextmanager
 async def driving(
     options: Options,
@@ -247,11 +266,13 @@ async def driving(
     progress: Progress | None = None,
     provider: Provider | None = None,
     closes: bool = True,
-    metered: Callable[[Provider], Provider] = as_it_is,
+    budget: Budget | None = None,
+    meter: Meter | None = None,
     about_services: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Driver]:
     """A driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of those
-    that are named, and is closed too, unless ``closes`` is False. ``about_services`` hears notices about
+    that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in place
+    of that of the options; ``meter`` counts what this call took of it. ``about_services`` hears notices about
     services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
     async with AsyncExitStack() as stack:
         if provider is not None and closes:
@@ -259,7 +280,9 @@ async def driving(
         environment = replace(environment, notice=Once(environment.notice))
         known = environment if about_services is None else replace(environment, notice=about_services)
         services = Services(options, known, stack, provider)
-        yield Driver(options, environment, services, listener, progress or Progress(), metered)
+        progress = progress or Progress()
+        budget = budget or budget_of(options, environment, progress.ledger)
+        yield Driver(options, environment, services, listener, progress, budget, meter or Meter())
 
 
 async def run_program(
@@ -274,7 +297,9 @@ async def run_program(
 ) -> RunResult:
     """Runs a loaded program, the one job of a call. Raises `RunError`; ``progress`` then still knows what happened."""
     async with driving(options, environment, listener=listener, provider=provider, progress=progress) as driver:
-        return await driver.run(Job(program.name, program, given, stream=options.stream))
+        job = Job(program.name, program, given, stream=options.stream)
+        await driver.require_prices([job])
+        return await driver.run(job)
 
 
 @dataclass(slots=True)

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from prosa.runtime.program import Program
     from prosa.settings import Settings
 
-LIMITS = ("iterations", "wall_clock", "retries", "tool_result", "concurrency", "python_timeout", "python_memory")
+LIMITS = (
+    *("iterations", "wall_clock", "retries", "tool_result", "concurrency", "tool_calls", "output_tokens"),
+    *("python_timeout", "python_memory"),
+)
 
 
 def load_program(

@@ -30,10 +30,12 @@ QUESTION = "There is no key and no base URL. Look for a model server on this mac
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A provider, and the model name it brings where the user left that open (``--model local``)."""
+    """A provider, the model name it brings where the user left that open (``--model local``), and the base URL that it
+    asks; None where it asks none, as for scripted replies."""
 
     provider: Provider
     model_name: str | None = None
+    service: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +78,12 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
             raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
         return await _local(choices, around)
     if row is not None and _decides(row, choices):
-        return Chosen(_openai(_of_row(row, around), choices, around))
+        return _asking(_of_row(row, around), choices, around)
     service = _service(choices, around)
     if service.is_missing:
         message = "no model to ask: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
-    return Chosen(_openai(service, choices, around))
+    return _asking(service, choices, around)
 
 
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
@@ -143,14 +145,15 @@ async def _local(choices: Options, around: Environment) -> Chosen:
     from prosa.adapters.providers.local import find_local
 
     server = await find_local(choices.local_name)
-    return Chosen(_openai(_Service(server.base_url, None), choices, around), server.model_name)
+    return replace(_asking(_Service(server.base_url, None), choices, around), model_name=server.model_name)
 
 
-def _openai(service: _Service, choices: Options, around: Environment) -> Provider:
+def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
     from prosa.adapters.providers.openai import OpenAIProvider
 
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
-    return OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
+    made = OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
+    return Chosen(made, service=made.service)
 
 
 def _service(choices: Options, around: Environment) -> _Service:

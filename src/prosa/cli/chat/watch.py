@@ -15,6 +15,7 @@ from prosa.cli.chat.turn import turn
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, report
 from prosa.cli.parser import WrongUse
+from prosa.runtime.budget import Ledger
 from prosa.runtime.errors import RunError
 from prosa.source import FileProblem
 
@@ -27,10 +28,10 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 
 def watch_chat(args: argparse.Namespace, console: Console) -> int:
     """Answers now and after every save. Gives 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
-    first = True
+    first, ledger = True, None if args.max_cost is None else Ledger(args.max_cost)
     while True:
         before = _stamp(args.file)
-        _once(args, console, first=first)
+        _once(args, console, ledger, first=first)
         first = False
         seen = _stamp(args.file)
         if seen != before:
@@ -42,10 +43,10 @@ def watch_chat(args: argparse.Namespace, console: Console) -> int:
             return OK
 
 
-def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
+def _once(args: argparse.Namespace, console: Console, ledger: Ledger | None, *, first: bool) -> None:
     """One turn; what fails is told. What is wrong from the start ends it: no save will mend that."""
     try:
-        turn(args, console, quiet=True)
+        turn(args, console, quiet=True, ledger=ledger)
     except (RunError, FileProblem, WrongUse, OSError) as error:
         if first and isinstance(error, FileProblem | WrongUse):
             raise

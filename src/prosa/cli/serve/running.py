@@ -8,13 +8,12 @@ from __future__ import annotations
 import argparse
 import secrets
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import count, seconds
+from prosa.cli.options import count, dollars, seconds
 from prosa.cli.parser import WrongUse
 from prosa.source import FileProblem
 
@@ -28,7 +27,6 @@ MIN_TOKEN = 16
 """Characters of a token that a user chose: a shorter one can be guessed."""
 
 MAX_TOKEN = 512
-MOST_DOLLARS = 1_000_000
 
 _ABOUT_RUNS = {
     "allow_servers": "--allow-servers",
@@ -38,7 +36,8 @@ _ABOUT_RUNS = {
     "api_key_env": "--api-key-env",
     "concurrency": "--concurrency",
     "runs_per_minute": "--runs-per-minute",
-    "budget": "--budget",
+    "max_cost": "--max-cost",
+    "output_tokens": "--max-output-tokens",
     "wall_clock": "--timeout",
 }
 
@@ -57,8 +56,10 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
     group.add_argument("--concurrency", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
     group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs begun in a minute ({PER_MINUTE})")
-    budget = "US dollars for all runs until the server ends (5)"
-    group.add_argument("--budget", type=_dollars, metavar="USD", help=budget)
+    budget = "US dollars for all runs until the server ends (5, of known prices); --budget is its older name"
+    group.add_argument("--max-cost", "--budget", type=dollars, metavar="USD", help=budget)
+    tokens = "tokens that one model call may write (4096, where a price is known)"
+    group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
     group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run (120)")
 
 
@@ -69,9 +70,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         _require_none(args)
         return None
     from prosa.app.options import say_nothing
+    from prosa.app.run.money import server_budget
     from prosa.app.run.service import settle
-    from prosa.app.run.world import known_prices
-    from prosa.web.run.budget import DEFAULT_BUDGET, Budget
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
@@ -82,12 +82,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         raise FileProblem(choices.script, "missing", "no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
-    budget = Budget(
-        known_prices(around.settings),
-        args.budget or DEFAULT_BUDGET,
-        free=choices.script is not None or choices.is_local,
-        notice=around.notice,
-    )
+    budget = server_budget(choices.max_cost, around)
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
     return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
 
@@ -125,6 +120,8 @@ def _choices(args: argparse.Namespace) -> Options:
         api=args.model_api,
         api_key_env=args.api_key_env,
         wall_clock=args.wall_clock,
+        output_tokens=args.output_tokens,
+        max_cost=args.max_cost,
         max_size=size_in_bytes(args.max_size),
     )
 
@@ -147,14 +144,3 @@ def _tell(choices: Options, around: Environment, console: Console) -> None:
         require_agreement(console.environ)
     except AgreementRequired as error:
         console.note(f"note: programs do not run yet: {error.message}\n{error.hint}")
-
-
-def _dollars(text: str) -> Decimal:
-    """An amount, as the type of an argument."""
-    try:
-        found = Decimal(text.strip().removeprefix("$"))
-    except InvalidOperation:
-        found = Decimal(0)
-    if not found.is_finite() or not 0 < found <= MOST_DOLLARS:
-        raise argparse.ArgumentTypeError(f"expected US dollars such as 2.50, found {text[:20]!r}")
-    return found

@@ -126,8 +126,10 @@ LIMITS: tuple[Field, ...] = (
     Field("iterations", "quantity", form=count_form),
     Field("timeout", "quantity", form=time_form),
     Field("retries", "quantity", form=count_or_none_form),
-    Field("tool_result", "quantity", form=size_form),
+    Field("tool_result", "quantity", form=size_form, also="tool-result"),
     Field("concurrency", "quantity", form=count_form),
+    Field("tool_calls", "quantity", form=count_form, also="tool-calls"),
+    Field("output_tokens", "quantity", form=count_form, also="output-tokens"),
 )
 
 

@@ -87,6 +87,8 @@ class LimitsModel:
     retries: int | None = None
     tool_result: int | None = None
     concurrency: int | None = None
+    tool_calls: int | None = None
+    output_tokens: int | None = None
     python_timeout: float | None = None
     python_memory: int | None = None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from pathlib import PurePath
 from typing import cast
 
@@ -179,6 +180,8 @@ CEILINGS: tuple[Ceiling, ...] = (
     Ceiling("retries", "limits.retries", quantity.count_or_none, 10, "10", "--retries"),
     Ceiling("tool_result", "limits.tool_result", quantity.size, 256 * _KIB, "256 KiB", "--max-tool-result"),
     Ceiling("concurrency", "limits.concurrency", quantity.count, 8, "8", "--concurrency"),
+    Ceiling("tool_calls", "limits.tool_calls", quantity.count, 32, "32", "--max-tool-calls"),
+    Ceiling("output_tokens", "limits.output_tokens", quantity.count, inf, "any", "--max-output-tokens"),
 )
 """X9 names ceilings for Python and for iterations. The others may only be lowered: their ceiling is their default."""
 

@@ -103,7 +103,11 @@ def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:
 def _asked(model: LimitsModel, base: Limits) -> dict[str, Value]:
     """What front matter asks for; of limits without a ceiling of their own never more than the user set."""
     asked = {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
-    return {name: value if name in RAISABLE else min(value, getattr(base, name)) for name, value in asked.items()}
+    return {name: value if name in RAISABLE else _within(value, getattr(base, name)) for name, value in asked.items()}
+
+
+def _within(asked: float, most: float | None) -> float:
+    return asked if most is None else min(asked, most)
 
 
 def _server(model: ServerModel) -> ServerConfig:

@@ -10,9 +10,11 @@ from pathlib import Path
 from prosa.render.plain import safe
 from prosa.runtime.errors import (
     AgreementRequired,
+    BudgetSpent,
     InputRefused,
     LimitExceeded,
     OutputRefused,
+    PriceUnknown,
     ProgramRefused,
     ProviderError,
     RunError,
@@ -22,7 +24,6 @@ from prosa.runtime.errors import (
     ToolServerError,
 )
 from prosa.source import FileProblem
-from prosa.web.run.budget import BudgetSpent
 from prosa.web.run.problem import Refused, Wrong
 
 MAX_DETAIL = 2_000
@@ -33,6 +34,7 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (TemplateRefused, 422),
     (OutputRefused, 422),
     (BudgetSpent, 503),
+    (PriceUnknown, 503),
     (AgreementRequired, 503),
     (LimitExceeded, 504),
     (ProviderError, 502),

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from prosa.render.json import dump
+from prosa.runtime.budget import Meter
 from prosa.web.answer import NEVER, Answer, answer
 
 PROBLEM = "application/problem+json"
@@ -49,6 +50,11 @@ class Refused(Exception):
 
 class ClientGone(Exception):
     """The client went away: there is nobody to answer."""
+
+
+def taken(meter: Meter) -> Pairs:
+    """What a run took, for the client: tokens and US dollars."""
+    return ("x-prosa-tokens", str(meter.tokens)), ("x-prosa-cost", f"{meter.cost:.6f}")
 
 
 def problem(status: int, detail: str, *, headers: Pairs = (), wrong: Iterable[Wrong] = ()) -> Answer:

@@ -16,6 +16,7 @@ from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.render.json import dump
 from prosa.runtime.accept import accept_input
+from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.program import reachable
 from prosa.source import FileProblem
@@ -30,10 +31,9 @@ from prosa.web.run.admission import (
     require_runner,
 )
 from prosa.web.run.body import json_body, read_body
-from prosa.web.run.budget import Meter
 from prosa.web.run.failures import refusal
 from prosa.web.run.kept_answers import idempotency_key
-from prosa.web.run.problem import GONE, ClientGone, Refused, problem
+from prosa.web.run.problem import GONE, ClientGone, Refused, problem, taken
 from prosa.web.run.runner import keep_when_done
 from prosa.web.run.waiting import waited
 
@@ -118,5 +118,5 @@ async def _outcome(runner: Runner, program: Program, data: Value) -> Answer:
     except Exception as error:
         found = refusal(error, runner.root)
         runner.tell(program.name, found, error)
-        return problem(found.status, found.detail, headers=(*found.headers, *meter.headers), wrong=found.wrong)
-    return answer(f"{dump(output)}\n", "application/json", cache=NEVER, headers=meter.headers)
+        return problem(found.status, found.detail, headers=(*found.headers, *taken(meter)), wrong=found.wrong)
+    return answer(f"{dump(output)}\n", "application/json", cache=NEVER, headers=taken(meter))

@@ -15,10 +15,10 @@ from prosa.render.page.fragment import safe_html
 from prosa.render.page.message import message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
+from prosa.runtime.budget import Meter
 from prosa.runtime.program import OutputForm
 from prosa.web.answer import NEVER, Answer, answer
-from prosa.web.run.budget import Meter
-from prosa.web.run.problem import Pairs
+from prosa.web.run.problem import Pairs, taken
 
 HTML = "text/html; charset=utf-8"
 
@@ -61,12 +61,12 @@ class Result:
     def json(self) -> Answer:
         """For a program."""
         value = {"script": self.address, "output": self.output, **self.event}
-        return answer(f"{dump(value)}\n", "application/json", cache=NEVER, headers=self.meter.headers)
+        return answer(f"{dump(value)}\n", "application/json", cache=NEVER, headers=taken(self.meter))
 
     def page(self, frame: Frame, label: str, back: Crumb) -> Answer:
         """For a browser without scripts."""
         page = MessagePage(frame, label, "", (back,), self.markdown)
-        return html_page(message_page(page), 200, headers=self.meter.headers)
+        return html_page(message_page(page), 200, headers=taken(self.meter))
 
 
 def said(

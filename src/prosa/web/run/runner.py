@@ -16,18 +16,16 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.data import Value
 from prosa.render.plain import safe
+from prosa.runtime.budget import Budget, Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.web.run.actions import program_action
-from prosa.web.run.budget import Budget, Meter
 from prosa.web.run.gate import Gate
 from prosa.web.run.kept_answers import KeptAnswers
-from prosa.web.run.metered import Metered
 from prosa.web.run.problem import Refused
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
-    from prosa.runtime.ports import Provider
 
 T = TypeVar("T")
 
@@ -90,12 +88,15 @@ class Runner:
 
     async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Value:
         """Runs a job, and gives its output; ``meter`` counts what it takes. Raises `RunError`."""
-
-        def metered(provider: Provider) -> Provider:
-            return Metered(provider, self.budget, meter)
-
-        about = driving(self.choices, self.around, listener=listener, metered=metered, about_services=self._about_keys)
-        async with about as driver:
+        async with driving(
+            self.choices,
+            self.around,
+            listener=listener,
+            budget=self.budget,
+            meter=meter,
+            about_services=self._about_keys,
+        ) as driver:
+            await driver.require_prices([job])
             return (await driver.run(job)).output
 
     def tell(self, name: str, found: Refused, error: Exception) -> None:

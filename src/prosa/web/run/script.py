@@ -19,6 +19,7 @@ from prosa.dialects.magi.choosing import Choice, takes_text
 from prosa.render.page.model import Crumb
 from prosa.render.page.scripts import is_interactive
 from prosa.render.page.urls import in_query
+from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import ignore
 from prosa.site.negotiate import choose
@@ -35,10 +36,9 @@ from prosa.web.run.admission import (
     require_runner,
 )
 from prosa.web.run.body import form_fields, read_body
-from prosa.web.run.budget import Meter
 from prosa.web.run.event_stream import EVENTS, Live, streamed
 from prosa.web.run.failures import refusal
-from prosa.web.run.problem import GONE, ClientGone, Refused
+from prosa.web.run.problem import GONE, ClientGone, Refused, taken
 from prosa.web.run.result import Result, said
 from prosa.web.run.waiting import waited
 
@@ -148,7 +148,7 @@ async def _ran(asked: _Asked, listener: Listener | None = None) -> Result:
     except Exception as error:
         found = refusal(error, runner.root)
         runner.tell(job.program.name, found, error)
-        raise Refused(found.status, found.detail, headers=(*found.headers, *meter.headers)) from None
+        raise Refused(found.status, found.detail, headers=(*found.headers, *taken(meter))) from None
     return Result(job.script.address, output, job.form, time.monotonic() - since, meter)
 
 

@@ -1,0 +1,343 @@
+"""What model calls may cost: the worst case of each is reserved before it, and what it took is settled after it (X26).
+
+In: a cap in US dollars, prices, requests. Out: calls that fit, or `BudgetSpent`. At every moment ``spent + held`` is at
+most the cap, however many calls are in flight, as long as a service keeps to the length that it was asked for and to
+its price; one that does not is told of. No clock is read and nothing is stored here: `Grants` is the port through which
+several processes may share one cap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from prosa.data import Value
+from prosa.runtime.errors import BudgetSpent, PriceUnknown, ProviderError
+from prosa.runtime.messages import Message, ModelReply, ModelRequest
+from prosa.runtime.parameters import most_output, without_price
+from prosa.runtime.ports import OnText, Prices, Provider
+from prosa.runtime.usage import Usage
+from prosa.source.url import is_loopback
+
+OUTPUT_UNDER_CAP = 4_096
+"""Output tokens of a call under a cap where neither the user nor the program sets a limit (X9): a call without one has
+no worst case."""
+
+BILLED = frozenset(("timeout", "malformed"))
+"""Failures of calls that a service has worked on, and may send a bill for."""
+
+MESSAGE_TOKENS = 16
+"""Tokens that a chat template puts around a message, at most."""
+
+_MESSAGE_BYTES = 160
+_TOOL_BYTES = 128
+_REQUEST_BYTES = 1_024
+"""Bytes that the wire formats, and the instructions that services put before tools and schemas, add to each."""
+
+
+class Grants(Protocol):
+    """A cap that several processes share: each draws parts of it."""
+
+    async def draw(self, wanted: Decimal) -> Decimal:
+        """Takes a part of the cap for this process, and gives its size: ``wanted`` or less, 0 where nothing is left."""
+        ...
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight. ``cap`` grows by what ``grants``
+    give. One event loop uses it."""
+
+    cap: Decimal
+    spent: Decimal = Decimal(0)
+    held: Decimal = Decimal(0)
+    grants: Grants | None = None
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def left(self) -> Decimal:
+        """What is neither spent nor held."""
+        return self.cap - self.spent - self.held
+
+    async def reserve(self, amount: Decimal) -> bool:
+        """Holds an amount, as soon as it fits: calls in flight may turn out cheaper. False for one that will not."""
+        while amount > self.left:
+            drawn = await self.grants.draw(amount - self.left) if self.grants else Decimal(0)
+            if drawn:
+                self.cap += drawn
+            elif not self.held or amount > self.cap - self.spent:
+                return False
+            else:
+                await self._settled.wait()
+        self.held += amount
+        return True
+
+    def settle(self, reserved: Decimal, cost: Decimal) -> None:
+        """Ends a reservation: ``cost`` is spent, the rest of it is free again."""
+        self.held -= reserved
+        self.spent += cost
+        waiting, self._settled = self._settled, asyncio.Event()
+        waiting.set()
+
+
+@dataclass(slots=True)
+class Meter:
+    """What one run took so far."""
+
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+    def add(self, usage: Usage, cost: Decimal) -> None:
+        """Counts one call."""
+        self.tokens += usage.total_tokens
+        self.cost += cost
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The worst case of one call: the request as it is sent, with its bound, and what it costs at most."""
+
+    request: ModelRequest
+    usage: Usage
+    cost: Decimal
+
+
+@dataclass(slots=True)
+class Budget:
+    """A cap with the prices that hold under it.
+
+    ``explicit`` says that the user named the cap: then a call without a known price is refused. Otherwise it is made
+    and not counted; that is said once, but for models of this machine and scripted replies.
+    """
+
+    prices: Prices
+    ledger: Ledger
+    explicit: bool = True
+    notice: Callable[[str], None] = lambda _: None
+    _told: set[str] = field(default_factory=set)
+
+    def require(self) -> None:
+        """Raises `BudgetSpent` where nothing at all is left."""
+        if self.ledger.spent >= self.ledger.cap:
+            raise BudgetSpent(f"the budget of {dollars(self.ledger.cap)} is spent", hint="start again with a new one")
+
+    def require_price(self, model_name: str, service: str | None, parameters: Mapping[str, Value]) -> None:
+        """Raises `PriceUnknown` where a cap that the user named would have to guess."""
+        if not self.explicit:
+            return
+        if self.price(model_name, Usage(1, 1), service) is None:
+            raise _unknown_price(model_name, service)
+        if name := without_price(parameters):
+            why = f"with the parameter `{name}` the price of {model_name} is not known, so --max-cost cannot hold"
+            raise PriceUnknown(why, hint="leave the parameter away, or run without --max-cost")
+
+    def price(self, model_name: str, usage: Usage, service: str | None) -> Decimal | None:
+        """US dollars of a call. A price holds only for who charges it (LA27); under a cap that nobody named the list
+        price of a model stands in for that of a gateway."""
+        found = self.prices.cost(model_name, usage, service) if model_name else None
+        if found is None and model_name and not self.explicit and not _is_here(service):
+            return self.prices.cost(model_name, usage)
+        return found
+
+    def quote(self, request: ModelRequest, service: str | None) -> Quote | None:
+        """The worst case of a call; None for one that is not counted. Raises `PriceUnknown`."""
+        self.require_price(request.model_name, service, request.parameters)
+        if self.price(request.model_name, Usage(1, 1), service) is None:
+            if not _is_here(service):
+                self._tell(f"no price of {request.model_name} is known, so its calls do not count in the budget")
+            return None
+        output = most_output(request.parameters, request.max_output)
+        if output is None:
+            output = OUTPUT_UNDER_CAP
+            self._tell(f"each model call may write {output:,} tokens, as no limit is set; --max-output-tokens sets one")
+        bounded = replace(request, max_output=output)
+        usage = Usage(tokens_upper(request), output)
+        return Quote(bounded, usage, self._worst(request.model_name, usage, service))
+
+    def _worst(self, model_name: str, usage: Usage, service: str | None) -> Decimal:
+        """Nobody knows in advance how much of the input is cached, nor that this makes it cheaper."""
+        cached = replace(usage, cached_input_tokens=usage.input_tokens)
+        both = (self.price(model_name, each, service) for each in (usage, cached))
+        return max(each for each in both if each is not None)
+
+    async def reserve(self, quote: Quote, service: str | None) -> None:
+        """Holds the worst case of a call. Raises `BudgetSpent` where it does not fit."""
+        if not await self.ledger.reserve(quote.cost):
+            raise self._spent(quote, service)
+
+    def settle(self, quote: Quote, cost: Decimal) -> None:
+        """Ends the reservation of a call that cost so much."""
+        self.ledger.settle(quote.cost, cost)
+        if cost > quote.cost:
+            more = "its service counted more tokens than it was asked for, or has another price"
+            self._tell(
+                f"a call of {quote.request.model_name} cost {dollars(cost)}, at most {dollars(quote.cost)}: {more}"
+            )
+        if self.ledger.spent >= self.ledger.cap:
+            self._tell(f"the budget of {dollars(self.ledger.cap)} is spent: no model is asked any more")
+
+    def text_counts(self, model_name: str) -> None:
+        """Says that a service counts no tokens."""
+        self._tell(f"the service of {model_name} counts no tokens, so they are counted from the text")
+
+    def _spent(self, quote: Quote, service: str | None) -> BudgetSpent:
+        cap, usage = self.ledger.cap, quote.usage
+        left = cap - self.ledger.spent
+        held = f", {dollars(self.ledger.spent)} of it spent" if self.ledger.spent else ""
+        words = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+        reason = f"the budget of {dollars(cap)}{held} does not hold the next model call"
+        reason += (
+            f" of {quote.request.program or quote.request.model_name}: with {words} it may cost {dollars(quote.cost)}"
+        )
+        return BudgetSpent(reason, hint=self._way_on(quote, service, left))
+
+    def _way_on(self, quote: Quote, service: str | None, left: Decimal) -> str:
+        """Which limit to lower, and how far."""
+        more = f"raise --max-cost by {dollars(quote.cost - left)}"
+        name, usage = quote.request.model_name, quote.usage
+        least = self._worst(name, replace(usage, output_tokens=0), service)
+        room, output = left - least, quote.cost - least
+        fits = int(usage.output_tokens * room / output) if room > 0 and output > 0 else 0
+        if fits:
+            return f"lower --max-output-tokens (or `limits: {{output-tokens: N}}`) to {fits:,}, or {more}"
+        return f"its messages alone may cost {dollars(least)}: shorten what is sent, or {more}"
+
+    def _tell(self, text: str) -> None:
+        """Says something once."""
+        if text not in self._told:
+            self._told.add(text)
+            self.notice(f"note: {text}")
+
+
+def _unknown_price(model_name: str, service: str | None) -> PriceUnknown:
+    """The refusal of a model without a price, which names the setting."""
+    where = f" at {service}" if service else ""
+    hint = f'set prices."{model_name}".input and prices."{model_name}".output in your settings.toml, in US dollars for'
+    return PriceUnknown(
+        f"no price of {model_name}{where} is known, so --max-cost cannot hold", hint=f"{hint} a million tokens"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """A provider whose calls a budget pays. ``service`` is the base URL that it asks, ``meter`` counts for one run.
+
+    Each attempt is reserved on its own, so waiting between attempts holds nothing. Raises `BudgetSpent`.
+    """
+
+    provider: Provider
+    budget: Budget
+    service: str | None = None
+    meter: Meter = field(default_factory=Meter)
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """One attempt, if its worst case fits."""
+        quote = self.budget.quote(request, self.service)
+        if quote is None:
+            reply = await self.provider.complete(request, on_text)
+            self.meter.add(reply.usage, Decimal(0))
+            return reply
+        await self.budget.reserve(quote, self.service)
+        return await self._reserved(quote, on_text)
+
+    async def aclose(self) -> None:
+        """Closes the other one."""
+        await self.provider.aclose()
+
+    async def _reserved(self, quote: Quote, on_text: OnText | None) -> ModelReply:
+        """A call that fails may be billed as well: then nobody knows how far it came, and its worst case is spent."""
+        heard = _Heard(on_text)
+        cost, usage = quote.cost, quote.usage
+        try:
+            reply = await self.provider.complete(quote.request, heard if on_text is not None else None)
+            usage = self._counted(quote, reply)
+            cost = self._cost(quote, reply, usage)
+            return reply
+        except ProviderError as error:
+            if error.kind not in BILLED and not heard.anything:
+                cost, usage = Decimal(0), Usage()
+            raise
+        finally:
+            self.meter.add(usage, cost)
+            self.budget.settle(quote, cost)
+
+    def _counted(self, quote: Quote, reply: ModelReply) -> Usage:
+        """The tokens of a reply. Where a service counts none they are counted from the text: never fewer."""
+        if reply.usage.total_tokens or reply.service is None:
+            return reply.usage
+        self.budget.text_counts(quote.request.model_name)
+        said = Message("assistant", reply.content, reply.tool_calls)
+        return Usage(quote.usage.input_tokens, min(message_upper(said), quote.usage.output_tokens))
+
+    def _cost(self, quote: Quote, reply: ModelReply, usage: Usage) -> Decimal:
+        service = reply.service or self.service
+        for name in (reply.model_name or "", quote.request.model_name):
+            cost = self.budget.price(name, usage, service)
+            if cost is not None:
+                return cost
+        return quote.cost
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Hands pieces of a reply on, and knows whether any came."""
+
+    on_text: OnText | None
+    anything: bool = False
+
+    def __call__(self, text: str) -> None:
+        self.anything = True
+        if self.on_text is not None:
+            self.on_text(text)
+
+
+def tokens_upper(request: ModelRequest) -> int:
+    """More input tokens than any service counts for a request: a token of byte-level BPE has at least one byte.
+
+    Tools and schema are counted as a template may write them out, indented and escaped.
+    """
+    messages = sum(map(message_upper, request.messages))
+    tools = sum(_written(each.name, each.description, each.parameters) + _TOOL_BYTES for each in request.tools)
+    schema = _written(request.output.name, request.output.schema) if request.output else 0
+    parameters = _written(dict(request.parameters)) if request.parameters else 0
+    return messages + tools + schema + parameters + len(request.model_name) + _REQUEST_BYTES
+
+
+def message_upper(message: Message) -> int:
+    """The same for one message."""
+    size = _bytes(message.content) + _bytes(message.name or "") + _bytes(message.tool_call_id or "")
+    calls = sum(_written(each.id, each.name, each.arguments) + _TOOL_BYTES for each in message.tool_calls)
+    return size + calls + MESSAGE_TOKENS + _MESSAGE_BYTES
+
+
+def _bytes(text: str) -> int:
+    """As JSON and as UTF-8, whichever is longer; half a surrogate pair is sent as three bytes."""
+    return max(len(text.encode("utf-8", "surrogatepass")), len(json.dumps(text, ensure_ascii=False)))
+
+
+def _written(*values: Value) -> int:
+    return sum(len(json.dumps(each, indent=4, default=dict)) for each in values)
+
+
+def dollars(amount: Decimal) -> str:
+    """An amount for people: `$5`, `$0.0042`; to four significant digits, never less than it is."""
+    rounding = ROUND_CEILING if amount >= 0 else ROUND_FLOOR
+    short = (
+        Context(prec=4, rounding=rounding).plus(amount) if abs(amount) < 1000 else amount.quantize(Decimal(1), rounding)
+    )
+    return f"${short.normalize():f}"
+
+
+def _is_here(service: str | None) -> bool:
+    """Whether no service charges: replies are scripted, or a model on this machine gives them."""
+    if service is None:
+        return True
+    try:
+        return is_loopback(urlsplit(service).hostname or "")
+    except ValueError:
+        return False

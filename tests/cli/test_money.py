@@ -1,0 +1,225 @@
+"""`--max-cost` wherever a model is asked (X26)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import prosa as library
+from prosa.app.options import Environment, Options
+from prosa.app.run.jobs import Job, driving
+from prosa.app.run.load import load_program
+from prosa.runtime.errors import BudgetSpent, PriceUnknown
+from prosa.settings import Price, Settings
+from prosa.testing import ScriptedProvider
+from tests.cli.programs import ANSWER, configured, nested, program, prosa, script, user
+from tests.model_server.behaviour import Behaviour
+from tests.model_server.connection import Request
+from tests.model_server.fixture import model_server
+from tests.model_server.server import ModelServer
+
+__all__ = ["model_server"]
+INPUT, OUTPUT = Decimal(3) / 1_000_000, Decimal(12) / 1_000_000
+PRICED = '[prices."m"]\ninput = 3\noutput = 12\n'
+
+
+class Billing:
+    """A model service that reports as much as it may for every call, whatever becomes of its answer."""
+
+    def __init__(self, faults: bool = False) -> None:
+        self.calls, self.billed, self.faults = 0, Decimal(0), faults
+
+    def __call__(self, request: Request) -> Behaviour:
+        body: Any = request.body
+        given = len(request.text.encode()) + 16 * len(body.get("messages") or body["input"])
+        made = body.get("max_completion_tokens") or body.get("max_tokens") or body["max_output_tokens"]
+        self.calls += 1
+        self.billed += given * INPUT + made * OUTPUT
+        usage = {"input_tokens": given, "output_tokens": made}
+        fault = ("truncated", "not_json", None)[self.calls % 3] if self.faults else None
+        return Behaviour(content={"words": 1}, usage=usage, delay=0.001 * (self.calls % 5), fault=fault)
+
+
+def here(server: ModelServer, folder: Path, text: str = PRICED) -> dict[str, Any]:
+    return {"environ": user(folder, PROSA_CONFIG_DIR=configured(folder, text), OPENAI_BASE_URL=server.base_url)}
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+@pytest.mark.parametrize("faults", [False, True])
+def test_x26_64_runs_at_once_never_cost_more_than_the_cap(
+    tmp_path: Path, model_server: ModelServer, api: Any, faults: bool
+) -> None:
+    """X26, A5 with one process. The service reports the worst case of each call, and its own bill stays within the
+    cap, to the last cent of it: another call would not fit."""
+    billing = model_server.answer = Billing(faults)
+    cap = Decimal("0.05")
+    loaded = load_program(program(tmp_path, more="python: {timeout: 1}\n"), Options(model="m"), Settings())
+    options = Options(model="m", base_url=model_server.base_url, api=api, max_cost=cap, output_tokens=50, retries=1)
+    environment = Environment(user(tmp_path), Settings(prices={"m": Price(Decimal(3), Decimal(12))}))
+    limited = Options(model="m", output_tokens=50)
+    loaded = load_program(program(tmp_path), limited, Settings())
+    failed: list[Exception] = []
+
+    async def work() -> None:
+        async with driving(options, environment) as driver:
+            jobs = [Job(f"count {number}", loaded, {}) for number in range(64)]
+            await driver.all(jobs, lambda done: failed.append(done.error) if done.error else None, at_once=64)
+            assert driver.budget is not None
+            ledger = driver.budget.ledger
+            assert ledger.held == 0 and billing.billed <= ledger.spent <= cap
+            assert cap - ledger.spent < Decimal("0.02")
+
+    asyncio.run(work())
+    assert 3 < billing.calls < 64 and billing.billed <= cap
+    assert any(isinstance(error, BudgetSpent) for error in failed)
+
+
+def test_x26_an_unknown_price_is_refused_before_any_call(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26, A6. Exit 2, the setting is named, nothing is asked; an import without a price counts too."""
+    flags = ("--model", "nobody-knows", "--max-cost", "1")
+    status, at = prosa("run", program(tmp_path), *flags, **here(model_server, tmp_path))
+    assert (status, at.out, model_server.requests) == (2, "", [])
+    assert 'prices."nobody-knows".input' in at.err and model_server.base_url in at.err
+    path, replies = nested(tmp_path)
+    (tmp_path / "inner.md").write_text((tmp_path / "inner.md").read_text().replace("input:", "model: odd\ninput:", 1))
+    model = script(tmp_path, *replies)
+    status, at = prosa("run", path, "--model", model, "--max-cost", "1", **here(model_server, tmp_path))
+    assert status == 2 and 'prices."odd".input' in at.err
+    assert prosa("run", path, "--model", model, **here(model_server, tmp_path))[0] == 0
+
+
+def test_x26_below_one_worst_call_nothing_is_asked(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26, C2. Exit 1, and the limit to lower is named; with it the same cap is enough."""
+    model_server.answer = billing = Billing()
+    flags = ("--model", "m", "--max-cost", "0.02", "--no-progress")
+    status, at = prosa("run", program(tmp_path), *flags, **here(model_server, tmp_path))
+    assert (status, billing.calls) == (1, 0)
+    assert "--max-output-tokens" in at.err and "4,096" in at.err
+    lower = at.err.split("{output-tokens: N}`) to ")[1].split(", or")[0].replace(",", "")
+    status, at = prosa("run", program(tmp_path), *flags, "--max-output-tokens", lower, **here(model_server, tmp_path))
+    assert (status, billing.calls, json.loads(at.out)) == (0, 1, {"words": 1})
+
+
+def test_x26_the_default_limit_is_said_once(tmp_path: Path, model_server: ModelServer) -> None:
+    path, replies = nested(tmp_path)
+    model_server.script(*({"content": r.get("content"), "tool_calls": r.get("tool_calls", ())} for r in replies))
+    status, at = prosa("run", path, "--model", "m", "--max-cost", "9", **here(model_server, tmp_path))
+    assert status == 0 and at.err.count("each model call may write 4,096 tokens") == 1
+    assert [body["max_completion_tokens"] for body in model_server.bodies] == [4096] * 4
+
+
+def test_x26_an_answer_without_tools_is_the_last_thing_that_a_budget_buys(tmp_path: Path) -> None:
+    """X26. Between too little for any call and enough for all there are caps that hold one last answer without tools.
+    Before it, an import that could not go on is told to its caller."""
+    path, (first, inner, again, last) = nested(tmp_path)
+    environ = user(tmp_path, PROSA_CONFIG_DIR=configured(tmp_path, PRICED))
+    dear = {**first, "usage": {"input_tokens": 2000, "output_tokens": 100}}
+    seen: list[str] = []
+    for cents in range(6, 40):
+        provider = ScriptedProvider([dear, inner, again, last])
+        cap = Decimal(cents) / 1000
+        given: Any = {"provider": provider, "max_cost": cap, "max_output_tokens": 100, "environ": environ}
+        try:
+            ran = library.run(path, {}, model="m", **given)
+        except BudgetSpent as error:
+            assert error.kind == "budget"
+            seen.append(f"nothing after {len(provider.requests)}")
+            continue
+        assert ran.output == {"words": 2} and ran.summary.total_cost <= cap
+        final = provider.requests[-1]
+        told = [each.content for each in final.messages if each.role == "tool"]
+        seen.append("all" if final.tools else f"last {len(told)}")
+        assert final.tools or all("budget" in each or "words" in each for each in told)
+    order = list(dict.fromkeys(seen))
+    assert (order[0], order[-1]) == ("nothing after 0", "all") and "last 2" in order
+
+
+def test_x9_a_reply_has_at_most_32_tool_calls(tmp_path: Path) -> None:
+    """X9. The others are not made, and their results say so."""
+    path, _ = nested(tmp_path)
+    call = {"name": "inner", "arguments": {"text": "a"}}
+    replies = [
+        {"program": "count", "tool_calls": [call] * 35},
+        *([{"program": "inner", "content": {"words": 1}}] * 32),
+        {"program": "count", "content": {"words": 35}},
+    ]
+    provider = ScriptedProvider(replies)
+    ran = library.run(path, {}, provider=provider, environ=user(tmp_path))
+    results = [each.content for each in provider.requests[-1].messages if each.role == "tool"]
+    assert len(results) == 35 and [text.startswith("error: not made") for text in results] == [False] * 32 + [True] * 3
+    assert ran.summary.agents.total == 32
+    provider = ScriptedProvider([replies[0], replies[1], replies[1], replies[-1]])
+    status, at = prosa(
+        "run",
+        path,
+        "--model",
+        script(tmp_path, replies[0], replies[1], replies[-1]),
+        "--max-tool-calls",
+        "1",
+        environ=user(tmp_path),
+    )
+    assert (status, json.loads(at.out)) == (0, {"words": 35})
+
+
+def test_x9_front_matter_sets_the_limits_of_output_and_calls(tmp_path: Path) -> None:
+    """X9. Both spellings; the user's own limit is not raised by a document, and a flag wins."""
+    path = program(tmp_path, more="limits: {output-tokens: 500, tool_calls: 2}\n")
+    limits = load_program(path, Options(), Settings()).limits
+    assert (limits.output_tokens, limits.tool_calls) == (500, 2)
+    assert load_program(path, Options(), Settings(output_tokens=100)).limits.output_tokens == 100
+    assert load_program(path, Options(output_tokens=900, tool_calls=64), Settings()).limits.output_tokens == 900
+    assert load_program(path, Options(tool_calls=64), Settings()).limits.tool_calls == 64
+
+
+SCRIPTS = """\
+# Notes
+
+```ai-script
+{"script-id": "one", "prompt": "Say one.", "model-name": "m"}
+```
+
+```ai-script
+{"script-id": "two", "prompt": "Say two.", "model-name": "MODEL"}
+```
+"""
+
+
+def test_x26_scripts_and_chats_have_the_same_budget(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26. One budget for all scripts of a call and for all replies of a chat; unknown prices refuse all of them."""
+    model_server.default = {"content": "Well.", "usage": {"input_tokens": 100, "output_tokens": 4096}}
+    around = here(model_server, tmp_path)
+    document = tmp_path / "notes.mda"
+    document.write_text(SCRIPTS.replace("MODEL", "nobody-knows"))
+    flags = ("--all", "--jobs", "1", "--max-cost", "0.08", "--no-progress")
+    status, at = prosa("run", document, *flags, **around)
+    assert (status, model_server.bodies) == (2, []) and "nobody-knows" in at.err
+    document.write_text(SCRIPTS.replace("MODEL", "m"))
+    status, at = prosa("run", document, *flags, **around)
+    assert (status, len(model_server.bodies)) == (1, 1) and "the budget of $0.08, $0.04946 of it spent" in at.err
+    chat = tmp_path / "talk.md"
+    chat.write_text("### @user:\n\nHello\n")
+    status, at = prosa("chat", chat, "--model", "m", "--max-cost", "0.01", **around)
+    assert status == 1 and "the budget of $0.01" in at.err and len(model_server.bodies) == 1
+    assert prosa("chat", chat, "--model", "m", "--max-cost", "0.1", **around)[0] == 0
+
+
+def test_x26_python_takes_amounts(tmp_path: Path) -> None:
+    provider = ScriptedProvider([ANSWER])
+    given = {"provider": provider, "environ": user(tmp_path)}
+    with pytest.raises(PriceUnknown):
+        library.run(program(tmp_path), {}, model="odd", max_cost=1, **given)
+    with pytest.raises(ValueError, match="max_cost"):
+        library.run(program(tmp_path), {}, max_cost=0, **given)
+    assert not provider.requests
+    assert library.run(program(tmp_path), {}, max_cost="0.5", **given).output == {"words": 2}
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "much", "inf", "1e9"])
+def test_x26_a_cap_is_an_amount(tmp_path: Path, amount: str) -> None:
+    status, at = prosa("run", program(tmp_path), f"--max-cost={amount}", environ=user(tmp_path))
+    assert status == 2 and "US dollars" in at.err
