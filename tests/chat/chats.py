@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from prosa.app.chat.answer import Reply, answer
 from prosa.app.chat.prepare import ChatOptions, Conversation, prepare

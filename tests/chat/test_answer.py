@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.app.chat.answer import answer
 from prosa.app.chat.grants import chosen, granted

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.render.page.bodies import MAX_CONTENTS
 from prosa.render.page.model import Crumb, Frame, Page

@@ -6,12 +6,12 @@ import json
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from prosa.diagnostics import Annotation, Applicability, Diagnostic, Fix, Severity
 from prosa.render.azure import render_azure

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.diagnostics import Diagnostic
 from prosa.document import Fence, parse
@@ -35,8 +37,7 @@ NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
 """When every example is checked."""
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(Struct, frozen=True):
     """One example of a page: documents by name, flags, and the fence with what is expected."""
 
     documents: dict[str, str | None]
@@ -71,8 +72,7 @@ class Example:
         return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)
 
 
-@dataclass(frozen=True)
-class MemoryFiles:
+class MemoryFiles(Struct, frozen=True):
     """Files in memory under `/project`; None is a file that is not UTF-8."""
 
     texts: dict[str, str | None]

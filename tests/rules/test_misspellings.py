@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.diagnostics import Applicability, Diagnostic, Misspelling, Problem
 from prosa.rules.rank import Policy, rank

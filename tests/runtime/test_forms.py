@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.runtime.contract import is_image_url
 from prosa.runtime.errors import AnswerCut, OutputRefused, RunError

@@ -7,11 +7,11 @@ import io
 import json
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from prosa.cli.main import main
 from tests.cli.desk import desk

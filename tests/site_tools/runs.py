@@ -38,7 +38,7 @@ def text_of(*sites: str, name: str = "ask", more: str = "") -> str:
 
 def loaded(folder: Path, *sites: str, more: str = "") -> Program:
     """That program, without the python tool, which takes long to start."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     path = folder / "ask.md"
     path.write_text(text_of(*sites, more=more), encoding="utf-8")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from prosa.site.html_node import MAX_HTML, linked_markdown, read_html
 from prosa.site.node import BELOW, NO_FRONT, SINGULAR, WITH_HREF, SiteNode, node_of_text

@@ -23,13 +23,12 @@ class Clock:
         return self.now
 
 
-@dataclass(slots=True, kw_only=True)
 class SlowFiles(SiteFiles):
     """A folder without files whose looks take so many seconds."""
 
-    clock: Clock
-    seconds: float
-    looks: int = 0
+    def __init__(self, root: Path, max_size: int, *, clock: Clock, seconds: float) -> None:
+        super().__init__(root, max_size)
+        self.clock, self.seconds, self.looks = clock, seconds, 0
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
         del wanted

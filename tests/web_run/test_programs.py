@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.web_run.site import BEARER, FORM, JSON, TOKEN, Slow, answered_by, greeting, site
 

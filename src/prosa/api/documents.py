@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
+
+from msgspec import Struct
 
 from prosa.api.arguments import path_of, words
 from prosa.app.check.check import Checker, CheckOptions
@@ -34,8 +35,7 @@ Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramMode
 """The typed reading of a document: one class for each dialect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One document as `load` reads it.
 
     ``front_matter`` is plain data or None; ``model`` the typed reading of its dialect, None where the text cannot be

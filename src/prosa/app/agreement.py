@@ -6,8 +6,9 @@ In: an environment that says where home is. Out: what is stored there. Nobody is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.files.agreement_store import VARIABLE, agreement_path, load_agreement, save_agreement
 from prosa.dialects.markdownlang.agreement import AgreementRecord
@@ -15,8 +16,7 @@ from prosa.dialects.markdownlang.agreement import AgreementRecord
 __all__ = ["VARIABLE", "Agreement", "accept_agreement", "stored_agreement"]
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """What is stored at ``path``: the ``record``, or None where the agreement counts as not accepted. ``problem`` says
     why a file that is there does not count; it is empty where there is none."""
 

@@ -6,10 +6,13 @@ In: flags, arguments, settings. Out: values. Nothing is opened here, and no docu
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from msgspec import Struct, field
+
+from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
@@ -24,8 +27,7 @@ NO_SCRIPT = "the model `scripted` plays replies from a file, and none is named"
 NO_SCRIPT_HINT = 'write scripted:FILE, a file with one JSON object per line: {"content": …}'
 
 
-@dataclass(frozen=True, slots=True)
-class SiteRights:
+class SiteRights(Struct, frozen=True):
     """What the user allows a run at sites (HA19).
 
     ``named`` are URLs that the user typed: where one names this machine itself, that is permission to ask there.
@@ -69,8 +71,7 @@ NO_RIGHTS = SiteRights()
 """Public addresses are read; nothing is changed unless a person says yes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(PartlyShown, Struct, frozen=True):
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
     ``model`` wins over every program and may be ``local``, ``local:NAME`` or ``scripted:FILE`` (X16, X17);
@@ -84,7 +85,7 @@ class Options:
     model: str | None = None
     default_model: str | None = None
     base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = None
     api_key_env: str | None = None
     api: Literal["chat", "responses"] | None = None
     provider: str | None = None
@@ -104,6 +105,8 @@ class Options:
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
     max_cost: Decimal | None = None
+
+    unshown: ClassVar = frozenset({"api_key"})
 
     @property
     def model_name(self) -> str | None:
@@ -137,8 +140,7 @@ def say_nothing(text: str) -> None:
     del text
 
 
-@dataclass(frozen=True, slots=True)
-class Once:
+class Once(Struct, frozen=True):
     """A notice that says each text once, however many runs or turns would say it again."""
 
     notice: Callable[[str], None]
@@ -151,8 +153,7 @@ class Once:
             self.notice(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """What a door hands in: environment, settings, and the ways to say and ask something.
 
     ``ask`` is None where nobody can be asked; it gives whether the answer was yes. So is ``confirm``, which is
@@ -161,6 +162,6 @@ class Environment:
 
     environ: Mapping[str, str]
     settings: Settings
-    notice: Callable[[str], None] = field(default=say_nothing)
+    notice: Callable[[str], None] = say_nothing
     ask: Callable[[str], bool] | None = None
     confirm: Callable[[str], Awaitable[bool]] | None = None

@@ -7,8 +7,9 @@ nothing. All raise `RunError` for a record that is not the user's own or cannot 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.files import config_dir
 from prosa.adapters.files.read import digest_bytes, real_path
@@ -16,8 +17,7 @@ from prosa.adapters.files.trust_store import MAX_TRUSTED_BYTES, Trusted, TrustSt
 from prosa.source import FileProblem
 
 
-@dataclass(frozen=True, slots=True)
-class TrustedDocument:
+class TrustedDocument(Struct, frozen=True):
     """A document of the record. ``change`` says why it is not trusted any more; it is empty for one that is."""
 
     path: Path

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather, read_stdin
@@ -124,13 +125,12 @@ def checker(args: argparse.Namespace, console: Console, count: int) -> Iterator[
         yield how
 
 
-@dataclass(slots=True)
-class _Done:
+class _Done(Struct):
     """Counts documents on the status line."""
 
     total: int
     show: Callable[[str], None]
-    count: int = field(default=0)
+    count: int = 0
 
     def __call__(self, more: int, /) -> None:
         self.count += more

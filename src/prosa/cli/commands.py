@@ -13,11 +13,11 @@ Only commands that work are listed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command: its name, the module that does it, and the line that `prosa --help` prints
     in its group."""
 

@@ -12,8 +12,9 @@ import io
 import os
 import stat
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.render.plain import for_terminal
 
@@ -29,8 +30,7 @@ class PipeClosed(Exception):
     """The reader of stdout went away (`prosa … | head`). `cli.main` ends the command quietly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     """Where a command reads and writes.
 
     ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour. ``quiet``

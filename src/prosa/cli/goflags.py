@@ -7,7 +7,8 @@ In: the flags a command knows, the arguments. Out: a value for each flag given, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.cli.parser import WrongUse, nearest
 
@@ -16,8 +17,7 @@ _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """One flag: its name without dashes, what it is for, the word for its value (empty for a boolean)."""
 
     name: str
@@ -25,8 +25,7 @@ class Flag:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What the arguments said: texts, booleans, and the words that follow the flags. A later flag wins."""
 
     texts: Mapping[str, str]

@@ -6,8 +6,9 @@ In: the arguments of the process. Out: an exit status. `--help` and `--version` 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
+
+from msgspec.structs import replace
 
 from prosa import __version__
 from prosa.cli.commands import COMMANDS, Command, find, overview

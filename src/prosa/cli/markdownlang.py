@@ -7,11 +7,12 @@ model server (X17), and never shows a key (X7).
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
+
+from msgspec.structs import replace
 
 from prosa.cli import goflags
 from prosa.cli.console import Console
@@ -135,7 +136,7 @@ def _run(argv: list[str], console: Console) -> int:
         debug=given.switches.get("debug", False),
     )
     # Nobody is asked whether a local model server may be used (X17).
-    return execute(dataclasses.replace(console, interactive=False), job)
+    return execute(replace(console, interactive=False), job)
 
 
 def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
@@ -161,7 +162,7 @@ def _deprecated_agree(given: Given, console: Console) -> int | None:
     if "program" not in given.texts:
         return agree(console)
     # The result of the program is alone on stdout, so the agreement speaks on stderr here.
-    return agree(dataclasses.replace(console, stdout=console.stderr)) or None
+    return agree(replace(console, stdout=console.stderr)) or None
 
 
 def _program(name: str) -> Path:

@@ -154,13 +154,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def choices_from(args: argparse.Namespace) -> Options:
     """The user's choices. Raises `WrongUse` for scripted replies without a file."""
-    from dataclasses import fields
-
     from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
     from prosa.cli.parser import WrongUse
 
-    known = {field.name for field in fields(Options)}
-    chosen = {name: value for name, value in vars(args).items() if name in known}
+    chosen = {name: value for name, value in vars(args).items() if name in Options.__struct_fields__}
     choices = Options(**chosen, site_rights=rights_from(args))
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.cli.console import Console
 
@@ -16,8 +17,7 @@ from prosa.cli.console import Console
 _ERASE = "\r\x1b[K"
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """Where status goes; ``enabled`` is False where nobody watches."""
 
     console: Console

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.graph.record import Record
 
@@ -72,8 +73,7 @@ class CarriedVector(NamedTuple):
     fresh: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(Struct, frozen=True):
     """One document. ``digest`` is the SHA-256 of its bytes; ``tags`` are those of its dialect without `#`;
     ``globs`` are the patterns of a meta file (MA18), None where it is none."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.source import FileProblem
@@ -29,8 +30,7 @@ class Found(NamedTuple):
     hint: DialectName | str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """The documents of a corpus as they lie there. ``at_ns`` is the time when the look began; ``problems`` are folders
     that cannot be listed and files that cannot be looked at."""
 
@@ -39,8 +39,7 @@ class Scan:
     problems: tuple[FileProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(Struct, frozen=True):
     """What a refresh did. The first four count documents; ``unreadable`` are those that are not in the index, and
     folders that cannot be listed. ``seconds`` is how long it took; ``healed`` says what was wrong with an index that
     was made anew, and is empty where nothing was."""

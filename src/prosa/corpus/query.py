@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.corpus.words import has_words, is_cjk
 
@@ -39,8 +40,7 @@ _ITEM = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """Something to be found in a section: words one after another. ``prefix``: the last word may go on. ``field``:
     in this column only."""
 
@@ -58,8 +58,7 @@ Clause: TypeAlias = tuple[Term, ...]
 """Alternatives, at least one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A section answers when every clause is found in it and nothing of ``excluded``."""
 
     clauses: tuple[Clause, ...] = ()

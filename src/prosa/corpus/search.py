@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 DEFAULT_LIMIT = 20
 """Hits when nobody says how many: what fits a screen or a prompt."""
@@ -11,8 +11,7 @@ MAX_LIMIT = 10_000
 """Most hits of one search; who wants all of a larger corpus reads the index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """A question. ``text`` is the query (`corpus.query`), empty for every document that the filters let through.
 
     ``dialects``, ``kinds``: any of them; ``tags``, ``rels``: all of them (a rel that the document has an edge with).
@@ -44,8 +43,7 @@ class Search:
         return any(chosen)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A section that answers. ``path`` is relative to the root of the corpus, ``node`` the id in the graph.
 
     ``title`` is the document's, ``heading`` the path of headings to the section (`A › B`, empty above the first one)

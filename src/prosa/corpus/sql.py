@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prosa.data import Value
 
@@ -13,16 +13,14 @@ MAX_ROWS = 1_000
 """Rows of an answer when nobody says otherwise: more do not fit a screen or a prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLimits:
+class QueryLimits(Struct, frozen=True):
     """Bounds of one query."""
 
     seconds: float = MAX_SECONDS
     rows: int = MAX_ROWS
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAnswer:
+class QueryAnswer(Struct, frozen=True):
     """The columns and the rows of an answer; ``more`` says that there are further rows."""
 
     columns: tuple[str, ...]

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.graph.node import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
+class Linked(Struct, frozen=True):
     """A document, and how many others point at it."""
 
     node: Node
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+class Statistics(Struct, frozen=True):
     """Counts of documents by dialect, of edges by origin, rel (an empty text: none) and state, most first.
 
     ``orphans`` are documents that no other points at; ``linked`` those at which most do. ``size`` is the index in

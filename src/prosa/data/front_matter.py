@@ -6,7 +6,8 @@ In: a whole text. Out: spans that, with the line ends between them, cover all of
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
 from prosa.diagnostics import Annotation, Problem
@@ -23,8 +24,7 @@ _NEAR_OPEN = re.compile(r"[ \t]*-{3,}[ \t]*|[–—]-*")
 _NEAR_CLOSE = re.compile(r"(?:\r\n|\n|\r)([ \t]*-{3,}[ \t]*|\.\.\.[ \t]*)(?=[\r\n]|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(Struct, frozen=True):
     """The parts of a text with front matter.
 
     ``open`` and ``close`` cover the three hyphens of each fence, ``yaml`` the lines between them with their line

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, field
 from typing import Any, NoReturn
+
+from msgspec import Struct, field
 
 from prosa.data import limits
 from prosa.data.reading import Findings, Reading, shown
@@ -41,8 +42,7 @@ class _Stop(Exception):
     """Nothing after this point is read; the problem is already recorded."""
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(Struct):
     """An object or array whose end has not been seen."""
 
     mapping: bool

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data.limits import MAX_PROBLEMS, MAX_SHOWN
 from prosa.data.tree import Node
@@ -11,8 +12,7 @@ from prosa.diagnostics import Annotation, Problem
 from prosa.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """``node`` is None for a text without data; with ``problems`` it is what could be read (style 5)."""
 
     node: Node | None

@@ -6,11 +6,11 @@ Every key and value keeps its span in the source, and every scalar its core valu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from msgspec import Struct
+
 from prosa.source import Span
-from prosa.source.setters import setters
 
 Value: TypeAlias = Any
 """Plain data: None, bool, int, float, str, list and dict with string keys, nested."""
@@ -18,8 +18,7 @@ Value: TypeAlias = Any
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class Scalar:
+class Scalar(Struct, frozen=True, gc=False):
     """A scalar. ``value`` is its core value; ``text`` what the author wrote, unquoted and unescaped."""
 
     value: Value
@@ -27,18 +26,8 @@ class Scalar:
     span: Span
     style: Style = "plain"
 
-    def __init__(self, value: Value, text: str, span: Span, style: Style = "plain") -> None:
-        _set_value(self, value)
-        _set_text(self, text)
-        _set_span(self, span)
-        _set_style(self, style)
 
-
-_set_value, _set_text, _set_span, _set_style = setters(Scalar)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One key of a mapping with its value. The key is always a scalar; it counts as its ``text``."""
 
     key: Scalar
@@ -50,8 +39,7 @@ class Entry:
         return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """A mapping; entries keep their order and have distinct keys."""
 
     entries: tuple[Entry, ...]
@@ -70,8 +58,7 @@ class Mapping:
         return iter(self.entries)
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """A sequence of nodes."""
 
     items: tuple[Node, ...]

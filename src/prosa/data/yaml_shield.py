@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import chain
+
+from msgspec import Struct, field
 
 from prosa.data.reading import Findings
 from prosa.data.surrogates import SURROGATE_ESCAPE, joined_pairs, without_surrogates
@@ -23,8 +24,7 @@ _WRITTEN = re.compile(r"\\u([0-9a-f]{4})")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-@dataclass(slots=True)
-class Shield:
+class Shield(Struct):
     """A text that is safe for libyaml, and the way back for what libyaml makes of it."""
 
     text: str

@@ -5,8 +5,9 @@ Nothing here formats anything: words and colours live in `prosa.render`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from prosa.source import Edit, Position, SourceText, Span
 
@@ -27,8 +28,7 @@ class Applicability(StrEnum):
     UNSAFE = "unsafe"
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A second place that helps to understand the first; ``source`` when it is in another file."""
 
     span: Span
@@ -36,8 +36,7 @@ class Annotation:
     source: SourceText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """Edits that remove the problem, and the sentence that says what they do."""
 
     message: str
@@ -45,8 +44,7 @@ class Fix:
     applicability: Applicability = Applicability.SAFE
 
 
-@dataclass(frozen=True, slots=True)
-class Misspelling:
+class Misspelling(Struct, frozen=True):
     """A name in the span of a problem and the known one that it was most likely meant to be. Whoever ranks the problem
     makes a fix of it, which replaces exactly that name and has to be asked for. An empty ``written``
     is all of the span."""
@@ -55,8 +53,7 @@ class Misspelling:
     meant: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something found at a span of the text at hand, named by the rule that owns it.
 
     ``message`` is one headline that stands alone; ``notes`` say what was expected and what to do. ``severity`` is
@@ -74,8 +71,7 @@ class Problem:
     misspelling: Misspelling | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """A ranked problem in a known source: stable ``code``, rule name, severity, headline, span (X4)."""
 
     code: str

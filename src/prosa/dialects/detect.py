@@ -8,9 +8,10 @@ the project, then the file name, then the command's own dialect, then the shape.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Node, Sequence
 from prosa.diagnostics import Problem
@@ -28,8 +29,7 @@ _MAYBE_MESSAGE = re.compile(r"###[ \t]+\\?(?:@|//)")
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
 
 
-@dataclass(frozen=True, slots=True)
-class Detection:
+class Detection(Struct, frozen=True):
     """The dialect and what was wrong in finding it."""
 
     dialect: DialectName

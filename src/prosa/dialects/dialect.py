@@ -7,8 +7,9 @@ all has a default that says so, the others must be answered: a record without th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from prosa.data import Value
@@ -24,8 +25,7 @@ M = TypeVar("M")
 """The model of a dialect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(Struct, frozen=True):
     """What is known about the dialect of a document before it is read (X3). ``explicit`` is what `--as` says, ``glob``
     what the project's settings say of its path, ``forced`` what the command implies."""
 
@@ -34,8 +34,7 @@ class Hints:
     forced: DialectName | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FormatOptions:
+class FormatOptions(Struct, frozen=True):
     """What a user may ask of `prosa fmt` beyond the normal form.
 
     ``rehash``: stored hashes that no longer match their text are written anew (X22); else they stay as they are.
@@ -73,8 +72,7 @@ def _no_verdict(facts: dict[str, Value], _strict: bool, _errors: frozenset[str])
     return facts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect(Generic[M]):
+class Dialect(Struct, Generic[M], frozen=True, kw_only=True):
     """The answers of one dialect. None of them fails for what a text says, and none opens anything.
 
     ``read`` gives the model and what is wrong beyond the front matter block. ``references`` are what a document points

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from collections.abc import Sequence as Many
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
@@ -74,8 +75,7 @@ MAX_UNKNOWN = 100
 """Unknown fields reported for one mapping; each is compared with every known name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """One row of a table.
 
     ``form`` checks a string or quantity, or each string of a list; ``choices`` closes the set of its values.
@@ -99,8 +99,7 @@ def _nothing(_: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """What a mapping is called in messages, and where to point when something is missing from it.
 
     ``prefix`` goes in front of its fields' names in messages, `python.` for example.

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping as AbcMapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
@@ -40,8 +42,7 @@ _RULE_SUFFIX = ".mdc"
 _FILLER = "x"
 
 
-@dataclass(frozen=True)
-class FrontReading:
+class FrontReading(Struct, frozen=True, dict=True):
     """``fields`` is the front matter; None when there is none, or when it is not a mapping that can be read.
 
     ``present`` says that there is a front matter block, readable or not. ``anchor`` is where to point at something that

@@ -8,8 +8,9 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics import Problem
@@ -28,8 +29,7 @@ M = TypeVar("M")
 M_co = TypeVar("M_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class DialectReading(Generic[M_co]):
+class DialectReading(Struct, Generic[M_co], frozen=True):
     """A document as its dialect understands it: a model, and the dialect that read it and answers for it.
 
     ``problems`` are those of detection and of the dialect's reader, without those of the front matter. ``relations``

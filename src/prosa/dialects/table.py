@@ -4,8 +4,9 @@ a package is loaded before a document needs it."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
 
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import Dialect, DialectName
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 M_co = TypeVar("M_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class DialectRow(Generic[M_co]):
+class DialectRow(Struct, Generic[M_co], frozen=True):
     """One of the formats that give a document meaning: what is known of it before it is loaded.
 
     ``load`` gives its answers. ``suffixes`` and ``file_names`` decide by name (X3); comparison ignores case.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
+
+from msgspec import Struct
 
 from prosa.document import blocks, links, sections
 from prosa.document.blocks import containers
@@ -28,10 +30,10 @@ from prosa.document.model import (
 from prosa.document.parsed import Parsed
 from prosa.document.walk import Piece
 from prosa.source import SourceText, Span
+from prosa.source.values import PartlyCompared, PartlyShown
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     """One parsed body. ``body`` is the part of the source that was parsed as Markdown.
 
     Each kind of element is a tuple in document order, built when it is first asked for: the parse itself only sorts
@@ -40,7 +42,10 @@ class Document:
 
     source: SourceText
     body: Span
-    parsed: Parsed = field(repr=False, compare=False)
+    parsed: Parsed
+
+    unshown: ClassVar = frozenset({"parsed"})
+    uncompared: ClassVar = frozenset({"parsed"})
 
     @cached_property
     def headings(self) -> tuple[Heading, ...]:

@@ -7,16 +7,16 @@ text *as written*, it is a slice of the source; everything else is decoded as Co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.source import Span
 
 LinkForm: TypeAlias = Literal["inline", "reference", "autolink"]
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     """A heading of level 1–6. ``text`` is its inline source without the marks of the heading, ``content`` its span;
     ``plain`` is what a reader sees of it: words and code, without markup.
     """
@@ -29,8 +29,7 @@ class Heading:
     plain: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading and what stands under it, up to the next heading of the same or a higher level.
 
     ``anchor`` is the fragment that GitHub gives the heading: unique in the document, possibly empty. A nested heading
@@ -43,8 +42,7 @@ class Section:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A paragraph; ``text`` is its source, line ends and inline marks included."""
 
     text: str
@@ -52,8 +50,7 @@ class Paragraph:
     nested: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A fenced code block. ``info`` is the info string as CommonMark decodes it.
 
     ``content`` are the pieces of the source that make up the code: more than one where a quotation or a list indents
@@ -79,8 +76,7 @@ class Fence:
         return words[0] if words else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link or an image. ``destination`` and ``title`` are decoded; ``text_span`` lies inside the square brackets
     (of an autolink: inside the angle brackets).
 
@@ -101,8 +97,7 @@ Image: TypeAlias = Link
 """An image has the same fields; ``text_span`` is its description."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkDefinition:
+class LinkDefinition(Struct, frozen=True):
     """`[label]: destination`. The first of several with one label counts; the others are not listed."""
 
     label: str
@@ -112,8 +107,7 @@ class LinkDefinition:
     destination_span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSpan:
+class CodeSpan(Struct, frozen=True):
     """Code inside a line. ``content`` lies between the backticks; ``text`` is it as CommonMark reads it."""
 
     text: str
@@ -121,16 +115,14 @@ class CodeSpan:
     content: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FootnoteReference:
+class FootnoteReference(Struct, frozen=True):
     """`[^label]`. Labels are as written, blank space in them as one space; their case makes no difference."""
 
     label: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FootnoteDefinition:
+class FootnoteDefinition(Struct, frozen=True):
     """`[^label]: …`. Definitions that share a label are all listed. ``content`` begins after the colon."""
 
     label: str
@@ -139,8 +131,7 @@ class FootnoteDefinition:
     code_spans: tuple[CodeSpan, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wikilink:
+class Wikilink(Struct, frozen=True):
     """`[[target#fragment|label]]`; ``embed`` when an exclamation mark stands in front."""
 
     target: str
@@ -150,8 +141,7 @@ class Wikilink:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Html:
+class Html(Struct, frozen=True):
     """An HTML block, or one piece of HTML inside a line. ``text`` is its source without the marks of quotations
     around it; ``comment`` when it begins with a comment.
     """

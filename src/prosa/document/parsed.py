@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.document.walk import Found
 from prosa.source import LineIndex, SourceText, Span
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from pyromark.event import Range
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """``text`` is the body as the parser saw it, character for character as long as the body of ``source``, which
     begins at ``base``; ``masked`` says that parts of it were hidden from the parser. ``bytes`` counts its bytes.
     """

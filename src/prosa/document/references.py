@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from prosa.source import Span
 
@@ -34,8 +35,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _WEB = re.compile(r"https?://|//", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """Something that points. ``target`` is as written, without its fragment and percent-decoded where it is a path;
     ``fragment`` is what followed `#`. ``rel``, ``strength`` and ``bidirectional`` are what the dialect says about it.
     """
@@ -50,8 +50,7 @@ class Ref:
     fragment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Def:
+class Def(Struct, frozen=True):
     """Something that can be pointed at: a document by its id, its title or another name."""
 
     kind: DefKind

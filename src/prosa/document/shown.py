@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import pyromark
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.document.mask import encodable
@@ -46,8 +46,7 @@ def _definitions(text: str) -> str:
     return "".join(f"[{label}]: {'x' if label.startswith('^') else '<#>'}\n\n" for label in labels)
 
 
-@dataclass(slots=True)
-class _Runs:
+class _Runs(Struct):
     """The runs so far, in bytes of ``raw``: the last of them begins at ``begin`` and may go on behind ``end``, or there
     is none (-1); ``blank`` is where a break behind it begins."""
 

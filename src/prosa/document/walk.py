@@ -7,10 +7,10 @@ of every document; elements are made of it when somebody asks for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyromark
+from msgspec import Struct, field
 
 from prosa.data import Value
 
@@ -32,8 +32,7 @@ Piece: TypeAlias = "tuple[str, str, Range]"
 """An event inside a block: its kind, its text and where it is."""
 
 
-@dataclass(slots=True)
-class FoundHeading:
+class FoundHeading(Struct):
     """``outer`` is the outermost block around it, or None; ``end`` where its last piece ends."""
 
     level: int
@@ -43,8 +42,7 @@ class FoundHeading:
     outer: Range | None
 
 
-@dataclass(slots=True)
-class FoundCode:
+class FoundCode(Struct):
     """A code block; ``info`` is None where it is indented."""
 
     info: str | None
@@ -53,8 +51,7 @@ class FoundCode:
     containers: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class FoundLink:
+class FoundLink(Struct):
     """A link, image or wikilink. ``text_end`` is where its text ends."""
 
     tag: dict[str, Value]
@@ -63,8 +60,7 @@ class FoundLink:
     image: bool
 
 
-@dataclass(slots=True)
-class Found:
+class Found(Struct):
     """Everything one walk found, each list in document order."""
 
     headings: list[FoundHeading] = field(default_factory=list)
@@ -82,8 +78,7 @@ class Found:
     inline_html: list[tuple[str, Range]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """Where a walk stands: the containers around it, the links it is in, the block whose pieces are collected."""
 
     found: Found

@@ -7,9 +7,10 @@ nothing where it is not certain: alternatives, conditions and references that it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import quote
+
+from msgspec import Struct, field
 
 from prosa.data import Value, format_pointer
 from prosa.diagnostics.nearest import nearest
@@ -37,16 +38,14 @@ _WORD_TYPES: Mapping[str, Types] = {
 """What a value has to be to meet a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A subschema and the way to it in the schema. None: what stands there is not known."""
 
     parts: Parts
     schema: Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Looking:
+class _Looking(Struct, frozen=True):
     root: Value
     references: References
     compiled: dict[Parts, Schema | None] = field(default_factory=dict)

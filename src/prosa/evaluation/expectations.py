@@ -12,8 +12,9 @@ list of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from prosa.data import Value, format_pointer
 from prosa.diagnostics.nearest import nearest
@@ -25,8 +26,7 @@ MAX_FAILURES = 20
 """Of one output; more say nothing new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """What an output lacks. ``pointer`` leads to the place in it, or is the query that found nothing; empty is all of
     it."""
 
@@ -38,8 +38,7 @@ class Failure:
         return f"{self.pointer or 'output'}: expected {self.expected}, found {self.found}"
 
 
-@dataclass(frozen=True, slots=True)
-class PythonCheck:
+class PythonCheck(Struct, frozen=True):
     """A check written in Python that is still to be asked about a value, somewhere else than here."""
 
     pointer: str
@@ -47,8 +46,7 @@ class PythonCheck:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """An output held against an expectation. Without failures it is met once ``checks`` are."""
 
     failures: tuple[Failure, ...] = ()
@@ -130,8 +128,7 @@ def _placed(found: Iterator[Failure | PythonCheck], before: str) -> Iterator[Fai
 # ---- what is wrong with an expectation ----
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """What is wrong with an expectation at a JSON pointer into it. ``on_key``: the key is wrong, not its value;
     ``meant`` is the word that ``written`` was most likely meant to be."""
 

@@ -7,10 +7,11 @@ run in linear time. The library loads with the first query.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value, format_pointer
 
@@ -36,8 +37,7 @@ class BadQuery(ValueError):
     """A text that is no query, or one that costs too much. The message goes on after the name of the query."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A query ready to ask. ``parts`` are the names and indexes of one that leads to at most one value, else None."""
 
     text: str

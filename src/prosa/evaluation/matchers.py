@@ -10,9 +10,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
@@ -33,8 +34,7 @@ Wrong: TypeAlias = tuple[str, str]
 """A JSON pointer into the argument of a word, and what is wrong there: the rest of a sentence that begins with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matcher:
+class Matcher(Struct, frozen=True):
     """A word. ``wrong`` looks at the argument; ``unmet`` gives what was expected where a value does not meet it."""
 
     wrong: Callable[[Value], Wrong | None]

@@ -8,11 +8,12 @@ hundred points or fewer, where they are too narrow (Bowyer et al., arXiv 2503.01
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import comb, fsum, sqrt
 from random import Random
 from statistics import NormalDist
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 CONFIDENCE = 0.95
 DRAWS = 10_000
@@ -26,8 +27,7 @@ _NORMAL = NormalDist()
 _Z = _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """A 95 % confidence interval and the method that gave it."""
 
     low: float
@@ -35,8 +35,7 @@ class Interval:
     method: Method
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A value with its interval."""
 
     value: float
@@ -129,8 +128,7 @@ def _variance(values: Sequence[float]) -> float:
     return fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """How often a case passed, of how many repeats."""
 
     passed: int
@@ -152,8 +150,7 @@ class Counted:
 Verdict: TypeAlias = Literal["better", "worse", "cannot tell"]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two sides on the same cases: the mean difference of their rates, first minus second. ``more`` is about how many
     more repeats of every case would tell, where it cannot be told now; None where no number of repeats would, because
     the cases themselves differ too much."""

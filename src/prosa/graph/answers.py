@@ -6,14 +6,14 @@ In: a graph and the id of a node, or edges that are known already. Out: `Links`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.graph.inverse import INVERSES, TYPED
 from prosa.graph.node import Edge, Node
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """``out`` are the references of ``node`` that lead somewhere, to a document, a file or outside; ``back`` those of
     other documents to it (Y22); ``unresolved`` are its own that should lead to one document and do not."""
 

@@ -6,7 +6,8 @@ In: the records of all documents of a corpus. Out: `Graph`. Linear in records, r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.dialects.magi.relationships import normal_rel
 from prosa.graph.graph import Graph
@@ -18,8 +19,7 @@ from prosa.graph.resolve import Resolution, resolve
 from prosa.graph.sites import Sites, sites_of
 
 
-@dataclass(frozen=True, slots=True)
-class RecordNames:
+class RecordNames(Struct, frozen=True):
     """Names in memory: the records that answer to each key, in the order of their paths."""
 
     known: Mapping[Key, Sequence[Record]]

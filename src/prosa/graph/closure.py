@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.diagnostics import Problem
 from prosa.dialects.front import FrontReading, read_front
@@ -39,8 +41,7 @@ ImportState: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedImport:
+class ResolvedImport(Struct, frozen=True):
     """An import and what became of it. ``path`` is the real path where there is one; ``reason`` completes "PATH …"."""
 
     ref: ImportRef
@@ -49,8 +50,7 @@ class ResolvedImport:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedProgram:
+class LoadedProgram(Struct, frozen=True):
     """A program of the closure. ``path`` is real; ``model.source.path`` is how people named it."""
 
     path: Path
@@ -60,8 +60,7 @@ class LoadedProgram:
     imports: tuple[ResolvedImport, ...] = ()
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(Struct, frozen=True, dict=True):
     """Programs by real path, in the order they were reached: the given ones first. ``roots`` are the given ones."""
 
     roots: tuple[Path, ...]
@@ -124,8 +123,7 @@ def _loaded(real: Path, source: SourceText) -> LoadedProgram:
     return LoadedProgram(real, front, model, problems)
 
 
-@dataclass(slots=True)
-class _Loading:
+class _Loading(Struct):
     """The state of one breadth-first walk."""
 
     files: Files

@@ -5,7 +5,7 @@ In: a graph. Out: each pair once, with the places where it is said. The passages
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
@@ -13,8 +13,7 @@ from prosa.graph.node import Edge, Node
 REL = "contradicts"
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """Two nodes in the order of their paths, and every edge between them that says so, in the order of the graph.
 
     The passage of the one that says it is the line of the edge; that of the other is the section its ``fragment``

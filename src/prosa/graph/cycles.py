@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -39,8 +40,7 @@ def components(edges: Mapping[Key, Sequence[Key]]) -> tuple[tuple[Key, ...], ...
     return tuple(search.found)
 
 
-@dataclass(slots=True)
-class _Search(Generic[Key]):
+class _Search(Struct, Generic[Key]):
     """The state of Tarjan's algorithm: discovery numbers, lowest reachable numbers, open nodes, the path."""
 
     edges: Mapping[Key, Sequence[Key]]

@@ -6,15 +6,15 @@ In: nodes, and edges that lead where they lead. Out: `Graph`. Derived edges stan
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from prosa.graph.inverse import derived_edges
 from prosa.graph.node import Edge, Node
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Struct, frozen=True, dict=True):
     """``nodes`` in the order of their paths; ``edges`` are the written ones, by source and then by place, ``derived``
     the others, in the order of the edges they come from."""
 

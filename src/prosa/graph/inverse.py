@@ -7,7 +7,8 @@ say nothing about their target.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.document.references import Origin
 from prosa.graph.node import Edge

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.document.references import Origin, RefKind
@@ -13,8 +14,7 @@ State: TypeAlias = Literal["resolved", "ambiguous", "unresolved", "external", "f
 no document. Only the first makes ``resolved`` true; the last two are nobody's mistake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A document. ``id`` is its doc-id, MDH id or program name, else its path; an id that several documents have
     gives each of them its path. ``path`` is relative to the root, ``url`` its `md_url` on its site, empty outside one.
     """
@@ -27,8 +27,7 @@ class Node:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A reference after it was resolved. ``source`` and ``target`` are ids of nodes; a target that is none stands as
     written. ``line`` counts from 1, ``start`` and ``end`` are offsets in the source document.
 

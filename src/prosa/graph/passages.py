@@ -7,7 +7,7 @@ that the edge names, else its opening.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MAGI
@@ -20,8 +20,7 @@ MAX_PASSAGE = 600
 """Characters of a passage. A paragraph of ten lines fits; what is longer is cut, the file has the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A piece of a document: ``line`` counts from 1, ``heading`` is the section it stands in, empty above the first.
     ``text`` has its blanks and line ends as one blank each."""
 

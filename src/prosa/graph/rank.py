@@ -7,9 +7,10 @@ in the loops of `map` and `accumulate`, which is what makes it fast.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul, sub
+
+from msgspec import Struct
 
 from prosa.graph.graph import Graph
 
@@ -23,8 +24,7 @@ MAX_ROUNDS = 100
 """Rounds after which whatever is left to change is less than 1e-6: 0.85 to the power of 100."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
+class _Links(Struct, frozen=True):
     """Who points at whom, by number. ``sources`` are those of the first target, of the second, …; ``ends`` says where
     those of each target end. ``share`` is one divided by the number of documents that a node points at, 0 for none."""
 

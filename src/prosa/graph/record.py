@@ -5,8 +5,9 @@ In: what a dialect's `references` and `definitions` give, with lines. Out: `Reco
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.document.references import DefKind, Origin, RefKind
@@ -38,8 +39,7 @@ class Definition(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One document of a corpus.
 
     ``path`` is relative to the root of the corpus, with `/`. ``title`` is what it is called

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Generic
+
+from msgspec import Struct
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.keys import tiers
@@ -30,8 +31,7 @@ MAX_ALIKE = 1000
 _STEMS = ("stem", "stem~")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution(Generic[Document]):
+class Resolution(Struct, Generic[Document], frozen=True):
     """``targets`` are the documents that may be meant, in the order of their paths: one when ``state`` is `resolved`,
     the first `MAX_CANDIDATES` of several when it is `ambiguous`, else none. ``exact`` is False where only another case
     of the name matched (YA21)."""

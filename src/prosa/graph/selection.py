@@ -6,8 +6,9 @@ In: nodes and edges in the order of the graph. Out: a `Selection` in the same or
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.document.references import Origin, RefKind
@@ -17,8 +18,7 @@ PLAIN_REL = "none"
 """How people ask for edges that have no rel."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphFilter:
+class GraphFilter(Struct, frozen=True):
     """What to show. Empty collections ask for everything; ``rels`` may name `none`."""
 
     rels: Collection[str] = ()
@@ -27,16 +27,14 @@ class GraphFilter:
     derived: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Ghost:
+class Ghost(Struct, frozen=True):
     """A target that is no document: as written, and what it was meant to be."""
 
     target: str
     kind: RefKind
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True, dict=True):
     """Nodes and edges to show; edges come written first, then derived. ``ghosts`` are the targets that do not exist,
     where they were asked for."""
 

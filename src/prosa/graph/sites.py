@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.mdh.url import md_url, names_of, resolve, standing_readmes
@@ -27,8 +28,7 @@ INDEX_NAMES = frozenset(("index.md", "index.markdown"))
 """Files that stand for their folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sites:
+class Sites(Struct, frozen=True):
     """``roots`` are the root folders of the sites, none of them inside another. ``origins`` are the addresses that are
     one of these sites, as pairs of `https://host` and its root: those of a `canonical_url` whose path is the node's own
     URL. ``readmes`` are the paths of the READMEs that stand for their folders."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import assert_never
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime import events
@@ -89,22 +90,21 @@ def _plain(event: Event) -> dict[str, Value]:
     if scope.parent is not None:
         data["parent"] = scope.parent
     data["path"] = events.path_of(event)
-    for field in fields(event):
-        if field.name not in ("scope", "path"):
-            data[field.name] = _value(getattr(event, field.name))
+    for name in event.__struct_fields__:
+        if name not in ("scope", "path"):
+            data[name] = _value(getattr(event, name))
     return data
 
 
 def _value(value: Value) -> Value:
-    if is_dataclass(value):
-        return {field.name: _value(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Struct):
+        return {name: _value(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple):
         return [_value(item) for item in value]
     return value
 
 
-@dataclass(slots=True)
-class Numbering:
+class Numbering(Struct):
     """The gap-free sequence of one run's event lines."""
 
     seq: int = 0

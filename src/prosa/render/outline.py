@@ -7,7 +7,8 @@ first (`render.plain`), and long lists are cut: `--format json` has all of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.table import dialect
@@ -27,16 +28,14 @@ _MAX_WIDTH = 24
 Facts = Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Struct, frozen=True):
     """The Markdown of a document: ``headings`` as (level, text, line), ``links`` as (target, line)."""
 
     headings: Sequence[tuple[int, str, int]] = ()
     links: Sequence[tuple[str, int]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """One line: a name, empty below the first of a list, and a value."""
 
     name: str

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.diagnostics import Annotation, Diagnostic, Severity
 from prosa.render.plain import safe, safe_source, width
@@ -106,8 +107,7 @@ _BEFORE = 40
 """Characters kept in front of the span where a line is cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceExcerpt:
+class SourceExcerpt(Struct, frozen=True):
     """``text`` is the line as shown, ``carets`` the marks under it, ``line`` its number."""
 
     line: int

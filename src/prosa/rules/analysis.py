@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from msgspec import Struct, field
 
 from prosa.diagnostics import Problem
 from prosa.rules.rule import Rule
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, SourceText, Span
+from prosa.source.values import PartlyCompared
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """A comment with which an author keeps rules quiet (`rules.suppressions`). ``names`` are the rules as written, each
     with its span; ``comment`` is the whole comment, ``covers`` the characters whose findings it keeps quiet (both ends
     included, so that an empty last line counts)."""
@@ -30,8 +31,7 @@ class Suppression:
 UNREADABLE = "unreadable-file"
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(PartlyCompared, Struct, frozen=True):
     """``problems`` are those of the readers and of the rules of one document, ``rules`` what is known of the rules they
     are about; ``strict`` is what the document asks for.
 
@@ -53,8 +53,10 @@ class Analysis:
     lasting: bool = True
     imports: bool = False
     rules: tuple[Rule, ...] = ()
-    source: SourceText | None = field(default=None, compare=False)
-    reading: DialectReading[object] | None = field(default=None, compare=False)
+    source: SourceText | None = None
+    reading: DialectReading[object] | None = None
+
+    uncompared: ClassVar = frozenset({"source", "reading"})
 
     @property
     def readable(self) -> bool:
@@ -70,8 +72,7 @@ def unreadable(problem: FileProblem) -> Analysis:
     return Analysis("", Facts(path, "plain"), (found,), source=SourceText("", path))
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramFindings:
+class ProgramFindings(Struct, frozen=True):
     """What is wrong with one program under the rules that look at its imports too.
 
     ``real`` is the real path of the program, ``path`` what people call it; ``source`` is None for findings that were

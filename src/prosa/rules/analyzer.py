@@ -7,10 +7,12 @@ In: paths. Out: an `Analysis` for each real path, in the order given. The result
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.dialect import Hints
 from prosa.rules.analysis import Analysis, unreadable
@@ -60,8 +62,7 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Analyzer:
+class Analyzer(Struct, frozen=True):
     """How documents are analysed.
 
     ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.

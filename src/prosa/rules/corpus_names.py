@@ -7,10 +7,11 @@ wikilinks, and nobody asks for titles where every wikilink names a file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from prosa.graph.names import Key
 from prosa.graph.stems import folded, stem_of
@@ -24,8 +25,7 @@ class NamedDocument(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, eq=False)
-class CorpusNames:
+class CorpusNames(Struct, frozen=True, eq=False):
     """Meets `graph.names.Names` in all spaces but those of URLs. Paths are real ones, and documents come in the order
     of the corpus."""
 

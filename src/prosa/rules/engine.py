@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
     from prosa.graph.closure import ReadOutside
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedDocument:
+class CheckedDocument(Struct, frozen=True):
     """One document that was asked for, as it was read. ``strict`` says how it was checked."""
 
     real: Path
@@ -64,8 +65,7 @@ class CheckedDocument:
         return program_of(self.reading, self.real)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """``documents`` in the order given, without those that could not be read, and empty when readings are not kept;
     ``diagnostics`` in reading order, those of imported programs among them; ``closure`` holds the programs that import
     others, as far as they were read now; ``corpus`` is what the rules of many documents looked at.
@@ -147,8 +147,7 @@ def check_text(source: SourceText, *, dialect: DialectName | None = None, strict
     return check_documents([Path(source.path)], TextFiles(source), dialect=dialect, strict=strict)
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusScope:
+class CorpusScope(Struct, frozen=True):
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
     ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.dialects.table import dialect, dialect_of_file_name
@@ -28,16 +29,14 @@ Recheck: TypeAlias = Callable[[Mapping[Path, str], Collection[Path] | None], Seq
 """Checks with these texts in place of the files, all documents or only some, and gives the diagnostics."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """A fix that was not applied, and why."""
 
     diagnostic: Diagnostic
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """``texts`` are the new texts by real path, only where something changed; ``counts`` the number of fixes in each;
     ``diagnostics`` are what is left."""
 
@@ -67,8 +66,7 @@ def fix_documents(
 _Key: TypeAlias = tuple[str, str]
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """The state of one run of fixes. A dropped fix is known by its path, rule and message, for spans move."""
 
     reals: Mapping[str, Path]

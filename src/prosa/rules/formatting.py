@@ -8,8 +8,10 @@ read again, and formatted again until nothing changes.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from hashlib import sha256
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.dialect import FormatOptions, Hints
@@ -25,8 +27,7 @@ HARMLESS = frozenset({"missing-field", "wrong-type", "wrong-form", "unknown-valu
 """Errors of readers that say what a document lacks, not that it could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Formatted:
+class Formatted(Struct, frozen=True):
     """``text`` is the normal form; None when the document was left alone, for a ``problem`` in it or a ``reason``."""
 
     text: str | None

@@ -5,9 +5,10 @@ In: the flags of a command, the settings of a project and its root. Out: a `Poli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+
+from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.table import DIALECTS
@@ -16,8 +17,7 @@ from prosa.settings.model import GlobSettings, Settings
 from prosa.source.wildmatch import glob_matches
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """The flags, and below them the settings of the project at ``root``.
 
     ``strict`` None leaves it to the documents and the project. A ``select`` takes the place of the project's, an

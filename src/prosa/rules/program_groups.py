@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.rules.analysis import Analysis, ProgramFindings
@@ -33,8 +35,7 @@ if TYPE_CHECKING:
     from prosa.graph import Closure
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Programs that are checked together: real path, path as named, and digest of each."""
 
     members: tuple[tuple[Path, Path, str], ...]

@@ -7,7 +7,8 @@ at its line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.diagnostics.nearest import nearest

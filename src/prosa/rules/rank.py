@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.diagnostics import Applicability, Diagnostic, Fix, Problem, Severity
 from prosa.rules.registry import rule_named, selects
@@ -11,8 +12,7 @@ from prosa.rules.rule import Rule
 from prosa.source import Edit, SourceText, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """What the user wants to hear. ``strict`` turns tolerated forms into errors (X4).
 
     ``select`` and ``ignore`` hold rule names and beginnings of codes; an empty ``select`` selects every rule, and

@@ -6,14 +6,14 @@ In: the `Files` of a check. Out: the same answers, and for every file that was a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.source import FileProblem, Files, SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingFiles:
+class RecordingFiles(Struct, frozen=True):
     """Meets `Files`. ``record`` maps the path as it was asked for to the digest, or to the kind of the problem. The
     bytes of a file are hashed once, however many rules ask."""
 

@@ -10,10 +10,11 @@ Code, name and severities are bound there and nowhere else: what a rule yields h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects.dialect import DialectName
@@ -30,8 +31,7 @@ Scope: TypeAlias = Literal["reader", "document", "program", "corpus"]
 documents together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """What is known of a rule by its name. Plain data: it is kept beside what was found.
 
     ``code`` and ``name`` never change once released (X4). ``severity`` is what it is without a flag, ``strict`` what it
@@ -48,8 +48,7 @@ class Rule:
     scope: Scope = "document"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Something that a rule found at a span of the text at hand; the fields are those of a `Problem` without its
     name."""
 
@@ -92,8 +91,7 @@ class Bound(NamedTuple, Generic[_Check]):
     check: _Check
 
 
-@dataclass(slots=True, eq=False)
-class RuleSet(Generic[M]):
+class RuleSet(Struct, Generic[M], eq=False):
     """The rules of one dialect, or of every document where ``dialect`` is None, as its modules are loaded.
 
     ``package`` holds the modules: ``topics`` those with rules of one document or program, ``corpus_topics`` those with

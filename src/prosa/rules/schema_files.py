@@ -7,8 +7,10 @@ its place. It opens nothing outside the root and follows no reference to another
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import read_json, read_yaml, to_value
 from prosa.diagnostics import Diagnostic, Problem
@@ -21,8 +23,7 @@ from prosa.source import FileProblem, Files, SourceText, Span
 RULE = "bad-schema-file"
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFile:
+class SchemaFile(Struct, frozen=True):
     """``schema`` is None where the file is no schema; then ``problems`` say why, at places of ``source``, which is None
     where the file cannot be read."""
 

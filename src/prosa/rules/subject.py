@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct, field
 
 from prosa.dialects.dialect import DialectName
 from prosa.source import Files, SourceText, Span
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 M_co = TypeVar("M_co", covariant=True)
 
 
-@dataclass(slots=True)
-class Environment:
+class Environment(Struct):
     """What is around a document: files and the time. It remembers whether a rule asked for the time or the place, for
     then what the rule found holds only there and then. ``files`` keeps its own record (`rules.recording`)."""
 
@@ -32,8 +32,7 @@ class Environment:
     asked_place: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Subject(Generic[M_co]):
+class Subject(Struct, Generic[M_co], frozen=True):
     """One document under the rules.
 
     ``model`` is what the reader of the ``dialect`` made of it. ``files`` reads documents below the root (X5) and is
@@ -91,8 +90,7 @@ class LocalLink(NamedTuple):
         return Span(self.start, self.end)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What other documents may need to know of a document. Plain data: it is cached and sent between processes.
 
     ``path`` is the file as the user named it. ``refs`` and ``defs`` come from the dialect; plain Markdown has no
@@ -119,8 +117,7 @@ def _nothing(path: Path) -> None:
     del path
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Corpus:
+class Corpus(Struct, frozen=True, eq=False):
     """The documents that are considered together, by real path, in the order they were named.
 
     ``entries`` holds the checked documents and those beside them below ``root``. ``complete`` says that these are all
@@ -148,8 +145,7 @@ class Corpus:
     schemas: Callable[[Path], tuple[str, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramSubject:
+class ProgramSubject(Struct, frozen=True):
     """A program under the rules, with the import graph it is part of."""
 
     program: LoadedProgram

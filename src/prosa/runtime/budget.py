@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.errors import BudgetSpent, PriceUnknown, ProviderError
@@ -48,8 +50,7 @@ class Grants(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Ledger:
+class Ledger(Struct):
     """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight. ``cap`` grows by what ``grants``
     give. One event loop uses it."""
 
@@ -85,8 +86,7 @@ class Ledger:
         waiting.set()
 
 
-@dataclass(slots=True)
-class Meter:
+class Meter(Struct):
     """What one run took so far."""
 
     tokens: int = 0
@@ -98,8 +98,7 @@ class Meter:
         self.cost += cost
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Struct, frozen=True):
     """The worst case of one call: the request as it is sent, with its bound, and what it costs at most."""
 
     request: ModelRequest
@@ -107,8 +106,7 @@ class Quote:
     cost: Decimal
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """A cap with the prices that hold under it.
 
     ``explicit`` says that the user named the cap: then a call without a known price is refused. Otherwise it is made
@@ -223,8 +221,7 @@ def _unknown_price(model_name: str, service: str | None) -> PriceUnknown:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Budgeted:
+class Budgeted(Struct, frozen=True):
     """A provider whose calls a budget pays. ``service`` is the base URL that it asks, ``meter`` counts for one run.
 
     Each attempt is reserved on its own, so waiting between attempts holds nothing. Raises `BudgetSpent`.
@@ -283,8 +280,7 @@ class Budgeted:
         return quote.cost
 
 
-@dataclass(slots=True)
-class _Heard:
+class _Heard(Struct):
     """Hands pieces of a reply on, and knows whether any came."""
 
     on_text: OnText | None

@@ -7,9 +7,10 @@ looked at and never fetched.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from prosa.runtime.messages import ModelReply, OutputFormat
 from prosa.runtime.output import Accepted, OutputContract, Rejected, Verdict
@@ -51,8 +52,7 @@ class Contract(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class TextContract:
+class TextContract(Struct, frozen=True):
     """Text and Markdown: the reply is the output, as it is. Whether it may be cut off is the user's choice."""
 
     format: None = None
@@ -64,8 +64,7 @@ class TextContract:
         return Accepted(reply.content, cut=reply.finish == "length")
 
 
-@dataclass(frozen=True, slots=True)
-class ImageUrlContract:
+class ImageUrlContract(Struct, frozen=True):
     """One absolute URL of an image: http, https, or the image itself as `data:image/…` (M34)."""
 
     format: None = None

@@ -4,8 +4,9 @@ the summary) is a listener; the loop knows none of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.messages import Finish
@@ -14,8 +15,7 @@ from prosa.runtime.usage import Usage
 ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Whose event it is: the program and how deep below the program that the user started (0).
 
     ``number`` counts the programs of a run from 1 in the order they start, so that two calls of one program can be
@@ -30,24 +30,21 @@ class Scope:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Struct, frozen=True):
     """The first event of a program; `RunFinished` or `RunFailed` is its last, and comes exactly once."""
 
     scope: Scope
     model_name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsOffered:
+class ToolsOffered(Struct, frozen=True):
     """The tools of a program are ready, its servers running; told again when it is on another page of a site."""
 
     scope: Scope
     tools: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAsked:
+class ModelAsked(Struct, frozen=True):
     """A model call begins. On the ``final`` iteration no tools are offered."""
 
     scope: Scope
@@ -55,8 +52,7 @@ class ModelAsked:
     final: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptFailed:
+class AttemptFailed(Struct, frozen=True):
     """A transient error; the next attempt comes after ``wait`` seconds."""
 
     scope: Scope
@@ -65,16 +61,14 @@ class AttemptFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextArrived:
+class TextArrived(Struct, frozen=True):
     """A piece of a streaming reply. After `AttemptFailed` the text starts anew."""
 
     scope: Scope
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswered:
+class ModelAnswered(Struct, frozen=True):
     """A model call is answered; ``model_name`` is what the service reports, else what was asked for.
 
     ``answered_by`` is what the service reports, None where it says nothing; ``service`` is its base URL, None for a
@@ -92,8 +86,7 @@ class ModelAnswered:
     finish: Finish = "stop"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(Struct, frozen=True):
     """A tool call begins; ``arguments`` is the JSON text as the model wrote it, ``call`` the model's id of the call,
     ``path`` its place in the run, such as ``1.0``."""
 
@@ -105,8 +98,7 @@ class ToolCalled:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAnswered:
+class ToolAnswered(Struct, frozen=True):
     """A tool call ended; ``size`` is the number of characters of its result as the model gets it."""
 
     scope: Scope
@@ -119,8 +111,7 @@ class ToolAnswered:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRejected:
+class AnswerRejected(Struct, frozen=True):
     """An answer that does not satisfy the output schema (one validation error of L42)."""
 
     scope: Scope
@@ -128,16 +119,14 @@ class AnswerRejected:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Noticed:
+class Noticed(Struct, frozen=True):
     """Something a person should know that does not stop the run."""
 
     scope: Scope
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Struct, frozen=True):
     """A program ended with a validated output; ``cut`` says that its last answer was cut off and allowed to be."""
 
     scope: Scope
@@ -146,8 +135,7 @@ class RunFinished:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunFailed:
+class RunFailed(Struct, frozen=True):
     """A program ended without an output."""
 
     scope: Scope

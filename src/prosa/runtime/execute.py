@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
 from itertools import count
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
@@ -38,8 +40,7 @@ async def execute(program: Program, given: Value, world: World, *, numbers: Iter
         return await run.program(program, given)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run that a user started, with all programs below it."""
 
     world: World

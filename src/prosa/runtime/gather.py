@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
 from typing import ClassVar, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, server_tool_name, tool_name
@@ -65,8 +66,7 @@ async def open_sites(program: Program, world: World, fixed: Collection[str], sta
 # A tool of an MCP server under its mangled name (L20). The own name is kept, never parsed back (LA12).
 
 
-@dataclass(frozen=True, slots=True)
-class McpTool:
+class McpTool(Struct, frozen=True):
     """One tool of a running server."""
 
     session: ServerSession
@@ -92,8 +92,7 @@ RunProgram: TypeAlias = Callable[[Program, Value, str], Awaitable[Value]]
 """Runs a program with an input, as the call at a path."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramTool:
+class ProgramTool(Struct, frozen=True):
     """Runs a program when it is called and waits for it (L32)."""
 
     program: Program
@@ -142,8 +141,7 @@ MAX_MET = 10_000
 """Names of actions that are remembered, so that a model can be told where one has gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisitTool:
+class VisitTool(Struct, frozen=True):
     """Navigation as a tool."""
 
     session: SiteSession
@@ -164,8 +162,7 @@ class VisitTool:
         return await self.session.visit(arguments["to"])
 
 
-@dataclass(frozen=True, slots=True)
-class ActionTool:
+class ActionTool(Struct, frozen=True):
     """An action as a tool."""
 
     action: SiteAction
@@ -184,8 +181,7 @@ class ActionTool:
         return await self.action.call(arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class SiteTools:
+class SiteTools(Struct, frozen=True):
     """The tools of a session. ``taken`` are names of other tools; ``met`` are actions by name, with their page."""
 
     session: SiteSession

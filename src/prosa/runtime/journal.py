@@ -10,8 +10,9 @@ In: a call, and what makes it. Out: its answer, remembered or new. A journal dec
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.events import Scope, ToolKind
@@ -22,8 +23,7 @@ Ask: TypeAlias = Callable[[], Awaitable[ModelReply]]
 Use: TypeAlias = Callable[[], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStep:
+class ModelStep(Struct, frozen=True):
     """One model call of the loop, retries included. ``on_text`` hears the text of a reply that streams; a journal that
     answers itself hands it the whole text. None where nobody listens."""
 
@@ -33,8 +33,7 @@ class ModelStep:
     on_text: OnText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStep:
+class ToolStep(Struct, frozen=True):
     """One tool call whose arguments the tool's schema accepts. ``scope`` is the program that asked for it.
 
     ``repeatable`` says that the call may be made twice: it changes nothing outside of the run. ``moves`` says that it
@@ -65,8 +64,7 @@ class Journal(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Unrecorded:
+class Unrecorded(Struct, frozen=True):
     """A journal that remembers nothing: every call is made."""
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
@@ -83,12 +81,11 @@ class Unrecorded:
 UNRECORDED = Unrecorded()
 
 
-@dataclass(frozen=True, slots=True)
-class Chained:
+class Chained(Struct, frozen=True):
     """Two journals as one: a call that ``outer`` does not answer goes to ``inner``."""
 
     outer: Journal
-    inner: Journal = field(default=UNRECORDED)
+    inner: Journal = UNRECORDED
 
     async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
         """What ``outer`` knows, else ``inner``, else the model."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 MIB = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Bounds of one run. Times are seconds, sizes bytes.
 
     ``retries`` bounds further attempts of one model call after transient errors (L16); it is no iteration (LA7).

@@ -7,8 +7,10 @@ iteration (LA7).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import partial
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime import prompt
@@ -29,8 +31,7 @@ CUT_NOTICE = "the answer was cut off at the length limit of the model, and is ta
 NO_TOOLS = "no tools are available any more; answer with {wanted}"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What stays the same over all iterations: the program, its rendered body, its tools, its contract."""
 
     program: Program
@@ -40,8 +41,7 @@ class Task:
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """What changes: iterations done, the transcript, why the last answer was not accepted, how many were not."""
 
     iteration: int = 0
@@ -50,8 +50,7 @@ class State:
     rejections: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The loop has its output; ``cut`` says that the answer was cut off and the user allows that."""
 
     value: Value

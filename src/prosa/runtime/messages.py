@@ -6,8 +6,9 @@ Nothing here knows a wire format; adapters translate.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime.usage import Usage
@@ -16,8 +17,7 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Finish: TypeAlias = Literal["stop", "tool_calls", "length", "refusal", "filter"]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A tool call as the model wrote it; ``arguments`` is the raw JSON text, not yet parsed."""
 
     id: str
@@ -25,8 +25,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message of a conversation. ``tool_call_id`` belongs to role ``tool``, ``tool_calls`` to ``assistant``."""
 
     role: Role
@@ -36,8 +35,7 @@ class Message:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(Struct, frozen=True):
     """A tool as offered to a model: wire name (at most 64 of ``[A-Za-z0-9_-]``), description, JSON Schema."""
 
     name: str
@@ -45,8 +43,7 @@ class ToolSpec:
     parameters: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFormat:
+class OutputFormat(Struct, frozen=True):
     """The schema as it goes over the wire (L11, LA4, LA5).
 
     ``strict`` says that ``schema`` qualifies for strict mode; otherwise it is a lowered copy. Local validation never
@@ -58,8 +55,7 @@ class OutputFormat:
     strict: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One model call. ``program`` names the program that asks, for scripted replies, events and errors.
 
     ``max_output`` bounds the tokens of the reply, reasoning included; every wire has its own name for it, which wins
@@ -75,8 +71,7 @@ class ModelRequest:
     max_output: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(Struct, frozen=True):
     """One answer. ``content`` is empty when the model only called tools.
 
     ``model_name`` is what the server says answered, ``service`` the base URL that was asked; None where the provider

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.messages import Finish, ModelReply, OutputFormat
@@ -30,16 +31,14 @@ EMPTY_RULE = "If there is nothing to return, answer {}."
 CUT = "the answer was cut off at the length limit before the JSON ended; answer more briefly"
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """An answer that satisfies the contract; ``cut`` says that it ends where the model's length limit was."""
 
     value: Value
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """An answer that does not. ``content`` is what is kept of it in the transcript."""
 
     problems: tuple[str, ...]
@@ -49,8 +48,7 @@ class Rejected:
 Verdict: TypeAlias = Accepted | Rejected
 
 
-@dataclass(frozen=True, slots=True)
-class OutputContract:
+class OutputContract(Struct, frozen=True):
     """A compiled output schema. ``raw`` is the schema as written, ``wire`` as sent."""
 
     raw: Mapping[str, Value] | bool

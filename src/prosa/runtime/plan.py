@@ -7,7 +7,9 @@ visited and no model asked, so the tools of MCP servers and of sites are known b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
@@ -26,8 +28,7 @@ AS_IT_IS = Lowered({}, False, False)
 """What is sent of a schema where the output is text."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedTool:
+class PlannedTool(Struct, frozen=True):
     """A tool the model would be offered. For the tools of a server or a site ``name`` is the prefix they
     will share."""
 
@@ -36,8 +37,7 @@ class PlannedTool:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Everything that is known of a run before it. ``messages`` is empty where no input was given.
 
     ``service`` says in words who answers. ``imports`` are all programs the run may reach, each once, and have none of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
@@ -31,8 +32,7 @@ class Provider(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """What a tool call gave, as text for the model."""
 
     content: str
@@ -68,8 +68,7 @@ class Tool(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxResult:
+class SandboxResult(Struct, frozen=True):
     """What a program in the sandbox printed; ``error`` is None when it ended well (L22)."""
 
     stdout: str
@@ -93,8 +92,7 @@ class Sandbox(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ServerConfig:
+class ServerConfig(Struct, frozen=True):
     """One MCP server as a program declares it (L18). Exactly one of ``command`` and ``url`` is set.
 
     ``env`` values are as written; ``${NAME}`` is replaced by the adapter from the user's environment (X18).
@@ -108,8 +106,7 @@ class ServerConfig:
     transport: Literal["auto", "stdio", "streamable-http", "sse"] = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTool:
+class ServerTool(Struct, frozen=True):
     """A tool of a running MCP server under its own, unmangled name. ``read_only`` is what the server says of it."""
 
     server: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.limits import Limits
@@ -18,8 +20,7 @@ OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
 """What an output is: a value that satisfies the output schema, the reply as it is, or the URL of an image (M34)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """Something that can be run.
 
     ``file`` is its file name, for the summary; ``folder`` where its MCP servers start, ``body_line``

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.limits import Limits
@@ -30,8 +31,7 @@ PREFERRED_PYTHON = "the `python` tool"
 """What a program prefers that asks for the built-in interpreter by name (L24, LA17)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonTool:
+class PythonTool(Struct, frozen=True):
     """The sandbox as a tool, within the limits of one program (L23)."""
 
     sandbox: Sandbox

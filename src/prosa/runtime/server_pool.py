@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.runtime.ports import ServerConfig, ServerSession, ToolServers
 
 
-@dataclass(slots=True)
-class ServerPool:
+class ServerPool(Struct):
     """Running servers by what was declared. ``stack`` belongs to the run and ends them."""
 
     servers: ToolServers

@@ -7,16 +7,16 @@ wall clock, in which scripts may have run side by side.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.summary import Summary, duration
 
 
-@dataclass(frozen=True, slots=True)
-class Together:
+class Together(Struct, frozen=True):
     """``file`` is the document, ``error`` why the whole did not go well, if it did not."""
 
     file: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import ClassVar
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime import events
@@ -14,10 +16,10 @@ from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
 from prosa.runtime.usage import Usage
+from prosa.source.values import PartlyCompared, PartlyShown
 
 
-@dataclass(frozen=True, slots=True)
-class AgentCalls:
+class AgentCalls(Struct, frozen=True):
     """Calls of imported programs at every depth. Tokens are theirs alone; times of nested calls count twice."""
 
     by_agent: dict[str, int]
@@ -30,8 +32,7 @@ class AgentCalls:
         return sum(self.by_agent.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """One answered model call: what the service calls the model, if it says, what was asked for, the tokens, and the
     base URL of the service."""
 
@@ -41,8 +42,7 @@ class Answered:
     service: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     """What a run did. ``tools_called`` leaves agent calls out; ``errors`` counts invalid answers (L42).
 
     ``model_name`` is the model that was asked for; ``answered`` are the program's own model calls, ``below`` those of
@@ -61,10 +61,13 @@ class Summary:
     errors: int
     start_time: datetime
     end_time: datetime
-    answered: tuple[Answered, ...] = field(default=(), repr=False)
-    below: tuple[Answered, ...] = field(default=(), repr=False)
+    answered: tuple[Answered, ...] = ()
+    below: tuple[Answered, ...] = ()
     cut: bool = False
-    prices: Prices | None = field(default=None, repr=False, compare=False)
+    prices: Prices | None = None
+
+    unshown: ClassVar = frozenset({"answered", "below", "prices"})
+    uncompared: ClassVar = frozenset({"prices"})
 
     @property
     def answered_by(self) -> str | None:
@@ -114,17 +117,17 @@ class Summary:
         return {**head, "total": total, "errors": self.errors, **times}
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(PartlyShown, Struct, frozen=True):
     """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last."""
 
     output: Value
     summary: Summary
-    messages: tuple[Message, ...] = field(default=(), repr=False)
+    messages: tuple[Message, ...] = ()
+
+    unshown: ClassVar = frozenset({"messages"})
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Counts the events of one run. Also a `Listener`."""
 
     program: Program
@@ -140,8 +143,8 @@ class Tally:
     errors: int = 0
     agents: Counter[str] = field(default_factory=Counter)
     agent_seconds: float = 0.0
-    started: datetime = field(init=False)
-    _since: float = field(init=False)
+    started: datetime = datetime.min
+    _since: float = 0.0
     _asked: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.runtime.errors import first_error
@@ -34,8 +35,7 @@ class Changing(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanging:
+class Unchanging(Struct, frozen=True):
     """No tools that come and go."""
 
     def tools(self) -> Sequence[Tool]:
@@ -48,8 +48,7 @@ class Unchanging:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Toolbox:
+class Toolbox(Struct, frozen=True):
     """The tools of one program by wire name, in the order they are offered, those of ``changing`` last.
 
     The calls of one reply are answered by the tools that the model was offered for it.
@@ -60,8 +59,8 @@ class Toolbox:
     clock: Clock
     listener: Listener
     scope: Scope
-    changing: Changing = field(default=Unchanging())
-    journal: Journal = field(default=UNRECORDED)
+    changing: Changing = Unchanging()
+    journal: Journal = UNRECORDED
 
     @property
     def offered(self) -> Mapping[str, Tool]:

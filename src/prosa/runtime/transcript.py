@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.runtime.messages import Message, ModelReply, ToolCall
 from prosa.runtime.ports import ToolResult
@@ -11,8 +12,7 @@ from prosa.runtime.ports import ToolResult
 EMPTY_ANSWER = "(an empty answer)"
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What the assistant said, and what tools and the runtime answered, oldest first."""
 
     messages: tuple[Message, ...] = ()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens in and out. ``cached_input_tokens`` are part of ``input_tokens``, billed at their own price."""
 
     input_tokens: int = 0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, ToolServers
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """Ports of a run. ``sandbox`` is None where the machine has none: the tool is then withheld (LA18).
     ``sites`` is None where no program of the run has any.
 
@@ -24,8 +24,8 @@ class World:
     servers: ToolServers
     sandbox: Sandbox | None = None
     sites: Sites | None = None
-    listener: Listener = field(default=ignore)
-    jitter: Callable[[], float] = field(default=lambda: 0.5)
+    listener: Listener = ignore
+    jitter: Callable[[], float] = lambda: 0.5
     stream: bool = False
     allow_cut: bool = False
-    journal: Journal = field(default=UNRECORDED)
+    journal: Journal = UNRECORDED

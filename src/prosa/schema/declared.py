@@ -8,8 +8,9 @@ is gathered once for each place, so many paths cost little, and schemas that ref
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.schema.errors import SchemaError
@@ -33,8 +34,7 @@ _MAX_INDEX_DIGITS: Final = 6
 _EVERYTHING: Final = (True,)
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A step that is not declared: its place in the path, its name, the names declared there, whether others are
     refused (``additionalProperties: false``)."""
 
@@ -44,8 +44,7 @@ class Missing:
     closed: bool
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     """What several schemas say about one value: its named members, what may stand under any name, its elements."""
 
     schemas: tuple[Value, ...]
@@ -59,8 +58,7 @@ class _Place:
     steps: dict[Step, _Place | Missing | None] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Declarations:
+class Declarations(Struct):
     """The names of one schema. ``schema`` is plain data that compiled as JSON Schema."""
 
     schema: Mapping[str, Value] | bool

@@ -6,8 +6,9 @@ In: a schema. Out: its declared properties with references and ``allOf`` followe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.schema.keywords import FORMATS
@@ -18,8 +19,7 @@ from prosa.schema.walk import References
 _NOT_GIVEN: Value = None
 
 
-@dataclass(frozen=True, slots=True)
-class InputField:
+class InputField(Struct, frozen=True):
     """One input of a program. ``type`` is text for people; ``default`` is None without one, ``enum`` empty."""
 
     name: str

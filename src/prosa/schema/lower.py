@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.data.pointer import format_pointer
@@ -58,8 +59,7 @@ _KEPT = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """A schema to send. ``notes`` say in a few words each what was lowered, and why strict mode was not possible."""
 
     schema: dict[str, Value]

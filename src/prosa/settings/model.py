@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class Price:
+
+class Price(Struct, frozen=True):
     """US dollars per million tokens; ``cached_input`` None costs as much as input."""
 
     input: Decimal
@@ -17,8 +18,7 @@ class Price:
     cached_input: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GlobSettings:
+class GlobSettings(Struct, frozen=True):
     """What holds for the documents that a glob matches, in addition to what holds for all. None leaves it as it is."""
 
     glob: str
@@ -27,16 +27,14 @@ class GlobSettings:
     ignore: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
+class ProviderSettings(Struct, frozen=True):
     """What the user set for a provider that documents may name: its address, and the variable with its key (X7)."""
 
     base_url: str | None = None
     api_key_env: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
     From the user: endpoint, limits of every run, prices. Times are seconds and sizes bytes. ``key_variables`` maps a

@@ -8,8 +8,9 @@ keys, tools and permissions in it are refused with the way that allows them. It 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
@@ -72,15 +73,13 @@ def _read(text: str, level: Level, inside: Path) -> tuple[dict[Path, Value], tup
     return values, tuple(problems)
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """A value that passed its check."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrong:
+class _Wrong(Struct, frozen=True):
     """What is wrong with a setting, before its place is known."""
 
     rule: str

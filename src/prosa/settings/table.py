@@ -6,8 +6,9 @@ Nothing here reads a file; `read` matches what a file holds against these lines.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Level: TypeAlias = Literal["user", "project"]
 Path: TypeAlias = tuple[str, ...]
@@ -29,8 +30,7 @@ def is_about_prosa(name: str, text: str) -> bool:
     return name != PYPROJECT_FILE or "tool.prosa" in text
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One line of the table. ``key`` is dotted, ``*`` stands for a name the writer chooses; ``kind`` names a check."""
 
     key: str

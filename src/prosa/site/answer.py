@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 """Statuses of answers that redirect (RFC 9110, section 15.4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An answer: where it came from after redirects, its status and reason, its media type in lower case, its bytes.
 
     ``headers`` are all of them, with names in lower case; one that was sent several times is joined with commas.

@@ -7,7 +7,8 @@ Unknown fields are ignored (HA11); what is declared twice or drifts is the matte
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -23,8 +24,7 @@ DEFAULT_KEY_NAME = {"header": "X-API-Key", "query": "api_key"}
 """Where an api_key goes that has no `name` (HA15)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Auth:
+class Auth(Struct, frozen=True):
     """`auth` (H12, HA15). ``type`` is empty where none is declared; ``place`` and ``name`` are of an api_key, ``name``
     of a cookie too."""
 
@@ -39,8 +39,7 @@ class Auth:
         return self.type not in ("", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Pagination:
+class Pagination(Struct, frozen=True):
     """`pagination` (H15). A path that is not declared is None and gives no signal (HA17)."""
 
     cursor_param: str = ""
@@ -49,8 +48,7 @@ class Pagination:
     next_link: Parts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Struct, frozen=True):
     """An action that can be called.
 
     ``required`` and ``optional`` are names of query parameters in the order declared, ``described`` their schemas
@@ -129,8 +127,7 @@ def read_contract(action: Mapping[str, Value]) -> Contract:
     return contract
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
+class _Reading(Struct, frozen=True):
     """An action and the problems found in it so far."""
 
     action: Mapping[str, Value]

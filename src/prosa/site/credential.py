@@ -6,13 +6,15 @@ It checks no token with anybody. OAuth 2 is a bearer token that the caller alrea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from prosa.site.contract import DEFAULT_KEY_NAME, Auth
 from prosa.site.problems import RequestProblem
 from prosa.site.values import unsendable
 from prosa.source.url import Origin
+from prosa.source.values import PartlyShown
 
 HIDDEN = "***"
 """What stands for a secret wherever a request is shown (X8)."""
@@ -23,14 +25,15 @@ _FRAMING = frozenset(
 """Headers that say what a request is: a page must not put a key into them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(PartlyShown, Struct, frozen=True):
     """A secret in its place. ``text`` is the header or parameter as sent, ``shown`` the same with `***`."""
 
     place: Literal["header", "query"]
     name: str
-    text: str = field(repr=False)
+    text: str
     shown: str
+
+    unshown: ClassVar = frozenset({"text"})
 
 
 def credential_of(auth: Auth, token: str | None, origin: Origin, problems: list[RequestProblem]) -> Credential | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
+
+from msgspec import Struct, field
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -98,8 +99,7 @@ class _TooLarge(Exception):
     """A drawing that grows without bound."""
 
 
-@dataclass(slots=True)
-class _Writer:
+class _Writer(Struct):
     """Writes what is allowed. ``rewritten`` says that the file cannot stay as it is though nothing in it runs;
     ``skipped`` counts the open elements of a part that is left out, ``style`` holds the text of an open style."""
 

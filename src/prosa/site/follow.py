@@ -8,8 +8,9 @@ the site where it has one (HA1).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.site.node import SiteNode
@@ -34,8 +35,7 @@ class FollowProblem(ValueError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """A link as it is numbered for people: what it is called, and where it leads. ``url`` is empty where only an index
     could say; ``node_id`` is the id that it names then."""
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.site.page_link import same_site
 
@@ -14,8 +15,7 @@ MAX_SEEN = 500_000
 """URLs that a walk remembers; a site that makes up more has no end."""
 
 
-@dataclass(slots=True)
-class Frontier:
+class Frontier(Struct):
     """``start`` gives the origin. ``full`` says that URLs were passed over because there were too many."""
 
     start: str

@@ -7,8 +7,9 @@ Nothing of the page is run or shown. A page is read to a bound; text outside `<p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
+
+from msgspec import Struct, field
 
 MAX_HTML = 2 * 1024 * 1024
 """Characters of a page that are read."""
@@ -23,8 +24,7 @@ _LINK = re.compile(r"<([^<>]{1,2000})>([^<>]{0,1000})")
 MARKDOWN_TYPE = "text/markdown"
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlPage:
+class HtmlPage(Struct, frozen=True):
     """``alternate`` is the destination that the page gives for its Markdown, as written; ``pre`` the text of its first
     `<pre>` that begins with front matter. Both may be empty."""
 
@@ -51,8 +51,7 @@ def linked_markdown(header: str) -> str:
     return ""
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     alternate: str = ""
     texts: list[str] = field(default_factory=list)
     done: list[str] = field(default_factory=list)

@@ -6,9 +6,10 @@ order, and the form that its suffix asks for. Whether a file is there, and may b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from prosa.dialects.mdh.url import FOLDER_PAGES, NODE_ROOT, SUFFIXES, decoded, is_readme, md_url
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -34,8 +35,7 @@ class Wanted(NamedTuple):
     form: Form | None
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a URL path asks for. ``path`` is decoded, without the slash in front; ``id`` is set for `/node/ID`."""
 
     path: str

@@ -8,8 +8,10 @@ called. Shapes that are tolerated are named in ``notes``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Mapping as Fields
 from prosa.data import Scalar, Sequence, Value
@@ -39,8 +41,7 @@ WITH_HREF = "a link has `href`, which is followed in place of its target"
 BELOW = "the front matter of the JSON is below `{}`, not at the top"
 
 
-@dataclass(frozen=True, slots=True)
-class SiteNode:
+class SiteNode(Struct, frozen=True):
     """``name`` is what the node is called in messages; ``actions`` are plain data, in the order written.
 
     ``url`` is where it was read, ``md_url`` where its Markdown is; ``form`` the form that was read. ``markdown`` is

@@ -8,8 +8,9 @@ may declare whatever it wants: sizes and numbers are bounded, and what goes beyo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urljoin
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.fields import shown
@@ -31,8 +32,7 @@ _DATA = frozenset({"const", "default", "enum", "example", "examples"})
 _ANCHORED = frozenset({"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$schema"})
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """An action that can be called, and the JSON Schema of its arguments."""
 
     contract: Contract

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import JsonError, parse_json
 from prosa.site.body import is_json
@@ -24,8 +26,7 @@ _UNNAMED = frozenset({"", "application/octet-stream", "binary/octet-stream"})
 """What servers say that do not know the suffix `.md`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True):
     """The Markdown of a page is at another URL of its site."""
 
     url: str

@@ -5,9 +5,10 @@ absolute URLs without their fragment. Nothing is asked for here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urldefrag, urljoin
+
+from msgspec import Struct
 
 from prosa.dialects.mdh.url import target_of
 from prosa.source.url import MAX_URL, is_normal, normal_url, origin_of
@@ -16,8 +17,7 @@ _PLAIN = re.compile(r"(/|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*[A-Za-z
 """A path that needs no escape: from the root, or relative; every segment of it is a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkEntry:
+class LinkEntry(Struct, frozen=True):
     """An entry of `links`, as texts; what is not there is empty (H10). ``href`` and ``title`` are of later forms."""
 
     rel: str = ""
@@ -38,8 +38,7 @@ class LinkEntry:
         return led(base, written) if written else ""
 
 
-@dataclass(frozen=True, slots=True)
-class InlineLink:
+class InlineLink(Struct, frozen=True):
     """A link of the body: its text, its destination as written, the absolute URL, whether that is of the same site.
 
     ``url`` is empty for what is not fetched over HTTP, such as `mailto:`.

@@ -7,8 +7,10 @@ link to another origin end the walk with `PageProblem`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urldefrag, urljoin
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.dialects.mdh.jsonpath import Parts
@@ -26,8 +28,7 @@ MAX_CURSOR = 4_096
 _ENVELOPE = ("page", "links", "query")
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """A walk: the request of the page it is on, how many it has asked for, and what it has followed."""
 
     request: Request

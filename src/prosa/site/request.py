@@ -7,8 +7,10 @@ every problem at once. The order is: method and URL, query, body, credential, `A
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, quote, urldefrag, urlencode, urljoin, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -24,8 +26,7 @@ _PARTS = ("query", "path", "body")
 """What stays as it is in a path that a site wrote; its escapes are its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """An HTTP request. ``url`` is absolute and has no query; ``query`` are its pairs, not encoded yet; ``headers`` and
     ``query`` are without the credential. ``body`` is a value for JSON and a text for other types."""
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.source.url import normal_path
 
@@ -23,8 +24,7 @@ MAX_DELAY = 3_600.0
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """`Allow` or `Disallow` with its pattern: `*` stands for any text, `$` at its end for the end of the path."""
 
     allows: bool
@@ -48,8 +48,7 @@ class Rule:
         return len(path) - len(last) >= at and path.endswith(last) and (bool(others) or at == len(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Robots:
+class Robots(Struct, frozen=True):
     """The rules for us. ``delay`` are the seconds of `Crawl-delay`, 0 without one."""
 
     rules: tuple[Rule, ...] = ()

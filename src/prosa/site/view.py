@@ -7,8 +7,9 @@ derived. Nothing is served, looked up or run here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.dialect import DialectName
@@ -25,8 +26,7 @@ class TypedLink(NamedTuple):
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class NodeView:
+class NodeView(Struct, frozen=True):
     """A node.
 
     ``path`` is the file below the root of the site, with `/`; empty for a node that no file stands for. ``url`` is its
@@ -67,8 +67,7 @@ class Neighbour(NamedTuple):
     external: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """What stands around a node: typed ``relationships`` both ways, plain ``links`` of its own, ``backlinks`` of
     others, each document once; of a document that stands for a folder, what is ``inside``."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.source.span import Span
 
@@ -17,8 +18,7 @@ class OverlappingEdits(ValueError):
         self.second = second
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replace the characters of ``span`` by ``replacement``; an empty span inserts."""
 
     span: Span

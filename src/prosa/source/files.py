@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from prosa.source.text import SourceText
 
@@ -35,8 +36,7 @@ class FileProblem(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True)
-class Skipped:
+class Skipped(Struct):
     """What walks passed over though somebody might look for it: ``folders``, and ``files`` that are texts of other
     kinds. What git ignores is in neither."""
 

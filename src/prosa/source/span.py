@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from prosa.source.setters import setters
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True, init=False)
-class Span:
+class Span(Struct, frozen=True, order=True, gc=False):
     """Characters ``start`` up to, not including, ``end``. Offsets count Unicode code points from 0."""
 
     start: int
     end: int
 
-    def __init__(self, start: int, end: int) -> None:
-        if not 0 <= start <= end:
-            raise ValueError(f"a span needs 0 <= start <= end, not {start}..{end}")
-        _set_start(self, start)
-        _set_end(self, end)
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"a span needs 0 <= start <= end, not {self.start}..{self.end}")
 
     def shift(self, by: int) -> Span:
         """The same span seen from a text that has ``by`` more characters in front."""
@@ -33,6 +28,3 @@ class Span:
 
     def __contains__(self, offset: int) -> bool:
         return self.start <= offset < self.end
-
-
-_set_start, _set_end = setters(Span)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
+
+from msgspec import Struct
 
 from prosa.source.lines import LineIndex, Position
 from prosa.source.span import Span
+from prosa.source.values import PartlyCompared
 
 
-@dataclass(frozen=True)
-class SourceText:
+class SourceText(PartlyCompared, Struct, frozen=True, dict=True):
     """``text`` exactly as decoded, a byte-order mark and every line end included; ``path`` as the user would name it.
 
     ``digest`` is the SHA-256 of the bytes that were read, in hex, or empty for a text that has no file; a writer
@@ -20,8 +22,10 @@ class SourceText:
 
     text: str
     path: str = "<text>"
-    digest: str = field(default="", compare=False)
-    quotable: bool = field(default=True, compare=False)
+    digest: str = ""
+    quotable: bool = True
+
+    uncompared: ClassVar = frozenset({"digest", "quotable"})
 
     @cached_property
     def lines(self) -> LineIndex:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.source.files import FileProblem, Files
 from prosa.source.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class TextFiles:
+class TextFiles(Struct, frozen=True):
     """Meets `Files`: ``source`` under its own path, everything else from ``under``.
 
     Without ``under`` there is nothing else: every other path lies outside the root, so nothing is opened for it.

@@ -10,10 +10,11 @@ work tree says `core.ignoreCase`, the letters of ASCII are folded as git folds t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, reduce
 from typing import TypeAlias
+
+from msgspec import Struct
 
 MAX_GLOB = 1_024
 """Characters of a glob that a document or a setting writes; a longer one is some other text and matches nothing."""
@@ -35,8 +36,7 @@ class _Gap(Enum):
 _Item: TypeAlias = frozenset[int] | _Gap
 
 
-@dataclass(frozen=True, slots=True)
-class _Automaton:
+class _Automaton(Struct, frozen=True):
     """Positions as bits. ``takes`` has those that each byte moves on; ``gaps`` stay at a byte and ``deep`` at a slash
     too; ``optional`` are those that may be left out with the slash behind them."""
 
@@ -62,8 +62,7 @@ class _Automaton:
         return state | (state & self.gaps) << 1
 
 
-@dataclass(frozen=True, slots=True)
-class Wildcard:
+class Wildcard(Struct, frozen=True):
     """A pattern for whole texts. ``prefix`` and ``suffix`` are the literal bytes at its ends, which decide most texts;
     the automaton reads what lies between, and is None for a pattern without a wildcard."""
 
@@ -81,8 +80,7 @@ class Wildcard:
         return end >= start and self.automaton.accepts(text[start:end])
 
 
-@dataclass(frozen=True, slots=True)
-class PathGlob:
+class PathGlob(Struct, frozen=True):
     """A glob as in a line of `.gitignore`: with a slash, not counting one at its end, it is about the whole path, else
     about a name at any depth. One that ends with a slash is about folders."""
 

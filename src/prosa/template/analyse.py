@@ -6,8 +6,9 @@ function computes has no path; it is followed no further, so nothing is claimed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.source import Span
 from prosa.template import nodes
@@ -31,8 +32,7 @@ _MAX_PATHS: Final = 8
 """Paths one value may have; a variable set in many branches has few."""
 
 
-@dataclass(frozen=True, slots=True)
-class NameUse:
+class NameUse(Struct, frozen=True):
     """One lookup: the whole path from the root of the data, and where it stands in the template.
 
     The first ``start`` steps are those of the value in which it looks; another lookup took them.
@@ -51,8 +51,7 @@ def uses(tree: nodes.Tree) -> tuple[NameUse, ...]:
     return tuple(sorted(dict.fromkeys(walk.found), key=lambda use: (use.span, [part or "" for part in use.path])))
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     """The state of one analysis."""
 
     tree: nodes.Tree

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.template.function import FunctionError
 
@@ -26,8 +28,7 @@ _MOST_INDEX_DIGITS: Final = 10
 """Digits after which an index is out of range whatever follows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """How one value is laid out: the flags, the width and the precision, None where there is none."""
 
     sharp: bool = False
@@ -39,8 +40,7 @@ class Spec:
     precision: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Directive:
+class Directive(Struct, frozen=True):
     """One verb, how to lay it out, and the value it takes."""
 
     verb: str
@@ -48,8 +48,7 @@ class Directive:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """The arguments that no verb took, when no index was used."""
 
     values: tuple[object, ...]

@@ -6,8 +6,9 @@ Positions are not known here; the executor adds them to the message of a `Functi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_RESULT: Final = 10_485_760
 """Characters of one printed or joined value: as many as the largest document has bytes. A loop that doubles a
@@ -25,8 +26,7 @@ class FunctionError(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function of the template language.
 
     ``call`` gets the arguments in the order of the call and whether the last of them came through ``|`` (X14). The

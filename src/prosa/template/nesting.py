@@ -6,8 +6,9 @@ A layout says how brackets, keys and leaves look; JSON (X12) and Go's ``[1 2]``,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from prosa.template.function import FunctionError, joined
 from prosa.template.values import described
@@ -16,8 +17,7 @@ MAX_NESTING: Final = 1_000
 """Lists and maps inside one another. The readers stop at 64; this stops a Python value that contains itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How nested values look. ``leaf`` writes what is neither list nor map, ``key`` a key and what follows it."""
 
     list_marks: tuple[str, str]

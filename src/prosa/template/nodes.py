@@ -2,51 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prosa.source import Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Text:
+class Text(Struct, frozen=True, eq=False):
     """Plain text, trim markers applied."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Literal:
+class Literal(Struct, frozen=True, eq=False):
     """A constant: number, string, character or boolean."""
 
     value: bool | int | float | str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Nil:
+class Nil(Struct, frozen=True, eq=False):
     """The word ``nil``."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Dot:
+class Dot(Struct, frozen=True, eq=False):
     """The cursor ``.``."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Field:
+class Field(Struct, frozen=True, eq=False):
     """``.a.b``: names looked up from the cursor."""
 
     names: tuple[str, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Variable:
+class Variable(Struct, frozen=True, eq=False):
     """``$x.a.b``: a variable (name with its ``$``), then names looked up in it."""
 
     name: str
@@ -54,8 +49,7 @@ class Variable:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chain:
+class Chain(Struct, frozen=True, eq=False):
     """``(pipeline).a.b``: names looked up in the value of another operand."""
 
     operand: Operand
@@ -63,24 +57,21 @@ class Chain:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Word:
+class Word(Struct, frozen=True, eq=False):
     """The name of a function."""
 
     name: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Command:
+class Command(Struct, frozen=True, eq=False):
     """Operands side by side; the first may be a function."""
 
     operands: tuple[Operand, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Pipeline:
+class Pipeline(Struct, frozen=True, eq=False):
     """Commands joined by ``|``. ``declares`` are variables set to its value; ``assigns`` says they exist already."""
 
     declares: tuple[str, ...]
@@ -92,40 +83,35 @@ class Pipeline:
 Operand: TypeAlias = Literal | Nil | Dot | Field | Variable | Chain | Word | Pipeline
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Action:
+class Action(Struct, frozen=True, eq=False):
     """``{{ pipeline }}``."""
 
     pipeline: Pipeline
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Arm:
+class Arm(Struct, frozen=True, eq=False):
     """A condition and what stands under it: ``if``, ``else if``, ``with``, ``else with``."""
 
     pipeline: Pipeline
     body: Body
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class If:
+class If(Struct, frozen=True, eq=False):
     """``if`` with its ``else if``: the body of the first arm whose value is true, else ``otherwise``."""
 
     arms: tuple[Arm, ...]
     otherwise: Body
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class With:
+class With(Struct, frozen=True, eq=False):
     """``with``: like ``if``, and the value is the cursor in the body."""
 
     arms: tuple[Arm, ...]
     otherwise: Body
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Range:
+class Range(Struct, frozen=True, eq=False):
     """``range``: the body once for every element, ``otherwise`` when there is none."""
 
     pipeline: Pipeline
@@ -134,8 +120,7 @@ class Range:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Call:
+class Call(Struct, frozen=True, eq=False):
     """``template "name" pipeline``."""
 
     name: str
@@ -143,13 +128,11 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Break:
+class Break(Struct, frozen=True, eq=False):
     """``break`` out of the nearest range."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Continue:
+class Continue(Struct, frozen=True, eq=False):
     """On to the next element of the nearest range."""
 
 
@@ -157,8 +140,7 @@ Node: TypeAlias = Text | Action | If | With | Range | Call | Break | Continue
 Body: TypeAlias = tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tree:
+class Tree(Struct, frozen=True, eq=False):
     """A parsed template: its own body, and the bodies that ``define`` and ``block`` name."""
 
     body: Body

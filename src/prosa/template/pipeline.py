@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest

@@ -7,8 +7,9 @@ Go's, element by element in lists and maps. An absent value is nothing under ``%
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from prosa.template.directive import Directive, Extra, Spec, steps
 from prosa.template.floats import go_float

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -18,8 +19,7 @@ MAX_SUGGESTIONS: Final = 50
 """Names for which a similar one is sought: each takes milliseconds, and nobody mistypes more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undeclared:
+class Undeclared(Struct, frozen=True):
     """A name the schema does not declare. ``name`` is dotted, ``[]`` standing for any element.
 
     ``closed`` says that the schema allows no other names there; ``suggestion`` is a declared name like it.

@@ -7,8 +7,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from prosa.site.conditional import entity_tag, is_known
 
@@ -42,8 +43,7 @@ _KEPT = frozenset((b"etag", b"vary", b"cache-control", b"content-location", b"li
 """What a 304 repeats (section 15.4.5)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """An answer. ``tag`` is its entity tag, empty where it has none. A body that is too large to be held is read piece
     by piece while it is sent: ``piece`` reads, ``size`` is that of the whole."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from prosa.app.options import say_nothing
 from prosa.site.negotiate import choose
@@ -29,24 +28,23 @@ from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader, is_bearer
 
 
-@dataclass(slots=True)
 class SiteApp:
     """The application. ``api`` answers everything below `/api`; ``fault`` is told of errors that are ours; ``proxies``
     are believed when they say for whom they ask."""
 
-    web: Web
-    guard: Guard
-    log: AccessLog | None = None
-    api: Asgi | None = None
-    fault: Callable[[str], None] = say_nothing
-    proxies: Proxies = NO_PROXIES
-    under_way: UnderWay = field(default_factory=UnderWay)
-    _nodes: Nodes = field(init=False)
-    _shown: SiteParts = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._nodes = Nodes(self.web)
-        self._shown = SiteParts(self.web, self._nodes, Indexes(self.web), Graphs(self.web))
+    def __init__(
+        self,
+        web: Web,
+        guard: Guard,
+        log: AccessLog | None = None,
+        api: Asgi | None = None,
+        fault: Callable[[str], None] = say_nothing,
+        proxies: Proxies = NO_PROXIES,
+    ) -> None:
+        self.web, self.guard, self.log, self.api, self.fault, self.proxies = web, guard, log, api, fault, proxies
+        self.under_way = UnderWay()
+        self._nodes = Nodes(web)
+        self._shown = SiteParts(web, self._nodes, Indexes(web), Graphs(web))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the life of the server."""

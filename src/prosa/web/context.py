@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.render.page.model import Frame
 from prosa.web.run.gate import Attempts
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from prosa.web.run.runner import Runner
 
 
-@dataclass(frozen=True, slots=True)
-class Web:
+class Web(Struct, frozen=True):
     """One site over HTTP.
 
     ``prefix`` is the path that it lives under, without a slash at the end; ``origin`` its `https://host`, empty where
@@ -28,7 +28,7 @@ class Web:
     prefix: str = ""
     origin: str = ""
     closed: bool = False
-    runner: Runner | None = field(default=None)
+    runner: Runner | None = None
     attempts: Attempts = field(default_factory=Attempts)
 
     def frame(self, reader: Reader) -> Frame:

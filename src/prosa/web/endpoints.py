@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from prosa.corpus.errors import CorpusError
 from prosa.render.json import dump
@@ -34,8 +35,7 @@ SETTLE_SECONDS = 1.0
 """How long an answer about the whole site waits for a look at the files."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteParts:
+class SiteParts(Struct, frozen=True):
     """What one site shows."""
 
     web: Web
@@ -44,8 +44,7 @@ class SiteParts:
     graphs: Graphs
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One request, who sends it, and the route that it takes. ``path`` is the one below the prefix, as it was sent;
     ``api`` is the application of the user's own."""
 

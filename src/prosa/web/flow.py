@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from prosa.web.answer import Send
 
@@ -26,16 +27,14 @@ class BrokenOff(ConnectionError):
     """A body was under way for so long that another one took its place."""
 
 
-@dataclass(eq=False, slots=True)
-class _Transfer:
+class _Transfer(Struct, eq=False):
     """One body on its way to one client."""
 
     body: bytes
     scope: asyncio.Timeout
 
 
-@dataclass(slots=True)
-class UnderWay:
+class UnderWay(Struct):
     """The bodies of one server that are being sent, longest under way first."""
 
     most: int = MAX_UNDER_WAY

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from prosa.app.site import picture
 from prosa.dialects.mdh.url import decoded
@@ -25,8 +25,7 @@ MAX_KEPT = 200
 """Drawings that are kept; each takes some ten kilobytes."""
 
 
-@dataclass(slots=True)
-class Graphs:
+class Graphs(Struct):
     """The drawings of a site, each made once for every state of its graph."""
 
     web: Web

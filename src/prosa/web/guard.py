@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from prosa.web.answer import Scope, header_of
 
@@ -37,8 +38,7 @@ class Refusal(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(slots=True)
-class Rate:
+class Rate(Struct):
     """At most ``burst`` requests of a client at once, and ``per_second`` of them on average."""
 
     per_second: float
@@ -57,8 +57,7 @@ class Rate:
         return allowed
 
 
-@dataclass(slots=True)
-class Guard:
+class Guard(Struct):
     """``hosts`` are the values of `Host` that are ours; ``origins`` those of `Origin`, beside the host's own."""
 
     hosts: Collection[str]

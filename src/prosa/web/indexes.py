@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.app.site.declared import declared_actions, summaries
 from prosa.dialects.mdh.url import is_reserved
@@ -20,8 +21,7 @@ _JSON = "application/json; charset=utf-8"
 _TEXT = "text/plain; charset=utf-8"
 
 
-@dataclass(slots=True)
-class Indexes:
+class Indexes(Struct):
     """The indexes of a site. ``static``: they tell of files, where the Markdown of a node is `x.md` and its page
     `x.html`."""
 

@@ -8,9 +8,10 @@ wrote it, and no further.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.web.guard import MAX_HEAD
 
@@ -53,8 +54,7 @@ MAX_PIPELINE = 100
 """Requests of one connection that wait for the answer to an earlier one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
+class ConnectionLimits(Struct, frozen=True):
     """What a connection may take. Sizes are bytes. ``proxies`` are trusted, and speak for many."""
 
     head_bytes: int = MAX_HEAD
@@ -75,8 +75,7 @@ class Connection(Protocol):
         """Ends the connection."""
 
 
-@dataclass(slots=True)
-class ConnectionLimiter:
+class ConnectionLimiter(Struct):
     """``waiting`` are the connections that owe us a request or the rest of one, longest first."""
 
     bounds: ConnectionLimits

@@ -6,7 +6,8 @@ In: a decoded URL path without the prefix. Out: one of these. Only what is publi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.app.site.files import VisibleFile
 from prosa.app.site.live import LiveSite
@@ -23,8 +24,7 @@ READY_SECONDS = 30.0
 """How long a request waits for the index where it cannot be answered without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A published document, and the form that the URL asks for itself. ``place`` is the file as it was before it was
     read."""
 
@@ -34,24 +34,21 @@ class Document:
     form: Form | None
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder without an `index.md`; its path ends with `/`, the root's is empty."""
 
     path: str
     form: Form | None
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(Struct, frozen=True):
     """A file that is no document."""
 
     path: str
     media_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """Another URL path for the same, percent-encoded, without the prefix."""
 
     url: str

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from queue import Full, Queue
 from threading import Thread
+
+from msgspec import Struct, field
 
 from prosa.web.answer import Scope
 from prosa.web.guard import client_of
@@ -23,8 +24,7 @@ PAUSE = 0.25
 """Seconds that a line waits, at most."""
 
 
-@dataclass(slots=True)
-class AccessLog:
+class AccessLog(Struct):
     """Writes to ``out``, a function that takes whole lines."""
 
     out: Callable[[str], None]

@@ -10,9 +10,11 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakValueDictionary
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.app.site.around import around, named_blocks
 from prosa.app.site.files import CHECK_SECONDS, stamp_at
@@ -59,8 +61,7 @@ class Key(NamedTuple):
     signed_in: bool
 
 
-@dataclass(slots=True, weakref_slot=True)
-class Kept:
+class Kept(Struct, weakref=True):
     """An answer and what it was made of. ``path`` is empty where no single file stands for it; ``generation`` is -1
     where the graph has no part in it; ``rules`` is what meta files said; ``until`` is when the path is looked at
     again; ``quoted`` are other documents that the page shows parts of, by path, with their stamps."""
@@ -75,8 +76,7 @@ class Kept:
     quoted: tuple[tuple[str, Stamp | None], ...] = ()
 
 
-@dataclass(slots=True)
-class Nodes:
+class Nodes(Struct):
     """The endpoint of all nodes of a site."""
 
     web: Web

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from urllib.parse import unquote
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.app.site.around import edges_from
 from prosa.app.site.files import stamp_at
@@ -43,8 +45,7 @@ MAX_FILE_NAMES = 2_000
 """Different names of files that one document's wikilinks are looked up under."""
 
 
-@dataclass(slots=True)
-class Shown:
+class Shown(Struct):
     """The documents that a page quotes: their stamps from before they were read, and their nodes, each read once;
     ``left`` bytes may still be."""
 
@@ -64,8 +65,7 @@ class Shown:
         return self.views[path]
 
 
-@dataclass(frozen=True, slots=True)
-class Resolver:
+class Resolver(Struct, frozen=True):
     """Resolves the destinations of one document. ``place`` makes every URL; ``known`` are the published documents that
     its wikilinks lead to, by target. ``quoted`` says that another document shows this one; ``shown`` gathers
     what is quoted; ``files`` are names that were looked up."""

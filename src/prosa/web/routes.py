@@ -6,8 +6,9 @@ with `*` stands for all that begin as it does, and an exact one wins over these.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
 
 from prosa.web import endpoints
 from prosa.web.answer import Scope
@@ -18,8 +19,7 @@ Who = Literal["open", "guarded"]
 """Whom a closed site answers: everybody, or those who know its token. A site that is not closed answers everybody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """One row. ``costly`` ones are counted as questions by the guard."""
 
     url: str

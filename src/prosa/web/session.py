@@ -12,10 +12,12 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Literal
+from typing import ClassVar, Literal
 
+from msgspec import Struct, field
+
+from prosa.source.values import PartlyShown
 from prosa.web.answer import Scope, header_of
 
 COOKIE = "prosa-session"
@@ -26,8 +28,7 @@ MAX_ENDED = 10_000
 """Sessions that were ended before their time, and are remembered as such."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """``via`` says how the reader showed the token, empty for anybody. ``csrf`` is what forms of a cookie's reader must
     carry; a bearer token is proof in itself."""
 
@@ -44,15 +45,16 @@ ANYBODY = Reader()
 """Who has shown nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(PartlyShown, Struct, frozen=True):
     """The sessions of one server. ``token`` is what readers must know; empty: nobody can sign in. ``secure`` is set
     where the site is reached over https."""
 
-    token: str = field(repr=False)
+    token: str
     secure: bool = False
-    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    _ended: OrderedDict[str, int] = field(default_factory=OrderedDict, repr=False)
+    _secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    _ended: OrderedDict[str, int] = field(default_factory=OrderedDict)
+
+    unshown: ClassVar = frozenset({"token", "_secret", "_ended"})
 
     def reader(self, scope: Scope) -> Reader:
         """Who sends this request."""

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from html import escape, unescape
 from urllib.parse import unquote
+
+from msgspec.structs import replace
 
 from prosa.app.site.building import Built, file_of, static_around, static_url, views_of
 from prosa.dialects.mdh.url import is_readme

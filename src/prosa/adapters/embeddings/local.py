@@ -12,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.adapters.embeddings.transformer import Encoder
 from prosa.adapters.embeddings.weights import WrongWeights, load_weights
@@ -52,15 +53,14 @@ def folder() -> Path | None:
     return Path(next(iter(places))) if places else None
 
 
-@dataclass(slots=True)
-class LocalEmbedder:
+class LocalEmbedder(Struct):
     """Meets `prosa.corpus.embedding.Embedder`. ``place`` is where the files are; the model is loaded once."""
 
     place: Path
     model_name: str = MODEL_NAME
     is_remote: bool = False
-    _encoder: Encoder | None = field(default=None, repr=False)
-    _words: dict[str, int] = field(default_factory=dict, repr=False)
+    _encoder: Encoder | None = None
+    _words: dict[str, int] = field(default_factory=dict)
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises `EmbeddingError` when the files are not the ones that are known."""

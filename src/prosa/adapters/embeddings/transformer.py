@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from prosa.adapters.embeddings.weights import Array
 
@@ -17,8 +17,7 @@ HIDDEN_TOKEN = -1e9
 """What is added to the score of a token that is only padding: its share becomes nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoder:
+class Encoder(Struct, frozen=True):
     """A model: its arrays by name, and how many layers and attention heads it has."""
 
     weights: Mapping[str, Array]

@@ -14,10 +14,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.adapters.files.read import decode
 from prosa.adapters.files.write import FileChanged, replace_file
@@ -37,8 +38,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 State: TypeAlias = Literal["new", "below", "between"]
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(Struct, frozen=True):
     """How text joins a file. ``lead`` is what has to stand between the file and it, ``line_end`` the line end of the
     file, ``find`` the place of lines that were written before, in front of the last line end. A line that begins with
     ``whole`` is never left half written."""
@@ -49,8 +49,7 @@ class Joint:
     whole: str
 
 
-@dataclass(slots=True)
-class Below:
+class Below(Struct):
     """Text at the end of a file. ``pieces`` end with a line feed each; ``problem`` is why the last write failed.
 
     ``lost`` says that somebody removed what was written, so that it was written again. When somebody wrote below it,

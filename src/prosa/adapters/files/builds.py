@@ -12,9 +12,10 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+
+from msgspec import Struct, field
 
 from prosa.adapters.files.read import link_on_the_way
 from prosa.adapters.files.temporary import sweep
@@ -30,8 +31,7 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) |
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-@dataclass(slots=True)
-class Build:
+class Build(Struct):
     """One build into ``out``. ``kept`` are files in the way, or changed by others."""
 
     out: Path

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
 
@@ -28,17 +27,13 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) |
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-@dataclass(slots=True)
 class CopyStore:
     """The folder of a copy; it is made with the first file. A ``dry_run`` reads what is there and writes nothing."""
 
-    folder: Path
-    dry_run: bool = False
-    _files: RootedFiles = field(init=False)
-    _journal: TextIOWrapper | None = None
-
-    def __post_init__(self) -> None:
-        self._files = RootedFiles(self.folder, MAX_STATE)
+    def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
+        self.folder, self.dry_run = folder, dry_run
+        self._files = RootedFiles(folder, MAX_STATE)
+        self._journal: TextIOWrapper | None = None
 
     def load(self) -> tuple[dict[str, Value], list[dict[str, Value]]]:
         """The state that was saved, empty for none, and the records of the journal since. A line that was cut off by a

@@ -13,7 +13,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.source.wildmatch import PathGlob, path_glob
 
@@ -32,16 +33,14 @@ _FOLDS = re.compile(r"\s*ignorecase\s*(?:=\s*\"?([\w+-]*)\"?\s*)?(?:[#;].*)?$", 
 _NO = frozenset({"", "false", "no", "off", "0"})
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One line: what it is about below the folder of its file, and whether it takes back."""
 
     glob: PathGlob
     negated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(Struct, frozen=True):
     """The patterns that hold in a folder, those of the folders above it included: the last that matches decides.
 
     ``folder`` is the folder of the patterns, without a slash at its end, and the last of them stands first; ``above``

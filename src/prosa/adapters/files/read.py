@@ -14,12 +14,16 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
+from typing import ClassVar
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from prosa.adapters.files.opening import NotRegular, open_below, open_real, require_regular
 from prosa.source import FileProblem, SourceText
+from prosa.source.values import PartlyCompared, PartlyShown
 
 # X9: a document that a person wrote is far below this; a larger one needs --max-size.
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
@@ -31,8 +35,7 @@ _TRIES = 4
 _CHUNK = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class RootedFiles:
+class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
     """Meets `prosa.source.Files`. ``root`` None opens files anywhere; ``max_size`` is in bytes; ``named`` are files
     that the user named, which are opened wherever they lie.
 
@@ -42,15 +45,18 @@ class RootedFiles:
     root: Path | None = None
     max_size: int = MAX_DOCUMENT_BYTES
     named: tuple[Path, ...] = ()
-    _reals: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    _reals: dict[str, str] = field(default_factory=dict)
     """Real paths, asked for once. A file or folder that becomes a link later is refused when it is opened."""
 
-    _outside: frozenset[str] = field(init=False, default=frozenset(), compare=False, repr=False)
+    _outside: frozenset[str] = frozenset()
+
+    unshown: ClassVar = frozenset({"_reals", "_outside"})
+    uncompared: ClassVar = unshown
 
     def __post_init__(self) -> None:
         if self.root is not None:
-            object.__setattr__(self, "root", real_path(self.root))
-        object.__setattr__(self, "_outside", frozenset(each for each in map(self._real, self.named) if self._out(each)))
+            force_setattr(self, "root", real_path(self.root))
+        force_setattr(self, "_outside", frozenset(each for each in map(self._real, self.named) if self._out(each)))
 
     def __reduce__(self) -> tuple[type[RootedFiles], tuple[Path | None, int, tuple[Path, ...]]]:
         return RootedFiles, (self.root, self.max_size, self.named)

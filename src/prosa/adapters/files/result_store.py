@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,23 +32,18 @@ CREATE TABLE IF NOT EXISTS row (key TEXT PRIMARY KEY, text TEXT NOT NULL, used I
 """
 
 
-@dataclass(slots=True)
-class ResultStore:
+class ResultStore(Struct):
     """Meets `prosa.rules.cache.Store`. ``folder`` is private (`places.cache_dir`); ``day`` counts days and marks
     when a row was used last. Each process opens the file for itself."""
 
     folder: Path
     version: str
     day: int
-    _connection: sqlite3.Connection | None = field(default=None, repr=False)
-    _process: int = field(default=0, repr=False)
+    _connection: sqlite3.Connection | None = None
+    _process: int = 0
 
-    def __getstate__(self) -> tuple[Path, str, int]:
-        return self.folder, self.version, self.day
-
-    def __setstate__(self, state: tuple[Path, str, int]) -> None:
-        self.folder, self.version, self.day = state
-        self._connection, self._process = None, 0
+    def __reduce__(self) -> tuple[type[ResultStore], tuple[Path, str, int]]:
+        return ResultStore, (self.folder, self.version, self.day)
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The rows there are."""

@@ -12,8 +12,9 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.files.read import RootedFiles, decode, read_bytes, real_path
 from prosa.adapters.files.walk import documents_in
@@ -38,16 +39,14 @@ ATTEMPTS = 5
 """How often a record that another command changes meanwhile is written again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trusted:
+class Trusted(Struct, frozen=True):
     """A trusted document. ``digest`` is the SHA-256 of its bytes when it was trusted."""
 
     path: Path
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrustStore:
+class TrustStore(Struct, frozen=True):
     """The record in ``config_dir`` (`places.config_dir`). Every method reads it anew; all raise `RunError` for a record
     that is not the user's own or cannot be understood."""
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.adapters.files.gitignore import Ignored, ignored_in
 from prosa.adapters.files.read import real_path
@@ -39,8 +40,7 @@ UNWRITTEN_FOLDERS = frozenset(
 """Hidden folders in which programs keep things; nobody asks why they are passed over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """How folders are walked. ``gitignore`` passes over what git ignores; ``most_folders`` ends a walk early; with
     ``agents`` the hidden folders of agents count too. ``skipped`` takes down what is passed over."""
 
@@ -102,8 +102,7 @@ def documents_in(
     return list(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(Struct, frozen=True):
     """A folder to be listed: its path as named, its real path, and what is ignored in it."""
 
     path: str
@@ -112,8 +111,7 @@ class _Folder:
     ignored: Ignored | None
 
 
-@dataclass(slots=True)
-class _Walking:
+class _Walking(Struct):
     """The state of one walk. Links are the only way to meet a file twice, so only with them real paths are compared."""
 
     walk: Walk

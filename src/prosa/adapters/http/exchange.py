@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urldefrag, urljoin
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa import __version__
 from prosa.adapters.http.address import refused_host
@@ -43,8 +45,7 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 """Methods that may be sent twice without a second effect (RFC 9110, section 9.2.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What an exchange may take: seconds in all, bytes of an answer, attempts, and which addresses.
 
     ``named`` is a host with its port that the user named, on this machine: asking for exactly that is permission.

@@ -11,12 +11,12 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
 import anyio
 import mcp_types as types
 from mcp import Client, MCPError
+from msgspec import Struct
 from pydantic import ValidationError
 
 from prosa.adapters.mcp import words
@@ -28,8 +28,7 @@ SETTLE_SECONDS = 1.0
 """For the other calls under way when a connection is lost: their answers may already have arrived."""
 
 
-@dataclass(eq=False, frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True, eq=False):
     tool: str
     arguments: dict[str, Value]
     answer: asyncio.Future[ToolResult]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,6 +19,7 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
+from msgspec import Struct
 from pydantic import ValidationError
 
 from prosa import __version__
@@ -40,16 +40,14 @@ UNREADABLE = "it sent an answer that cannot be read"
 Mend = Callable[[dict[str, Any]], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """A way to talk to a server. `mode` is the SDK's: `auto` asks for the newest protocol first."""
 
     transport: Literal["stdio", "streamable-http", "sse"]
     mode: Literal["auto", "legacy"]
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """What is needed to connect to a server, apart from the route. `env` is complete (X18)."""
 
     config: ServerConfig
@@ -97,8 +95,7 @@ def _streams(launch: Launch, route: Route, seen: Observed) -> AbstractAsyncConte
     return _http_streams(url, seen)
 
 
-@dataclass(frozen=True, slots=True)
-class _AlwaysOurs:
+class _AlwaysOurs(Struct, frozen=True):
     """Gives our HTTP client where the SDK would make one with its own time limits."""
 
     seen: Observed

@@ -5,13 +5,11 @@ Filled by the transports, read by `words`. Refuses to grow: everything in it is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import anyio
+from msgspec import Struct, field
 
 
-@dataclass(slots=True)
-class Observed:
+class Observed(Struct):
     """Facts about one connection. Changed in place while the connection lives."""
 
     ended: anyio.Event = field(default_factory=anyio.Event)

@@ -16,10 +16,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import anyio
+from msgspec import Struct
 
 from prosa.adapters.mcp import words
 from prosa.adapters.mcp.calls import Calls
@@ -34,8 +34,7 @@ CLOSE_SECONDS = 5.0
 """For a connection to close: a stdio server needs three seconds at worst, an HTTP one a last request."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerBounds:
+class ServerBounds(Struct, frozen=True):
     """Seconds for a start and for a call, bytes of a result."""
 
     start: float

@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
@@ -35,8 +36,7 @@ def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(Struct, frozen=True):
     """Meets `prosa.rules.analyzer.Workers`. ``count`` processes are started for each `map` and end with it. ``fresh``
     ones begin with nothing of this process, as they must beside other threads."""
 

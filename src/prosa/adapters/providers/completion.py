@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form

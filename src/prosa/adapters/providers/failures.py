@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from prosa.adapters.providers.status import is_retryable, kind_of_status, retry_after
 from prosa.data import Value
 from prosa.runtime.errors import ProviderError
+from prosa.source.values import PartlyShown
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 MAX_QUOTED = 500  # characters of a service's own words that go into a sentence
 THREE_WAYS = "set OPENAI_API_KEY, or name a service with --base-url (OPENAI_BASE_URL), or use --model local"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(PartlyShown, Struct, frozen=True):
     """A service, its key, and further headers that belong to the key. ``shown`` is the base URL for people: without
     user, password and query."""
 
     base_url: str
-    api_key: str | None = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    api_key: str | None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    unshown: ClassVar = frozenset({"api_key", "headers"})
 
     @property
     def shown(self) -> str:
@@ -92,8 +96,7 @@ class StatusProblem(Exception):
         self.param = error.param
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceError:
+class ServiceError(Struct, frozen=True):
     """The error object of an answer, as far as it could be read."""
 
     message: str = ""

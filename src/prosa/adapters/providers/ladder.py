@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import StatusProblem, is_context_length
 from prosa.runtime.messages import Message, ModelRequest
@@ -64,8 +66,7 @@ _PREFILL_WORDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """How a request is put: the output format, whether a stream asks for its usage, the shape of the messages, the
     names under which a bound on the answer is sent."""
 
@@ -77,11 +78,15 @@ class Form:
     limits: tuple[str, ...] = ANY_LIMIT
 
 
+FIRST = Form()
+"""How a request is put to a model that has refused nothing."""
+
+
 class Refusals:
     """The memory of one provider object, per model name; a refused schema is remembered for that schema only.
     ``first`` is the form of a model that has refused nothing."""
 
-    def __init__(self, first: Form = Form()) -> None:
+    def __init__(self, first: Form = FIRST) -> None:
         self._first = first
         self._formats: dict[tuple[str, str | None], FormatKind] = {}
         self._forms: dict[str, Form] = {}

@@ -10,8 +10,9 @@ import asyncio
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
+
+from msgspec import Struct
 
 from prosa.runtime.errors import ProviderError
 
@@ -21,8 +22,7 @@ MAX_LIST_BYTES = 4 * 1024 * 1024  # thousands of models
 _ASK = b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(Struct, frozen=True):
     """A model server on this machine. ``models`` in its own order; ``model_name`` is the one that was asked for."""
 
     base_url: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from prosa.adapters.providers import chat, completion, responses
 from prosa.adapters.providers.asking import asking

@@ -10,9 +10,10 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, TypeAlias, get_args
+
+from msgspec import Struct
 
 from prosa.adapters.providers.status import KINDS, RETRYABLE_KINDS, is_retryable, kind_of_status
 from prosa.data import Value
@@ -54,8 +55,7 @@ class ScriptProblem(ProviderError):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedReply:
+class ScriptedReply(Struct, frozen=True):
     """One reply of a script: an answer or an error. ``program`` is None when it is for any program."""
 
     program: str | None

@@ -7,8 +7,10 @@ never an address or a key. All of them are asked in the OpenAI wire format, whic
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.providers.key import KEY_VARIABLE
 from prosa.data import Value
@@ -28,8 +30,7 @@ _OTHER_NAMES = {"maxoutputtokens": "max_tokens", "stopsequences": "stop", "rando
 _RESPONSES = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderRow:
+class ProviderRow(Struct, frozen=True):
     """One provider. ``base_url`` None is OpenAI's own address, or what stands in its place (`OPENAI_BASE_URL`).
 
     ``key_variables`` are tried in this order; none means that no key is sent. ``parameters`` are the names that the
@@ -86,8 +87,7 @@ def _names(known: ProviderRow | None, wanted: str) -> set[str]:
     return {wanted} if known is None else {wanted, squashed(known.name)}
 
 
-@dataclass(frozen=True, slots=True)
-class Mapped:
+class Mapped(Struct, frozen=True):
     """Parameters as they are sent, and which names were changed, as written and as sent (MA10).
 
     ``double`` are names that mean what another one says already.

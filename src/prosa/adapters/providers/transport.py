@@ -15,12 +15,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
+from msgspec import Struct
 
 from prosa import __version__
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
@@ -33,8 +33,7 @@ _ENDED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 """What a connection that the other side closed raises when it is used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A successful answer: its content type in lower case, and its bytes as they come."""
 
     content_type: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
@@ -39,8 +40,7 @@ class Assembly(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(Struct, frozen=True):
     """One wire format: where it lives under the base URL, and its four translations."""
 
     path: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.adapters.sandbox import temp_folder
 from prosa.adapters.sandbox.limits import MAX_OUTPUT, MAX_REASON, MAX_TIMEOUT, MIN_MEMORY, WATCH_INTERVAL, megabytes
@@ -30,8 +31,7 @@ class OutputFull(Exception):
     """The program printed more than `MAX_OUTPUT`."""
 
 
-@dataclass(slots=True)
-class Output:
+class Output(Struct):
     """What the program printed so far, per channel: 1 is stdout, everything else stderr."""
 
     room: int = MAX_OUTPUT

@@ -15,9 +15,10 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.sandbox import frames, temp_folder
 from prosa.adapters.sandbox.limits import COMPONENT
@@ -38,8 +39,7 @@ class WorkerDied(Exception):
         self.log = log
 
 
-@dataclass(slots=True)
-class Worker:
+class Worker(Struct):
     """A running worker process. Not for two calls at once."""
 
     process: subprocess.Popen[bytes]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.sqlite import edges, finding, opening, place
 from prosa.adapters.sqlite.reading import Reading
@@ -22,16 +24,15 @@ from prosa.graph.graph import Graph
 from prosa.graph.node import Edge, Node
 
 
-@dataclass(slots=True)
-class Index:
+class Index(Struct):
     """One index. Several threads may use it, one at a time. ``wait`` are the seconds to wait for another writer."""
 
     path: Path
     wait: float = opening.WAIT_SECONDS
-    _writer: sqlite3.Connection | None = field(default=None, repr=False)
-    _reader: sqlite3.Connection | None = field(default=None, repr=False)
-    _inode: int = field(default=0, repr=False)
-    _healed: str = field(default="", repr=False)
+    _writer: sqlite3.Connection | None = None
+    _reader: sqlite3.Connection | None = None
+    _inode: int = 0
+    _healed: str = ""
 
     def close(self) -> None:
         """Closes what is open. The index can be used again."""

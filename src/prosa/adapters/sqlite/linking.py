@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.adapters.sqlite.packing import Row
 from prosa.data import Value
@@ -178,8 +179,7 @@ class Numbered(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True):
     """Names in memory. Most keys lead to one document, so one that does holds it without a list."""
 
     known: Mapping[Key, Numbered | list[Numbered]]
@@ -201,8 +201,7 @@ class KnownNames:
         return (found,) if isinstance(found, Numbered) else found
 
 
-@dataclass(frozen=True, slots=True)
-class StoredNames:
+class StoredNames(Struct, frozen=True):
     """Names in the index."""
 
     connection: sqlite3.Connection

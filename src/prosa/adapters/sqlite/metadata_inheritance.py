@@ -10,8 +10,9 @@ import json
 import posixpath
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+
+from msgspec import Struct, field
 
 from prosa.adapters.sqlite.packing import Row
 from prosa.corpus.extracted import FieldRow
@@ -44,8 +45,7 @@ def lend_some(connection: sqlite3.Connection, documents: Sequence[int]) -> None:
         _set_facets(connection, _lend(connection, rows, lenders))
 
 
-@dataclass(frozen=True, slots=True)
-class _Lender:
+class _Lender(Struct, frozen=True):
     """A meta file. Its fields, by the first part of their keys, are rows; ``wide`` says that it may cover documents
     outside its folder."""
 
@@ -57,8 +57,7 @@ class _Lender:
         return any("://" in glob or glob.startswith("/") for glob in self.file.globs)
 
 
-@dataclass(slots=True)
-class _Lenders:
+class _Lenders(Struct):
     """Meta files by the folder they stand in, and those that look beyond it."""
 
     near: dict[str, list[_Lender]] = field(default_factory=dict)

@@ -11,8 +11,9 @@ import gc
 import json
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.corpus.extracted import Extracted
 from prosa.corpus.found import Found
@@ -35,8 +36,7 @@ class Item(NamedTuple):
     digest: str = ""
 
 
-@dataclass(slots=True)
-class Packed:
+class Packed(Struct):
     """Rows by table. ``records`` are pickled, the number of each document and the parts of its `Record`; only this
     program ever unpacks them. ``same`` are documents whose content is as it was, ``refused`` number, path, kind and
     reason. ``nodes`` are the MDH nodes and folder pages among the documents, by path, dialect and canonical URLs;

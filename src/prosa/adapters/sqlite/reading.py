@@ -4,8 +4,9 @@ nothing to do loads nothing."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from prosa.corpus.found import Stamp
 from prosa.source import Files
@@ -23,8 +24,7 @@ class Known(NamedTuple):
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How documents are read. ``given`` says that the user named the root of the corpus (HA2); ``mark`` names
     everything that the rows rest on besides the documents: an index with another mark is made anew. ``progress`` is
     told how many documents are done, of how many. ``relations`` are the fields of front matter that name others."""

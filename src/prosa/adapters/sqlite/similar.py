@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prosa.adapters.sqlite.search import allowed_documents, prepare, ranked_sections, spread
 from prosa.adapters.sqlite.search_filter import filter_condition

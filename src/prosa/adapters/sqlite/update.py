@@ -11,9 +11,10 @@ import sqlite3
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.adapters.sqlite import linking, metadata_inheritance, naming, writing
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
@@ -27,8 +28,7 @@ from prosa.graph.sites import Sites
 from prosa.source import FileProblem
 
 
-@dataclass(slots=True)
-class Before:
+class Before(Struct):
     """What documents were. ``names`` are the ids and paths by which they could be called; ``nodes`` are the MDH nodes
     and folder pages among them, by path, dialect and canonical URLs; ``lenders`` says that one was a meta file."""
 
@@ -74,8 +74,7 @@ UNSURE = -1
 """The time of a file that has to be read again."""
 
 
-@dataclass
-class Update:
+class Update(Struct, dict=True):
     """One change. ``known`` are the documents of the index that it may touch, by path. ``written`` are the documents
     that were read and are in the index now, ``lost`` those that cannot be read; ``nodes`` are the MDH nodes and folder
     pages among the former, ``lenders`` says whether there are meta files."""
@@ -219,8 +218,7 @@ def _uncollected(*, wanted: bool) -> Iterator[None]:
             gc.enable()
 
 
-@dataclass(frozen=True, slots=True)
-class _Spooled:
+class _Spooled(Struct, frozen=True):
     """Records as bytes: those of a large corpus are needed twice, and take a tenth of the memory meanwhile."""
 
     data: bytes

@@ -6,11 +6,11 @@ In: a connection. Out: the same with temporary views. They hide tables of the sa
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A view: its columns in order, each with what stands in it, and the statement that gives them."""
 
     name: str

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files.agreement_store import check_agreement
 from prosa.adapters.providers.table import mapped, provider_names, provider_row
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
     from prosa.runtime.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """Whose text arrives: the turn by its place, the number of the reply (from 1), and the participant's name."""
 
     turn: int
@@ -45,8 +46,7 @@ class Spot:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """One reply. ``name`` is the participant who gave it; ``number`` counts the replies to one message from 1, and is
     None where there is only one. ``tools`` is the record of the tools that were called, as Markdown, or empty."""
 
@@ -110,8 +110,7 @@ def _having_heard(turn: Turn, replies: list[Reply]) -> Turn:
     return replace(turn, messages=(*turn.messages, *said)) if turn.mode == "chat" else turn
 
 
-@dataclass(frozen=True, slots=True)
-class _Hears:
+class _Hears(Struct, frozen=True):
     """Who is told what of the replies."""
 
     text: OnPiece | None
@@ -120,8 +119,7 @@ class _Hears:
     cut: OnCut | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Answering:
+class _Answering(Struct, frozen=True):
     """One conversation being answered."""
 
     conversation: Conversation
@@ -224,8 +222,7 @@ class _Answering:
         return named or settings.model_name or DEFAULT_MODEL
 
 
-@dataclass(frozen=True, slots=True)
-class _Streaming:
+class _Streaming(Struct, frozen=True):
     """Hands text over as it arrives, and says when it begins anew: after a failed attempt, and when a tool was called
     in between, for what was said before the call is no part of the reply."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.adapters.files import RootedFiles, cache_dir, config_dir, find_root, replace_file
 from prosa.adapters.files.append import Below, Joint, check_appendable
@@ -40,8 +41,7 @@ BUILT_IN = "### @user:\n\n"
 ASKING = ("user", "prompt")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A chat. ``begins`` says that its text is that of a template and not in the file yet."""
 
     path: Path
@@ -227,8 +227,7 @@ def _next_heading(conversation: Conversation) -> str:
     return heading("user", user_name(conversation.source.text))
 
 
-@dataclass(slots=True)
-class TextBelow:
+class TextBelow(Struct):
     """Pieces below the text ``before``, each ending with a line feed."""
 
     path: Path

@@ -11,9 +11,11 @@ import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.markdownlang.fields import site_form
@@ -35,8 +37,7 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """What a chat may call. ``names`` are as they were granted."""
 
     python: bool = False

@@ -7,9 +7,10 @@ for between the root and the folder of the chat, nowhere else; one that was name
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.read import real_path
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from prosa.source import Files, SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class ReadLayer:
+class ReadLayer(Struct, frozen=True):
     """A layer, and what its reader finds wrong."""
 
     layer: Layer

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from prosa.adapters.files import RootedFiles, config_dir, find_root
 from prosa.adapters.files.trust_store import TrustStore
@@ -48,8 +50,7 @@ _TOLD = ("message-heading-text",)
 """Hints that are worth a word before a chat is sent: what was meant as a message is text of the one above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatOptions:
+class ChatOptions(Struct, frozen=True):
     """What the user chose for a chat, beside `Options`.
 
     ``config_files`` are read after all others; ``default_config`` False leaves those others out. ``tools`` and
@@ -70,8 +71,11 @@ class ChatOptions:
     looking: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+NO_OPTIONS = ChatOptions()
+"""What holds where the user chose nothing."""
+
+
+class Conversation(Struct, frozen=True):
     """A chat ready to be answered.
 
     ``turns`` are the answers to give, in their order; without any ``nothing`` says why. ``answered`` is a digest of
@@ -124,15 +128,19 @@ class Conversation:
     @property
     def answered(self) -> str:
         """A digest of everything that is answered."""
-        text = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=True, sort_keys=True, default=str)
+        text = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=True, sort_keys=True, default=_plain)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: object) -> Value:
+    return asdict(value) if isinstance(value, Struct) else str(value)
 
 
 def prepare(
     path: Path,
     choices: Options,
     around: Environment,
-    asked: ChatOptions = ChatOptions(),
+    asked: ChatOptions = NO_OPTIONS,
     *,
     source: SourceText | None = None,
 ) -> Conversation:
@@ -165,8 +173,7 @@ def prepare(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Preparing:
+class _Preparing(Struct, frozen=True):
     """Everything that was read for a chat."""
 
     path: Path

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files.lock import Locked
 from prosa.app.chat.answer import Reply, answer
@@ -54,8 +56,7 @@ TEXT = Path("chat.md")
 NAME = re.compile(r"[\w.-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ChatResult:
+class ChatResult(Struct, frozen=True):
     """What became of a turn.
 
     ``replies`` are in the order of the chat; ``messages`` are all that was said, the replies last, under the names in
@@ -79,8 +80,7 @@ class ChatResult:
         return self.replies[0].summary
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRequest:
+class TurnRequest(Struct, frozen=True):
     """How a turn is taken: what the user chose, ``speaker`` whose message is added, and whether the file is written.
 
     ``shown`` hears the pieces of replies as they are written, None where one begins anew; ``listener`` the events.
@@ -106,8 +106,7 @@ class TurnRequest:
         return size_limit(self.options.max_size, self.environment.settings)
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """A turn that has been opened: the chat with its message, ready to be answered.
 
     ``is_new`` says that the chat was begun and waits for its first message; then there is no ``conversation``. ``lost``

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.adapters.files.append import Below, save_beside
 from prosa.dialects.prapti.escape import Escaping, escaped
@@ -29,8 +30,7 @@ GRACE_SECONDS = 1.0
 _STEP_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyPlace:
+class ReplyPlace(Struct, frozen=True):
     """Where a reply goes: its turn and its number in it, and its heading."""
 
     turn: int
@@ -53,8 +53,7 @@ def _name(turn: Turn, number: int) -> str | None:
     return "-".join(parts) or None
 
 
-@dataclass(slots=True)
-class Stream:
+class Stream(Struct):
     """A reply that comes. ``text`` is what has come, ``taken`` how much of it is written or on its way; ``at`` is the
     number of pieces above it, None as long as nothing of it is written; ``cut`` says that it was cut off."""
 
@@ -72,8 +71,7 @@ def show_nobody(place: ReplyPlace, text: str | None) -> None:
     del place, text
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """A reply that could not be written into its chat: why, its text, and the file it is in instead, if there is."""
 
     why: str
@@ -81,8 +79,7 @@ class Saved:
     text: str
 
 
-@dataclass(slots=True)
-class Writing:
+class Writing(Struct):
     """Writes replies below a chat whose text was ``before``. ``asks`` is the heading for what is said next, ``prelude``
     are messages that stand above the first reply. ``shown`` hears what is written, None where a reply begins anew."""
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.processes import Pool, worker_count
@@ -30,8 +32,7 @@ from prosa.source import Files
 _DAY = 24 * 60 * 60
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
+class CheckOptions(Struct, frozen=True):
     """How documents are checked. None leaves the choice to the project and the documents.
 
     ``select`` and ``ignore`` are rule names and beginnings of codes. ``jobs`` is the number of processes, None one for
@@ -46,8 +47,7 @@ class CheckOptions:
     cache: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Checker:
+class Checker(Struct, frozen=True):
     """How groups of documents are checked. ``progress`` hears how many documents more are done."""
 
     profile: Profile

@@ -6,8 +6,9 @@ In: groups of documents and a checker. Out: new texts, what is left to do by han
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.files import replace_file
 from prosa.app.check.check import Checker
@@ -18,8 +19,7 @@ from prosa.rules.rank import ordered
 from prosa.source import FileProblem, SourceText, TextFiles
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A document before and after, with the number of its fixes. ``is_stdin`` is one that has no file to write to."""
 
     path: Path
@@ -29,8 +29,7 @@ class Change:
     fixes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Fixes:
+class Fixes(Struct, frozen=True):
     """``changes`` in the order the documents were named; ``dropped`` fixes with the reason; ``left`` is what a check
     finds after them."""
 

@@ -7,9 +7,10 @@ Nothing is written; `app.check.fix.write_changes` does that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.fix import Change
@@ -24,8 +25,7 @@ CHUNK = 50
 """Documents that a process formats in one go."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormattedDocument:
+class FormattedDocument(Struct, frozen=True):
     """What became of one document: ``after`` is None when it was refused, for the ``problem`` in words. ``is_stdin``
     is one that has no file to write to."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
@@ -41,8 +42,7 @@ MAX_FOLDERS_UNMARKED = 500
 """The same below a folder that nothing marks as a project: it may be a home or a download folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Documents that share a root, in the order they were named. ``whole`` says that the root itself was named,
     ``given`` that the user named it (`--root`). ``unnamed`` are documents in hidden folders that nobody named: they are
     read, and never written."""
@@ -102,8 +102,7 @@ class Group:
         return [each for each in found if isinstance(each, Path)]
 
 
-@dataclass(slots=True)
-class _Grouping:
+class _Grouping(Struct):
     root: Path | None
     by_root: dict[Path, list[Path]] = field(default_factory=dict)
     whole: set[Path] = field(default_factory=set)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import real_path
@@ -15,8 +17,7 @@ from prosa.settings.table import PROJECT_FILES, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """``settings`` without what is wrong; None where the project has none."""
 
     settings: Settings | None = None

@@ -7,8 +7,9 @@ In: groups of documents, options, the environment. Out: a `ShownDocument` for ea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from prosa.rules.subject import Corpus, Facts
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDocument:
+class ShownDocument(Struct, frozen=True):
     """A document as it was read; ``diagnostics`` are its own, ``lent`` is what meta files lend to it (X33), ``md_url``
     the URL of an MDH node that belongs to a site (HA2)."""
 
@@ -39,8 +39,7 @@ class ShownDocument:
         return self.document.front.source.path
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDocuments:
+class ShownDocuments(Struct, frozen=True):
     """The documents that can be read, in the order they were named, and why the others cannot."""
 
     documents: tuple[ShownDocument, ...]

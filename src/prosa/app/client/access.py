@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, quote_plus
+
+from msgspec import Struct, field
 
 from prosa.app.client.tokens import site_variables
 from prosa.app.options import SiteRights
@@ -22,6 +23,7 @@ from prosa.runtime.errors import RunError
 from prosa.site.credential import HIDDEN
 from prosa.site.problems import HttpProblem
 from prosa.site.request import get_request
+from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
     from prosa.adapters.http.exchange import Bounds, Exchange
@@ -44,22 +46,23 @@ Confirm = Callable[[str], Awaitable[bool]]
 """Shows a request to a person and gives whether it may be sent."""
 
 
-@dataclass(slots=True)
-class SiteAccess:
+class SiteAccess(PartlyShown, Struct):
     """What the programs of one run share. ``variables`` are those that hold the tokens, by origin; ``confirm`` is None
     where nobody can be asked. ``keys`` are those of changes whose outcome is not known, by what was asked. ``starts``
     are the URLs of the pages that the user named, ``pinned`` the actions of each as it was first read."""
 
     rights: SiteRights
     variables: Mapping[Origin, str]
-    environ: Mapping[str, str] = field(repr=False)
+    environ: Mapping[str, str]
     confirm: Confirm | None = None
     starts: Collection[str] = ()
     requests: int = 0
     keys: dict[str, str] = field(default_factory=dict)
     pinned: dict[str, tuple[Declared, ...]] = field(default_factory=dict)
-    _secrets: dict[str, None] = field(default_factory=dict, repr=False)
+    _secrets: dict[str, None] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    unshown: ClassVar = frozenset({"environ", "_secrets"})
 
     async def send(self, request: Request) -> Answer:
         """The answer, whatever its status. Raises `HttpProblem`."""

@@ -11,10 +11,11 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
+
+from msgspec import Struct
 
 from prosa.adapters.http.background import in_background
 from prosa.app.client.access import SiteAccess
@@ -41,8 +42,7 @@ EXCUSE = 2_000
 """Characters of the text of a failure."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedAction:
+class OfferedAction(Struct, frozen=True):
     """An action of the page at ``at``, ready to be called; meets the port `SiteAction`."""
 
     access: SiteAccess

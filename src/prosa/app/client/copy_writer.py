@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.files.write import FileChanged
@@ -38,8 +40,7 @@ STATUSES = frozenset({*KEPT, "same", "moved", "skipped", "failed", "foreign"})
 """All statuses of a record."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageRecord:
+class PageRecord(Struct, frozen=True):
     """A URL that was asked for. ``file`` is empty where it gave no page; ``sha256`` is that of the file, ``before`` of
     what was there, for a walk that ends while it writes. ``etag`` and ``modified`` recognise the page at its site,
     ``base`` is the URL that its links begin from, ``to`` where the URL leads instead."""
@@ -57,11 +58,10 @@ class PageRecord:
     note: str = ""
 
 
-_NAMES = tuple(each.name for each in fields(PageRecord))
+_NAMES = PageRecord.__struct_fields__
 
 
-@dataclass(slots=True)
-class CopyRecords:
+class CopyRecords(Struct):
     """The records of a copy. ``resumed`` says that an earlier walk of this round was ended in between."""
 
     store: CopyStore
@@ -170,8 +170,7 @@ Outcome: TypeAlias = Answer | PageRecord | HttpProblem | FileProblem | OSError |
 """What came of asking: an answer, what this walk knows already, or why there is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class CopyWriter:
+class CopyWriter(Struct, frozen=True):
     """Settles the URLs of one walk."""
 
     records: CopyRecords

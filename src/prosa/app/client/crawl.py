@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import cache_dir
 from prosa.adapters.files.copy_store import CopyStore
@@ -44,8 +46,7 @@ ASKED_FOR_EACH = 4
 """URLs that may be asked for, for each page that may be had: links may lead to much that is no page."""
 
 
-@dataclass(frozen=True, slots=True)
-class CrawlLimits:
+class CrawlLimits(Struct, frozen=True):
     """``delay`` None is 0 on this machine and half a second elsewhere. ``refresh`` asks for everything anew."""
 
     pages: int = MAX_PAGES
@@ -54,8 +55,7 @@ class CrawlLimits:
     refresh: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Struct, frozen=True):
     """What became of a URL: new, changed, unchanged, same (as another page), moved, skipped, failed or foreign (a file
     that is not of the copy). ``file`` is empty where there is none; ``note`` says why."""
 
@@ -65,8 +65,7 @@ class Copied:
     note: str = ""
 
 
-@dataclass(slots=True)
-class CrawlSummary:
+class CrawlSummary(Struct):
     """How often each status was, whether a limit ended the walk, and whether it went on with an earlier one."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -119,8 +118,7 @@ def _alone(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
         raise FolderBusy(folder) from None
 
 
-@dataclass(slots=True)
-class Crawl:
+class Crawl(Struct):
     """One walk. ``told`` is called with each URL as it is settled; ``wait`` sleeps for seconds."""
 
     start: str

@@ -12,10 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import md_url, standing_readmes
@@ -96,8 +98,7 @@ def _derived(path: Path, name: str, files: Files) -> frozenset[str]:
         return frozenset()
 
 
-@dataclass
-class _Asking:
+class _Asking(Struct):
     """Questions to one origin. The first is asked alone, so that the exchange has its pool of connections before
     several threads share it."""
 

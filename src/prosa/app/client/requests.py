@@ -7,10 +7,11 @@ send goes through here. A node that moved to another origin is not used, since i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
+
+from msgspec.structs import replace
 
 from prosa.adapters.http.exchange import Bounds, Exchange
 from prosa.app.client.tokens import NO_TOKENS, SiteTokens

@@ -8,8 +8,9 @@ declare under it. A text that names no action is refused.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.dialects.mdh.fields import action_url_form
 from prosa.dialects.mdh.model import METHODS
@@ -26,8 +27,7 @@ MAX_TEXT = 2_048
 _FORMS = "an id without white space, 'METHOD /path' or 'ORIGIN METHOD /path'"
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """An action as far as a permission goes. ``url`` is the template as written; ``auth`` is the kind of credential
     and its place, empty where it wants none."""
 
@@ -45,8 +45,7 @@ def declared(contract: Contract, origin: Origin) -> Declared:
     return Declared(origin, contract.id, contract.method, contract.url, wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Struct, frozen=True):
     """Actions that the user names: by ``id``, else by ``method`` and ``url`` at one ``origin``, or where it is None at
     every site of the run."""
 

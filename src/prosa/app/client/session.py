@@ -12,10 +12,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.app.client.access import SiteAccess
 from prosa.app.client.actions import OfferedAction, cleaned, failed
@@ -48,8 +49,7 @@ MAX_LINKS = 200
 """Links that are listed; those behind them can be visited by their text or path all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentPage:
+class CurrentPage(Struct, frozen=True):
     """A page that a run is on. ``refused`` says of actions why they are not offered; ``beyond`` counts the others."""
 
     node: SiteNode
@@ -125,8 +125,7 @@ MAX_PAGE = 1024 * 1024
 _ADDRESSES = ("http://", "https://", "/", "./", "../", "?")
 
 
-@dataclass(frozen=True, slots=True)
-class LiveSites:
+class LiveSites(Struct, frozen=True):
     """Meets the port `Sites`. Every program of a run is on pages of its own; what bounds the run they share."""
 
     access: SiteAccess
@@ -159,8 +158,7 @@ class LiveSites:
         return place
 
 
-@dataclass(slots=True)
-class PagesOfSites:
+class PagesOfSites(Struct):
     """Where a program is. ``here`` is the place among ``places`` that was moved last; ``known`` are URLs by the id of a
     node, of pages that were read and of the index of each site in ``indexed``."""
 

@@ -7,24 +7,28 @@ The settings name variables, not tokens; a variable is looked up only when a sit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
+
+from msgspec import Struct, field
 
 from prosa.app.run.service import WithStoredKeys
 from prosa.app.settings import settings_for
 from prosa.runtime.errors import RunError
 from prosa.source.url import Origin, origin_of
+from prosa.source.values import PartlyShown
 
 
-@dataclass(frozen=True, slots=True)
-class SiteTokens:
+class SiteTokens(PartlyShown, Struct, frozen=True):
     """``given`` is the token of this call, for the origin ``of`` alone; where it is not ``eager``, only after the site
     has asked for one. ``variables`` are those of the settings."""
 
     of: Origin | None = None
-    given: str | None = field(default=None, repr=False)
+    given: str | None = None
     variables: Mapping[Origin, str] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environ: Mapping[str, str] = field(default_factory=dict)
     eager: bool = True
+
+    unshown: ClassVar = frozenset({"given", "environ"})
 
     def at_once(self, origin: Origin) -> str | None:
         """The token that the user gave for this call, where this is its origin."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from prosa.app.corpus.open import OpenCorpus
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusDocuments:
+class CorpusDocuments(Struct, frozen=True):
     """Meets `DocumentStore`. ``known`` are the records by path; ``given`` says that the user named the root
     (`--root`)."""
 

@@ -7,10 +7,11 @@ is sent anywhere before somebody asks for vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from random import random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.app.options import LOCAL, Environment
 from prosa.corpus.embedding import BATCH, Embedder
@@ -30,8 +31,7 @@ WAYS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingChoice:
+class EmbeddingChoice(Struct, frozen=True):
     """What the user chose on the command line; None leaves it to the settings and the environment."""
 
     model: str | None = None

@@ -8,9 +8,11 @@ was read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classified, may_be_sent
 from prosa.source import FileProblem, Files, SourceText
@@ -25,8 +27,7 @@ Became: TypeAlias = Literal["enriched", "hashed", "unchanged", "left"]
 CONFIDENTIAL = "is classified, and is never sent to a service"
 
 
-@dataclass(frozen=True, slots=True)
-class Enriched:
+class Enriched(Struct, frozen=True):
     """What became of a document: ``left`` alone for the ``reason``, in words that finish "PATH …".
 
     A record that may not be sent has a reason too, and is no failure. Of a dry run ``before`` and ``after`` are the
@@ -40,8 +41,7 @@ class Enriched:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EnrichOptions:
+class EnrichOptions(Struct, frozen=True):
     """What the user wants: ``embedder`` None writes hashes only, ``force`` makes vectors anew that are fresh.
     ``classified`` are the real paths of records that a meta file classifies (MA18)."""
 
@@ -51,8 +51,7 @@ class EnrichOptions:
     classified: frozenset[Path] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(Struct, frozen=True):
     path: Path
     source: SourceText
     text: str

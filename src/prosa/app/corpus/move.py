@@ -13,9 +13,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
 from prosa.adapters.files.gitignore import ignored_in
@@ -105,8 +107,7 @@ def _forget(journal: Journal | None) -> None:
         journal.remove()
 
 
-@dataclass(slots=True)
-class Work:
+class Work(Struct):
     """A move under way: ``undo`` takes back what was done, with the file it concerns."""
 
     root: Path
@@ -251,8 +252,7 @@ def _digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     """The one of the corpus below ``root``."""
 
     path: Path

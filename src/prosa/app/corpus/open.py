@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
@@ -32,8 +34,7 @@ Answer = TypeVar("Answer")
 DAMAGED = "the index was damaged while it was read, and has been removed"
 
 
-@dataclass(slots=True)
-class OpenCorpus:
+class OpenCorpus(Struct):
     """A corpus while it is open. ``report`` says what the last refresh did, ``skipped`` what it passed over; both are
     empty where there was none. With ``agents`` the hidden folders of agents count."""
 

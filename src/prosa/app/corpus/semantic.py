@@ -8,8 +8,10 @@ text, so the same text is asked about once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
 from prosa.corpus.errors import EmbeddingError
@@ -31,8 +33,7 @@ MAX_RANKED = 200
 """Sections of each ranking that take part in the fusion; those behind would not change the first hits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """What became of sections without a vector: how many got one, and how many are left without."""
 
     made: int = 0

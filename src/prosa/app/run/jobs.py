@@ -10,9 +10,12 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
@@ -29,8 +32,6 @@ from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.events import Event
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
@@ -41,8 +42,7 @@ MAX_JOBS = 64
 """Jobs at the same time; services refuse far fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
     ``completion`` for a raw completion."""
@@ -58,8 +58,7 @@ class Job:
 J = TypeVar("J", bound=Job)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[J]):
+class Outcome(Struct, Generic[J], frozen=True):
     """What a job gave: ``output``, or the error that is why there is none."""
 
     job: J
@@ -68,8 +67,7 @@ class Outcome(Generic[J]):
     summary: Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """What was chosen and cannot be made ready: its name, the model it would have asked, and why."""
 
     name: str
@@ -77,8 +75,7 @@ class Refused:
     error: RunError
 
 
-@dataclass(slots=True)
-class Progress:
+class Progress(Struct):
     """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
     ``order`` are the names of all, where they are known before they begin; ``ledger`` what is left of the budget where
@@ -90,8 +87,8 @@ class Progress:
     ledger: Ledger | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
-    started: datetime = field(init=False)
-    _since: float = field(init=False)
+    started: datetime = datetime.min
+    _since: float = 0.0
 
     def __post_init__(self) -> None:
         self.started, self._since = self.clock.now(), self.clock.monotonic()
@@ -114,8 +111,7 @@ class Progress:
         return Together(file, failure, summaries, seconds, self.started, self.clock.now())
 
 
-@dataclass(slots=True)
-class Services:
+class Services(Struct):
     """The providers of one call, each opened at its first use, once, and closed with ``stack``. ``own`` answers in
     place of them all, whatever flags and documents name."""
 
@@ -151,8 +147,7 @@ class Services:
         return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Driver:
+class Driver(Struct, frozen=True):
     """What runs the jobs of one call. ``budget`` bounds what they cost together, ``meter`` counts it."""
 
     options: Options
@@ -302,8 +297,7 @@ async def run_program(
         return await driver.run(job)
 
 
-@dataclass(slots=True)
-class _Heard:
+class _Heard(Struct):
     """Whether a run told anything of itself."""
 
     anything: bool = False
@@ -313,8 +307,7 @@ class _Heard:
         self.anything = True
 
 
-@dataclass(slots=True)
-class _Shared:
+class _Shared(Struct):
     """A provider that several runs share: none of them closes it. It remembers what was sent last for ``program``."""
 
     provider: Provider

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_program_root
 from prosa.adapters.files.agreement_store import check_agreement

@@ -7,8 +7,10 @@ the ways on. Beyond that name no document has a say in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
 from prosa.runtime.errors import ProviderError
@@ -28,8 +30,7 @@ THREE_WAYS = (
 QUESTION = "There is no key and no base URL. Look for a model server on this machine?"
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A provider, the model name it brings where the user left that open (``--model local``), and the base URL that it
     asks; None where it asks none, as for scripted replies."""
 
@@ -38,8 +39,7 @@ class Chosen:
     service: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
+class _Service(Struct, frozen=True):
     """A base URL (None: the service's own address), the key for it, and the headers that belong to the key."""
 
     base_url: str | None
@@ -170,12 +170,12 @@ def _service(choices: Options, around: Environment) -> _Service:
     return _Service(base_url, key, account_headers(around.environ, base_url, named=named, key=key))
 
 
-@dataclass(frozen=True, slots=True)
 class WithStoredKeys(Mapping[str, str]):
     """``environ``, then `keys.toml`. An empty variable counts as not set. Raises `RunError` for a file of keys that
     others may read."""
 
-    environ: Mapping[str, str]
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
 
     def __getitem__(self, name: str) -> str:
         found = self.environ.get(name, "")

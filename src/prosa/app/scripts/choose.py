@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
 from prosa.adapters.files.trust_store import TrustStore
@@ -62,8 +64,7 @@ class NotTrusted(RunError):
     """A document that asks to run by itself, and that the user does not trust (X7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """A document with its scripts, what the user chose, and what became of the choice."""
 
     preparing: Preparing
@@ -112,8 +113,7 @@ class Selection:
         return ReadyScripts(self, tuple(jobs), tuple(refused))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyScripts:
+class ReadyScripts(Struct, frozen=True):
     """Scripts that are ready to run, and those that were chosen and cannot."""
 
     selection: Selection

@@ -7,9 +7,11 @@ script is a run of its own on the one loop; they share providers and the numbers
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.providers.table import mapped, provider_names, provider_row
@@ -46,8 +48,7 @@ TOOLS = ("python",)
 """Tools that a user may grant to scripts (X15)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptFile:
+class ScriptFile(Struct, frozen=True):
     """A document and its scripts in document order. ``errors`` are by address what keeps a script from running.
 
     ``beside`` is the file of instructions that came beside the document (M41); its scripts then are the only ones.
@@ -72,8 +73,7 @@ class ScriptFile:
         return self.beside or self.source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptJob(Job):
+class ScriptJob(Job, frozen=True, kw_only=True):
     """A script ready to run, under its address. ``parameters`` are as sent and as written (MA10); ``service`` says in
     words who answers."""
 
@@ -142,8 +142,7 @@ def _errors(
     return {address: found for address, found in placed.items() if found}, tuple(unplaced)
 
 
-@dataclass(frozen=True, slots=True)
-class Preparing:
+class Preparing(Struct, frozen=True):
     """What is the same for all scripts of one run. ``tools`` are granted by the user; ``seen`` is made once.
 
     ``mode`` is the context that is sent, ``modes`` by address where it is another one. ``replaced`` says that the

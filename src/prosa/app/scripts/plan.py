@@ -6,8 +6,9 @@ In: rows and the means to make jobs ready. Out: the keys that `prosa plan FILE -
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict
 
 from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob

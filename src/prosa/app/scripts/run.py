@@ -7,8 +7,9 @@ Nothing is printed; a result that was paid for is never lost, whether it could b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from prosa.app.run.jobs import Progress, driving
 from prosa.app.scripts.write import Batches, Outcome, writer_of
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from prosa.runtime.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptResult:
+class ScriptResult(Struct, frozen=True):
     """What became of one script (M24, M34).
 
     ``script`` is its address; ``output`` the validated result, None where there is none; ``error`` why there is none,
@@ -86,8 +86,7 @@ async def run_scripts(
     return results.in_order(ready.order)
 
 
-@dataclass(slots=True)
-class _Results:
+class _Results(Struct):
     """Results by address. Those for the document wait until they stand there."""
 
     heard: Callable[[ScriptResult], None]

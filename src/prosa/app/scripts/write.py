@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.adapters.files import FileChanged, RootedFiles, config_dir, replace_file
 from prosa.adapters.files.trust_store import TrustStore
@@ -43,8 +44,7 @@ class NotWritten(RunError):
     """A result that is not in the document; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     """Writes results into ``file``. With ``force`` also over results that were edited by hand. ``trust`` is kept up:
     what we write is data, so a document that was trusted just before stays so."""
 
@@ -181,8 +181,7 @@ def writer_of(file: ScriptFile, choice: Choice, options: Options, environment: E
     return Writer(file, files, TrustStore(config_dir(environment.environ)), Contexts(file.model), choice.force)
 
 
-@dataclass(slots=True)
-class Batches:
+class Batches(Struct):
     """``told`` hears of each outcome when its result stands in the document, or why it does not."""
 
     writer: Writer

@@ -9,8 +9,9 @@ from __future__ import annotations
 import posixpath
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from prosa.app.site.files import SiteFiles
 from prosa.graph.resolve import nearest_to
@@ -29,13 +30,12 @@ class Named(NamedTuple):
     path: str
 
 
-@dataclass(slots=True)
-class Attachments:
+class Attachments(Struct):
     """The files of a site by name."""
 
     files: SiteFiles
     clock: Callable[[], float] = time.monotonic
-    _by_name: dict[str, list[str]] = field(default_factory=dict, repr=False)
+    _by_name: dict[str, list[str]] = field(default_factory=dict)
     _until: float = 0.0
 
     def find(self, source: str, target: str) -> str | None:

@@ -7,10 +7,12 @@ In: a site whose graph is there. Out: files by their path below the output, in a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files.builds import Build, compared
 from prosa.dialects.mdh.url import is_reserved
@@ -31,8 +33,7 @@ class Built(NamedTuple):
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What became of a build: how many files were written, left as they were, removed; and what was in the
     way. ``changes`` are the files that a dry run would write."""
 

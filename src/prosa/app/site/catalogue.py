@@ -10,10 +10,12 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
+
+from msgspec import Struct
 
 from prosa.corpus.extracted import Facets
 from prosa.corpus.published import is_published
@@ -34,6 +36,7 @@ from prosa.site.identity import type_of
 from prosa.site.layout import LayoutName, asked, url_of
 from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
+from prosa.source.values import PartlyShown
 
 _LINKS = "SELECT d.path, e.target FROM edge e JOIN document d ON d.id = e.document WHERE e.state = 'file'"
 _SCHEMAS = """SELECT d.path, m.text FROM metadata m JOIN document d ON d.id = m.document
@@ -68,20 +71,21 @@ _ROWS = """SELECT d.node, d.type, d.title, d.path, d.dialect, d.updated, d.class
 NO_LINKS: Mapping[str, str | None] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(PartlyShown, Struct, frozen=True, dict=True):
     """The published nodes by path. ``generation`` grows with every change; ``hidden`` counts documents that are in the
     index and not in ``rows``. ``names`` are the ids of the nodes in the graph, in the order of ``rows``. ``shadowed``
     are documents that could be shown and that no URL leads to; ``linked`` are files beside documents that published
     ones name; ``unrouted`` are records that cannot live where they ask to, with the route, and why."""
 
     rows: tuple[NodeRow, ...] = ()
-    names: tuple[str, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = ()
     generation: int = 0
     hidden: int = 0
     shadowed: tuple[NodeRow, ...] = ()
-    linked: frozenset[str] = field(default=frozenset(), repr=False)
+    linked: frozenset[str] = frozenset()
     unrouted: tuple[tuple[str, str, str], ...] = ()
+
+    unshown: ClassVar = frozenset({"names", "linked"})
 
     @cached_property
     def by_path(self) -> Mapping[str, NodeRow]:

@@ -12,7 +12,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,17 +37,13 @@ class VisibleFile(NamedTuple):
     stamp: Stamp
 
 
-@dataclass(slots=True)
 class SiteFiles:
     """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes."""
 
-    root: Path
-    max_size: int
-    reader: RootedFiles = field(init=False)
-    _rules: dict[str, tuple[float, Ignored | None]] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        self.reader = RootedFiles(self.root, self.max_size)
+    def __init__(self, root: Path, max_size: int) -> None:
+        self.root, self.max_size = root, max_size
+        self.reader = RootedFiles(root, max_size)
+        self._rules: dict[str, tuple[float, Ignored | None]] = {}
 
     def place(self, path: str) -> VisibleFile | None:
         """The file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""

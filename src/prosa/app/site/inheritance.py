@@ -8,9 +8,10 @@ they lend it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.adapters.files import RootedFiles
 from prosa.corpus.extract import footer_of
@@ -38,8 +39,7 @@ SUFFIX = ".mda"
 """Meta files end so, but for those that the settings of the project make MAGI documents."""
 
 
-@dataclass(slots=True)
-class MetaFiles:
+class MetaFiles(Struct):
     """The meta files of a site."""
 
     files: RootedFiles

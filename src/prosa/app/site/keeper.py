@@ -10,10 +10,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, field
 
 from prosa.adapters.files.scan import scan
 from prosa.app.corpus.open import OpenCorpus, hints_of, open_corpus
@@ -49,8 +50,7 @@ DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, An
 """From a document and its URL to the actions that the site itself adds to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteOptions:
+class SiteOptions(Struct, frozen=True):
     """What the user chose. ``name`` is the title of the site; ``private`` shows what is not public to those who have
     signed in (X23)."""
 
@@ -64,8 +64,7 @@ class _Ended(Exception):
     """The site ends while the index is brought up to date."""
 
 
-@dataclass(slots=True)
-class _Pace:
+class _Pace(Struct):
     """When the thread looks at the files, and who waits for that: ``metas`` is set once meta files have been looked
     at, ``wake`` when somebody wants a look, ``stop`` when the site ends."""
 
@@ -87,7 +86,6 @@ class _Pace:
             raise _Ended
 
 
-@dataclass(slots=True)
 class SiteIndex:
     """The index of the documents of a site. Call `start`, and `close` at the end. Safe to use from several threads.
 
@@ -95,24 +93,26 @@ class SiteIndex:
     ``rules`` grows with every change of what meta files say of others.
     """
 
-    files: SiteFiles
-    options: SiteOptions
-    environ: Mapping[str, str]
-    settings: Settings
-    workers: Workers | None = None
-    notice: Callable[[str], None] = say_nothing
-    catalogue: Catalogue = field(default_factory=Catalogue)
-    complaint: str = ""
-    rules: int = 0
-    metas: MetaFiles = field(init=False, repr=False)
-    _lenders: tuple[FieldLender, ...] | None = None
-    _corpus: OpenCorpus | None = field(default=None, repr=False)
-    _asking: RLock = field(default_factory=RLock, repr=False)
-    _warned: set[str] = field(default_factory=set, repr=False)
-    _pace: _Pace = field(default_factory=_Pace, repr=False)
-
-    def __post_init__(self) -> None:
-        self.metas = MetaFiles(self.files.reader)
+    def __init__(
+        self,
+        files: SiteFiles,
+        options: SiteOptions,
+        environ: Mapping[str, str],
+        settings: Settings,
+        workers: Workers | None = None,
+        notice: Callable[[str], None] = say_nothing,
+    ) -> None:
+        self.files, self.options, self.environ, self.settings = files, options, environ, settings
+        self.workers, self.notice = workers, notice
+        self.catalogue = Catalogue()
+        self.complaint = ""
+        self.rules = 0
+        self.metas = MetaFiles(files.reader)
+        self._lenders: tuple[FieldLender, ...] | None = None
+        self._corpus: OpenCorpus | None = None
+        self._asking = RLock()
+        self._warned: set[str] = set()
+        self._pace = _Pace()
 
     def start(self) -> None:
         """Begins to look at the files."""

@@ -8,7 +8,6 @@ and nothing outside the folder is read (X5, X6).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,32 +33,23 @@ if TYPE_CHECKING:
     from prosa.settings import Settings
 
 
-@dataclass(slots=True)
 class LiveSite:
     """The documents below ``root``. Call `start`, and `close` at the end. Safe to use from several threads."""
 
-    root: Path
-    options: SiteOptions
-    environ: InitVar[Mapping[str, str]]
-    settings: InitVar[Settings]
-    max_size: InitVar[int]
-    workers: InitVar[Workers | None] = None
-    notice: InitVar[Callable[[str], None]] = say_nothing
-    files: SiteFiles = field(init=False)
-    attachments: Attachments = field(init=False, repr=False)
-    index: SiteIndex = field(init=False, repr=False)
-
-    def __post_init__(
+    def __init__(
         self,
+        root: Path,
+        options: SiteOptions,
         environ: Mapping[str, str],
         settings: Settings,
         max_size: int,
-        workers: Workers | None,
-        notice: Callable[[str], None],
+        workers: Workers | None = None,
+        notice: Callable[[str], None] = say_nothing,
     ) -> None:
-        self.files = SiteFiles(self.root, max_size)
+        self.root, self.options = root, options
+        self.files = SiteFiles(root, max_size)
         self.attachments = Attachments(self.files)
-        self.index = SiteIndex(self.files, self.options, environ, settings, workers, notice)
+        self.index = SiteIndex(self.files, options, environ, settings, workers, notice)
 
     def start(self) -> None:
         """Begins to look at the files."""

@@ -7,9 +7,10 @@ In: the URL of a node, the id of an action, its input. Out: the answer on stdout
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prosa.cli.call.answers import print_answer
 from prosa.cli.call.request import contract_in, notes, prepared

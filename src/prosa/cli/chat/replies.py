@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.cli.console import Console
 from prosa.data import Value
@@ -24,8 +25,7 @@ def is_live(args: argparse.Namespace, console: Console) -> bool:
     return console.shows_progress and not args.no_progress and not args.debug and args.events != "jsonl"
 
 
-@dataclass(slots=True)
-class LiveReplies:
+class LiveReplies(Struct):
     """Shows the pieces of replies; of ``several`` each stands below its heading."""
 
     console: Console

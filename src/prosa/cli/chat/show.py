@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prosa.app.chat.file import opened
 from prosa.cli.chat.arguments import chat_choices

@@ -6,7 +6,8 @@ In: arguments. Out: an exit status; replies on stdout, everything else on stderr
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.app.chat.turn import Turn, TurnRequest, open_turn
 from prosa.app.chat.writing import show_nobody

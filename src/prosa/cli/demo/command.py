@@ -6,7 +6,8 @@ The story goes to stderr, the result of the program at the end to stdout.
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER, tour_corpus

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 from io import StringIO
+
+from msgspec.structs import replace
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.cli.console import Console, PipeClosed
 from prosa.cli.environment import environment_of
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from prosa.runtime.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One call of `prosa run` or `markdownlang run`.
 
     ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``. ``gate`` False leaves the agreement to the

@@ -7,9 +7,10 @@ for is never lost: what cannot be written into the document is printed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
@@ -27,8 +28,7 @@ PRINTED = "it is printed instead, so that it is not lost"
 Format: TypeAlias = Literal["text", "jsonl"]
 
 
-@dataclass(slots=True)
-class LiveScript:
+class LiveScript(Struct):
     """A `Listener` that shows the one streaming result on the terminal as it arrives (M36). ``shown`` is what stands
     there; after a broken attempt the text begins anew below a note."""
 
@@ -48,8 +48,7 @@ class LiveScript:
             self.console.note(f"note: the answer broke off and begins anew: {event.reason}")
 
 
-@dataclass(slots=True)
-class Delivery:
+class Delivery(Struct):
     """Where results go. ``order`` are the addresses of all that were chosen; one alone is printed bare. ``into`` is the
     document that they are written into, None where they are printed.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from prosa.app.run.jobs import Progress
 from prosa.app.run.service import settle

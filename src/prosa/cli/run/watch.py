@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from prosa.runtime.events import Event
 
 
-@dataclass(slots=True)
-class Watch:
+class Watch(Struct):
     """A `Listener`. ``log`` takes JSON lines; with ``debug`` every event is a line on stderr.
 
     Where the log itself goes ``to_stderr``, a notice is a line of the log and nothing else. Where no status line shows

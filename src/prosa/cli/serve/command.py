@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -78,7 +77,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _log(args, console) as (log, fault),
     ):
         proxies = tuple(each for some in args.trusted_proxy for each in some)
-        app = replace(_app(args, console, site, runner, address), api=api, log=log, fault=fault, proxies=proxies)
+        app = _app(args, console, site, runner, address)
+        app.api, app.log, app.fault, app.proxies = api, log, fault, proxies
         site.start()
         serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=ConnectionLimits(proxies=proxies))
     return 0

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.corpus.moves.move import Move
 from prosa.corpus.moves.rewrite import rewritten
@@ -28,8 +30,7 @@ from prosa.graph.records import record_of
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A document whose text or path changes. ``edits`` are the places of ``before`` that are written anew; ``after``
     holds hashes too that were true and stay true (X22)."""
 
@@ -40,8 +41,7 @@ class Change:
     edits: tuple[Edit, ...]
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """What has been made so far: the changes, and the readings before and after, by the old path."""
 
     move: Move

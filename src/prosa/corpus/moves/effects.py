@@ -6,7 +6,8 @@ In: the world before and after. Out: `Effects`. Only references that ask for a n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.corpus.moves.move import Move, MoveRefused, listed
 from prosa.corpus.moves.world import Lead, World
@@ -14,8 +15,7 @@ from prosa.graph.names import Key
 from prosa.graph.record import Record, Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """Something to know that is no reason to refuse. ``line`` counts from 1."""
 
     path: str
@@ -23,8 +23,7 @@ class Note:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(Struct, frozen=True):
     """``referring`` are the documents with references to the moved one that no longer fit; ``astray`` the places of
     references to others that would lead elsewhere; ``notes`` what changes for references that led nowhere."""
 

@@ -6,14 +6,14 @@ In: nothing but plain values. Out: `Move`, and `MoveRefused` with a sentence and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_SHOWN = 5
 """References that a refusal names one by one; a common name may have thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """The document at ``path`` gets ``new_path``, or ``new_id`` in place of ``old_id``; never both at once.
 
     Paths are relative to the root of the corpus, with `/`. Where an id changes, ``new_path`` is ``path``.

@@ -10,9 +10,10 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from prosa.corpus.moves.spelling import Form
 from prosa.corpus.moves.writing import Syntax
@@ -31,8 +32,7 @@ _IMAGES = ("image", "images-list")
 """Fields of MAGI that may hold a path (M10, M11)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """``span`` is what is replaced, ``text`` what it says now, unquoted; ``reference`` is what it means."""
 
     reference: Reference

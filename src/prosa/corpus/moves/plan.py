@@ -9,8 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import quote
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.corpus.moves.checks import check_move, check_result, notes_of
 from prosa.corpus.moves.draft import Change, Draft
@@ -23,8 +25,7 @@ from prosa.graph.record import Record
 from prosa.source.url import PATH_SAFE
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """``others`` are the documents that only refer, in the order of their paths; ``moved`` is the document itself."""
 
     move: Move

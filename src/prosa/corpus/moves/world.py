@@ -6,8 +6,9 @@ In: records. Out: `World`: where each reference leads. Made anew after a change;
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from prosa.graph.build import RecordNames
 from prosa.graph.keys import keys_of, tiers_of
@@ -17,8 +18,7 @@ from prosa.graph.resolve import Resolution, resolve_tiers
 from prosa.graph.sites import Sites, sites_of
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """Where a reference leads: the state, the paths, whether the case fits, and how far down the names it was found
     (the number of the tier; -1 for nowhere)."""
 
@@ -33,8 +33,7 @@ class Lead:
         return self.paths[0] if self.state == "resolved" else None
 
 
-@dataclass(frozen=True)
-class World:
+class World(Struct, frozen=True, dict=True):
     """``records`` by path; ``given`` says that the user named the root, which makes it the root of a site."""
 
     records: Mapping[str, Record]

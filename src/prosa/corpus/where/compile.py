@@ -7,8 +7,9 @@ gives one lookup in an index of `metadata` for each comparison. Nothing is execu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prosa.corpus.where.literals import is_year, version_key
 from prosa.corpus.where.tree import Compare, Constant, Expression, Has, Join, Not, Operator
@@ -26,8 +27,7 @@ _SELECT = "SELECT document FROM metadata WHERE"
 _OF_KEY = "key = ? AND "
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A boolean expression in SQL and the values of its parameters, in order."""
 
     sql: str

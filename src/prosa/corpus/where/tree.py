@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "~"]
 """`~` is "contains". `!=`, `!~` and `not in` are `Not` of another."""
@@ -13,8 +14,7 @@ Kind: TypeAlias = Literal["text", "number", "date", "version", "boolean", "null"
 """How a literal compares."""
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A value as written, without quotes. ``number`` is the value of a number, 1 or 0 for a boolean."""
 
     text: str
@@ -29,8 +29,7 @@ class FieldName(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Struct, frozen=True):
     """Some value of the field compares so with one of the values. More than one only for `=`."""
 
     field: FieldName
@@ -38,22 +37,19 @@ class Compare:
     values: tuple[Constant, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Has:
+class Has(Struct, frozen=True):
     """The field has a value other than null."""
 
     field: FieldName
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The opposite, also true of a document without the field."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """All of them, or any of them; two at least."""
 
     word: Literal["and", "or"]

@@ -9,8 +9,9 @@ user does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.dialects.magi.context import Contexts, script_hash
 from prosa.dialects.magi.model import MagiModel, Script
@@ -35,8 +36,7 @@ State: TypeAlias = Literal["absent", "fresh", "stale", "edited"]
 (or nobody can say that it was not), whether it is stale or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """A result that is there: ``stale`` when what produced it has changed, ``edited`` when its text has."""
 
     region: Region
@@ -75,8 +75,7 @@ ANYWHERE = ("text", "input")
 """Names that stand for every script that takes a text, unless one of them has that very id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """What the user chose. ``ids`` are addresses (MA9). ``auto`` are those that ask to run by themselves, ``every`` all
     of them; ``stale`` narrows either, or all, to those whose result is stale. ``env`` filters by `runtime-env`.
 
@@ -104,8 +103,7 @@ class Choice:
         return self.texts.get(script.address, self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One script: ``order`` counts from 1 in the order in which they run, ``why`` is a phrase for people."""
 
     script: Script

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
 from prosa.source import SourceText, Span
@@ -17,16 +18,14 @@ _MARKS = " \t>"
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(Struct, frozen=True):
     """A stretch of text that was left out; ``at`` is the offset in the text that stayed at which it goes back."""
 
     at: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Clean:
+class Clean(Struct, frozen=True):
     """``text`` is what stayed, ``removed`` what did not, in order."""
 
     text: str

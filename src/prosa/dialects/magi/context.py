@@ -17,9 +17,10 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.dialects.magi.clean import left_out, not_for_readers
 from prosa.dialects.magi.model import MagiModel, Script
@@ -39,8 +40,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
 _RUN = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(Struct, frozen=True):
     """What people see of a body. ``hidden`` are the spans left out, in order and apart; ``headings`` the places at
     which a section begins; ``text`` the whole, with plain line feeds and no blank lines around it."""
 
@@ -128,8 +128,7 @@ _FIELDS = ("prompt", "system-prompt", "provider", "parameters", "output-schema")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True)
-class Contexts:
+class Contexts(Struct, frozen=True, dict=True):
     """The contexts of all scripts of a document as hashes, made in one pass: a document with many results, each of
     which was sent all that stands above it, is checked in time linear in its length."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
 
 _ISO = re.compile(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
@@ -29,8 +30,7 @@ MAX_LENGTH = 64
 WANTED = "must be an ISO 8601 date such as `2024-01-15` or `2024-01-15T09:00:00Z`"
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A date as read. ``end`` is the first instant after everything it can mean: a day ends at midnight UTC, a time
     without a zone counts as UTC. ``timed`` and ``zoned`` say how much was written."""
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Node, Reading, Scalar, read_json
 from prosa.data import Sequence as Items
@@ -27,8 +29,7 @@ _LINE = re.compile(r"[^\r\n]+|\r\n|\n|\r")
 _MARKS = re.compile(r"[ \t>]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(Struct, frozen=True):
     """``text`` is the stretches ``spans`` of a source put together, character for character; ``starts`` are the
     offsets in ``text`` at which they begin."""
 
@@ -115,8 +116,7 @@ _NOT_BLANK = re.compile(r"[^\r\n]")
 _CLOSING = {"/*": "*/", "<!--": "-->"}
 
 
-@dataclass(frozen=True, slots=True)
-class Lenient:
+class Lenient(Struct, frozen=True):
     """``text`` is the JSON with everything below blanked; spans count in it."""
 
     text: str
@@ -174,8 +174,7 @@ _SYNTAX = frozenset({"json-syntax", "json-number", "nested-too-deep"})
 """What keeps a text from being the object that its author meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """``node`` is None when there is no object. ``lenient`` says what was passed over, counted in the pieces' text."""
 
     node: Mapping | None

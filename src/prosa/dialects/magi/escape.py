@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.dialects.magi.regions import END, MAX_MARKS
 from prosa.dialects.magi.scripts import LANGUAGE
@@ -32,8 +33,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Escaped:
+class Escaped(Struct, frozen=True):
     """``text`` is what to write. ``places`` are the offsets in the original in front of which a backslash was put;
     ``closed`` says that a last line was added that closes a fence."""
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value
 from prosa.data.yaml_write import write_yaml
@@ -30,8 +31,7 @@ FIELD = "relationships"
 _WORD_BREAK = re.compile(r"[-_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(Struct, frozen=True):
     """``wrong`` are the sentences in the form of `sentence` that no footnote makes, ``foreign`` those in other words
     that share none with any footnote, ``left_out`` the relationships that a list of nothing but made sentences does
     not have."""

@@ -12,9 +12,10 @@ of all globs (`source.wildmatch`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.source.files import hidden_folder
@@ -85,8 +86,7 @@ class Lent(NamedTuple, Generic[V]):
     by: PurePosixPath
 
 
-@dataclass(frozen=True, slots=True)
-class MetaFile(Generic[V]):
+class MetaFile(Struct, Generic[V], frozen=True):
     """A document with `globs`. ``path`` is relative to the root of the project; a field that is None lends nothing."""
 
     path: PurePosixPath

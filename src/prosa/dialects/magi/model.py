@@ -7,8 +7,9 @@ wrong parts left out. What a script asks for is a wish; nothing here runs anythi
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Sequence, Value, to_value
 from prosa.dialects.front import FrontReading
@@ -21,8 +22,7 @@ RelationshipForm: TypeAlias = Literal["backticked", "bare", "surrounded"]
 """How the object stands in its footnote: alone in backticks (M43), alone without, or in backticks beside other text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Struct, frozen=True):
     """Well-formed known fields of one mapping by their kebab-case names. Lists given as scalars are lists (MA17)."""
 
     entries: Map[str, Entry]
@@ -56,8 +56,7 @@ class Fields:
         return name in self.entries
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """One ai-script block (M23). ``data`` is the object as written, None when it is no JSON object.
 
     ``address`` names the block in commands: its `script-id`, `id@line` where an earlier block has that id, `@line`
@@ -115,8 +114,7 @@ class Script:
         return Span(self.fence.span.start, min(self.fence.span.start + length, self.fence.span.end))
 
 
-@dataclass(frozen=True, slots=True)
-class Relationship:
+class Relationship(Struct, frozen=True):
     """A footnote that holds a relationship (M43). ``span`` is the JSON object, without backticks.
 
     ``rel`` is the type for the graph: `rel-type` with the aliases of MA7 resolved. ``referenced_at`` are the references
@@ -144,8 +142,7 @@ class Relationship:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class MagiModel:
+class MagiModel(Struct, frozen=True):
     """A MAGI document. ``fields`` is its front matter; ``stray_markers`` are markers without a region."""
 
     front: FrontReading

@@ -11,8 +11,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.document import Document
@@ -32,8 +33,7 @@ _FORMS: Mapping[object, Form] = {"plain": "plain", "fenced": "fenced", "image": 
 _ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """What the first marker of a region says.
 
     ``sha256`` is the hash of everything that produced the result, ``written`` that of what was written, None in a
@@ -55,8 +55,7 @@ class About:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """The result of one script. ``span`` covers both markers, ``content`` what is between them; ``sha256`` is the hash
     of everything that produced it, as written."""
 

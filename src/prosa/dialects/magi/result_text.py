@@ -16,7 +16,9 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.magi.escape import escaped, unescaped
 from prosa.dialects.magi.model import MagiModel, Script
@@ -25,8 +27,7 @@ from prosa.document import parse
 from prosa.source import Edit, SourceText, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Owners:
+class Owners(Struct, frozen=True):
     """``regions`` by the place of their script's fence; ``pairs`` in the order of the regions; ``orphans`` are regions
     without a script, ``spare`` those of a script that has another one above."""
 
@@ -72,8 +73,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _NOT_A_MARK = re.compile(r"[^>\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """``span`` is what a region takes the place of, an empty one where it is new. ``before`` and ``after`` stand
     around it; ``marks`` begin every line but its first, whose own stand in ``before`` or in the document. ``inside`` is
     a place in the same containers."""
@@ -142,8 +142,7 @@ _HYPHENS = re.compile(r"^---$", re.MULTILINE)
 _LANGUAGES = {"json": "json", "markdown": "markdown"}
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """One way to write a text: what to put between the markers, and what the marker has to say of it."""
 
     shown: str

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.magi.clean import without_blocks
 from prosa.dialects.magi.context import Contexts, context_mode, script_hash
@@ -179,8 +181,7 @@ class _Tried:
         return harmless and region_text(self.model, self.region) == text
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """The result of a script: what `results.written` takes."""
 
     script: Script
@@ -204,8 +205,7 @@ class Given:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """A result with its place and its marker. ``current`` says that nothing changed since the script was sent."""
 
     place: Place

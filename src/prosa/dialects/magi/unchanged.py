@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 from prosa.dialects.magi.model import MagiModel
 from prosa.dialects.prapti.headings import find_headings
@@ -30,8 +31,7 @@ class _Spanned(Protocol):
 E = TypeVar("E", bound=_Spanned)
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """Places outside of stretches, which are apart and in order. ``ends`` are theirs, ``cut`` the length of all up to
     each."""
 

@@ -7,8 +7,9 @@ none. It reads no file and asks nobody.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 TITLE = "markdownlang Trans Rights Agreement"
 INTRODUCTION = "Before using markdownlang, you must agree to the following:"
@@ -42,8 +43,7 @@ PHRASES: tuple[str, ...] = (
 MAX_RECORD_CHARACTERS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementRecord:
+class AgreementRecord(Struct, frozen=True):
     """That somebody accepted. ``agreed_at`` is ISO 8601 in UTC, empty in the origin's form; the index is from 0."""
 
     agreed_at: str

@@ -7,8 +7,9 @@ is fetched: what it offers is known only while a program runs.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity

@@ -7,10 +7,11 @@ out, so that one reading can report every mistake.
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Mapping, Node, Value
 from prosa.source import SourceText, Span
@@ -22,16 +23,14 @@ if TYPE_CHECKING:
 Transport: TypeAlias = Literal["auto", "stdio", "streamable-http", "sse"]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRef:
+class ImportRef(Struct, frozen=True):
     """One entry of `imports` as written, with its span (L6, L28)."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ServerModel:
+class ServerModel(Struct, frozen=True):
     """One entry of `mcp_servers` (L18). ``name`` is empty when it is missing; ``span`` covers the whole entry.
 
     ``command`` and ``url`` may both be set or both be None: rules decide what that means (LA10, LA17). ``env`` values
@@ -60,8 +59,7 @@ BUILT_IN_SERVER = "python-interpreter"
 """The server name that means "prefer Python", and the built-in tool when nothing says how to start it (L24, LA17)."""
 
 
-@dataclass(frozen=True)
-class SchemaModel:
+class SchemaModel(Struct, frozen=True, dict=True):
     """`input` or `output`: the tree with places, and its plain value (a mapping or a boolean)."""
 
     node: Node
@@ -75,8 +73,7 @@ class SchemaModel:
         return Schema(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class LimitsModel:
+class LimitsModel(Struct, frozen=True):
     """Limits the program asks for, already cut to the ceilings of X9; None where it asks for nothing.
 
     Times are seconds, sizes bytes.
@@ -93,8 +90,7 @@ class LimitsModel:
     python_memory: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramModel:
+class ProgramModel(Struct, frozen=True):
     """A program. ``name`` falls back to the file name without its suffix, ``description`` is derived (LA1) when
     ``derived_description`` says so. ``mdh`` are URLs of pages whose actions are tools. ``body`` is the template text,
     ``body_offset`` where it begins in the source; ``template`` is None when it does not parse. ``spans`` holds the

@@ -9,10 +9,11 @@ else its first paragraph, else its name (LA1).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import inf
 from pathlib import PurePath
 from typing import cast
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Sequence, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
@@ -160,8 +161,7 @@ def _without(source: SourceText, block: Span, actions: Iterable[Span]) -> str:
 _KIB, _MIB = 1024, 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Ceiling:
+class Ceiling(Struct, frozen=True):
     """The most a document may ask for. ``attribute`` names the limit in `LimitsModel`, ``flag`` what goes beyond."""
 
     attribute: str

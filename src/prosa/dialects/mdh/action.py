@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence as Many
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity

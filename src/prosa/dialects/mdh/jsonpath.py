@@ -12,8 +12,9 @@ Wildcards, slices, filters, unions and `..` find several values and are refused 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
+
+from msgspec import Struct
 
 MAX_CHARACTERS = 1000
 """A path into a response is short; a longer one is a mistake."""
@@ -42,8 +43,7 @@ class JsonPathError(ValueError):
         self.offset = offset
 
 
-@dataclass(slots=True)
-class _Cursor:
+class _Cursor(Struct):
     text: str
     at: int = 0
 

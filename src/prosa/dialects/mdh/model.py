@@ -5,7 +5,7 @@ The model says what is written, not what is allowed: a field of the wrong shape 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prosa.data import Mapping, Node, Scalar, Value
 from prosa.dialects.fields import shown
@@ -15,8 +15,7 @@ METHODS: tuple[str, ...] = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """The verbs of an action (H11)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text of the front matter and where it stands. ``span`` covers its quotes too."""
 
     text: str
@@ -28,8 +27,7 @@ class Text:
         return cls(scalar.text, scalar.span)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkModel:
+class LinkModel(Struct, frozen=True):
     """An entry of `links` (H10). ``target`` is a node id or `url:…` (HA4); ``href`` a URL path (HA9)."""
 
     rel: Text | None
@@ -38,8 +36,7 @@ class LinkModel:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class InlineLink:
+class InlineLink(Struct, frozen=True):
     """A link of the body (H3). ``href`` is its destination; ``span`` where the destination is written, else the link;
     ``start`` the offset at which the link begins.
 
@@ -51,8 +48,7 @@ class InlineLink:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class WikilinkModel:
+class WikilinkModel(Struct, frozen=True):
     """`[[target#fragment|label]]` in the body: earlier versions had them, no client follows them (HA22)."""
 
     target: str
@@ -62,8 +58,7 @@ class WikilinkModel:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class AuthModel:
+class AuthModel(Struct, frozen=True):
     """`auth` of an action (H12). ``place`` and ``name`` are `in` and `name` of an api_key (HA15)."""
 
     type: Text | None
@@ -74,8 +69,7 @@ class AuthModel:
     node: Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class QueryModel:
+class QueryModel(Struct, frozen=True):
     """`query` of an action (H13, HA11). ``described`` are the keys of `properties`."""
 
     required: tuple[Text, ...]
@@ -88,8 +82,7 @@ class QueryModel:
         return frozenset(each.text for each in (*self.required, *self.optional, *self.described))
 
 
-@dataclass(frozen=True, slots=True)
-class PaginationModel:
+class PaginationModel(Struct, frozen=True):
     """`pagination` of an action (H15). The paths are JSONPath texts as written."""
 
     type: Text | None
@@ -102,8 +95,7 @@ class PaginationModel:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaRef:
+class SchemaRef(Struct, frozen=True):
     """`body_schema`: a URL, or a schema with its plain value (HA16). ``valid`` says that it compiles."""
 
     url: Text | None
@@ -112,8 +104,7 @@ class SchemaRef:
     valid: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ActionModel:
+class ActionModel(Struct, frozen=True):
     """A callable HTTP operation (H5, H11). ``anchor`` is its first key, ``path_names`` the names in its URL (HA10)."""
 
     node: Mapping
@@ -149,8 +140,7 @@ class ActionModel:
         return f"the action `{shown(named.text)}`" if named else "an action without id"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeModel:
+class NodeModel(Struct, frozen=True):
     """A node: one document of a site (H2, H9)."""
 
     source: SourceText

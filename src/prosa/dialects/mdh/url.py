@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, unquote_to_bytes
+
+from msgspec import Struct
 
 from prosa.source.url import quoted_path
 
@@ -160,8 +161,7 @@ def _without_suffix(path: str) -> str:
     return path
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """Where a link leads. ``origin`` is empty for a destination on the site itself, else `https://host` in lower case
     or, for what is not fetched over HTTP, its scheme. ``path`` is absolute, decoded, without query and fragment."""
 

@@ -7,7 +7,8 @@ of Markdown is better than another without a dialect that says so, so nothing is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Node, Scalar, Sequence, Value
 from prosa.data.yaml_write import write_yaml
@@ -21,8 +22,7 @@ from prosa.source import Edit, Span
 __all__ = ["DIALECT", "PlainModel", "definitions", "facts", "format_edits", "masked", "read", "references", "write"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlainModel:
+class PlainModel(Struct, frozen=True):
     """``title`` is the field `title`, else the first heading of level 1 outside quotations and lists, else None.
     ``aliases`` are the items of the field `aliases`.
     """

@@ -8,8 +8,9 @@ Nothing here runs anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.source import Files, SourceText
@@ -26,8 +27,7 @@ MAX_RESPONDERS = 64
 """Responders of one chat; a conversation with more is a mistake in a loop that wrote it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of responder: its names, what it sends, and the provider that it asks unless the chat names another."""
 
     names: tuple[str, ...]
@@ -56,8 +56,7 @@ def kind_names() -> tuple[str, ...]:
     return tuple(name for kind in KINDS for name in kind.names)
 
 
-@dataclass(frozen=True, slots=True)
-class Responders:
+class Responders(Struct, frozen=True):
     """The responders of a chat in the order they were made, and those that were pushed; the last one answers."""
 
     known: Mapping[str, Kind] = field(default_factory=lambda: {DEFAULT_RESPONDER: CHAT})
@@ -91,16 +90,14 @@ MAX_OUTPUT = 1024 * 1024
 """Characters that one command may put into a message; more is no text for a conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginCall:
+class PluginCall(Struct, frozen=True):
     """A call of a plugin's command: ``args`` is what stands behind its name, ``path`` the file it stands in."""
 
     args: str
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class PluginCommand:
+class PluginCommand(Struct, frozen=True):
     """``run`` gives the text that takes the place of the line, and may be empty. With ``final_only`` it runs only in
     the last message of a chat: for commands that have effects elsewhere."""
 
@@ -108,8 +105,7 @@ class PluginCommand:
     final_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """What an entry point names. ``commands`` are by their name behind that of the plugin."""
 
     name: str
@@ -117,8 +113,7 @@ class Plugin:
     api: int = PLUGIN_API
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A built-in command as it is called. ``follows`` says that included text may hold commands; ``plugins`` are the
     names that the user allows."""
 
@@ -133,8 +128,7 @@ class Call:
 Shown: TypeAlias = Literal["tree", "plugins"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a command did: the text for its place, the responders as they are now, what it wants to be shown (beside the
     conversation), or why it failed. ``included`` is a file whose own lines are to be looked at."""
 
@@ -146,8 +140,7 @@ class Outcome:
     included: SourceText | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command under its exact name. With ``final_only`` it runs only in the last message."""
 
     name: str
@@ -155,8 +148,7 @@ class Command:
     final_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(Struct, frozen=True):
     """The commands of one chat. ``plugins`` are those that the user allows, by name."""
 
     built_in: Mapping[str, Command]

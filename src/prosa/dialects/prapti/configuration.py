@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.prapti.fields import path_of
@@ -27,8 +28,7 @@ USER_FILES = ("chat.md",)
 """The user's own configuration of chats, in the folder of their settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One chat file that configures. ``trusted`` says that it has the rights of the user, ``follows`` that the files it
     includes may hold configuration lines too: trust in a document says nothing about those (PA11)."""
 
@@ -38,8 +38,7 @@ class Layer:
     follows: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """A line or a message with the layer it comes from; ``final`` says that it is in the last message of the chat."""
 
     layer: Layer
@@ -71,16 +70,14 @@ MAX_CHAIN = 20
 """Variables that refer to variables, in a row; the bound of the first implementation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assigned:
+class Assigned(Struct, frozen=True):
     """An assignment and where it stands."""
 
     line: ConfigLine
     source: SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
+class EffectiveValue(Struct, frozen=True):
     """A value in effect. ``problem`` says why a variable cannot be looked up; ``value`` is then None."""
 
     path: str

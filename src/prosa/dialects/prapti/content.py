@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.dialects.prapti.escape import marks
 from prosa.dialects.prapti.model import ChatMessage
@@ -23,8 +24,7 @@ _MARKS = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+")
 _BLANKS = " \t"
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A part that is not sent. ``lines`` says that it covers whole lines, ``text`` is what stands there instead."""
 
     span: Span

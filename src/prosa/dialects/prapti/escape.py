@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.document.mask import encodable
 from prosa.document.walk import walk
@@ -36,8 +37,7 @@ _BLANK = re.compile(r"[ \t]*")
 _INDENT = re.compile(r"[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFence:
+class OpenFence(Struct, frozen=True):
     """``mark`` closes it; lines with less than ``column`` columns of indentation end it with the list around it."""
 
     mark: str
@@ -58,8 +58,7 @@ def indentation(line: str) -> int:
     return column_of(_INDENT.match(line).group())  # type: ignore[union-attr]
 
 
-@dataclass(slots=True)
-class Fences:
+class Fences(Struct):
     """Where a text stands after the lines that it was told. ``fence`` is what is open."""
 
     fence: OpenFence | None = None
@@ -182,8 +181,7 @@ def marks(lines: Iterable[tuple[int, str]]) -> Iterator[Span]:
                 yield Span(start + at, start + at + (end - at + 1) // 2)
 
 
-@dataclass(slots=True)
-class Escaping:
+class Escaping(Struct):
     """A reply that arrives in pieces. `feed` and `finish` together give what `escaped` gives, and a line feed."""
 
     _fences: Fences = field(default_factory=Fences)

@@ -7,8 +7,9 @@ plugins, responder endpoints and permissions come from the user alone: a refusal
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics import Misspelling, Problem, Severity
@@ -38,8 +39,7 @@ _COUNTED = ("max_", "min_")
 _PERMISSION = ("permissions", "trust", "trusted", "allow", "mcp", "mcp_servers")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """``message`` says what is refused, ``instead`` how the user allows it."""
 
     message: str
@@ -98,8 +98,7 @@ _WORDS: Mapping[Type, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One known name and the type of its value."""
 
     path: str

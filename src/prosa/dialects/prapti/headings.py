@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.diagnostics import Fix, Problem
 from prosa.document import Document, Heading, parse
@@ -21,8 +22,7 @@ _IN_CODE = re.compile(r"(?<=[\r\n])(?P<marks>###)[ \t]+(?P<text>(?://\s*)?@[^\r\
 LEVEL = 3
 
 
-@dataclass(frozen=True, slots=True)
-class MessageHeading:
+class MessageHeading(Struct, frozen=True):
     """A heading that begins a message. ``role`` and ``name`` are as written; ``role_span`` covers `role/name`."""
 
     role: str

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics import Applicability, Fix, Problem
@@ -27,8 +29,7 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _BLANKS = " \t"
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(Struct, frozen=True):
     """A configuration line before its command is read. ``command`` is the span of what follows the percent signs, but
     for comments at its end.
     """
@@ -39,8 +40,7 @@ class RawLine:
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """The configuration lines of a document; ``opaque`` are those inside code, which are text. A disabled line in code
     is nothing at all.
     """

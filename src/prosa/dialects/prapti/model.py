@@ -5,8 +5,9 @@ A chat is a sequence of messages; the first is always the hidden `_head`, what s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.document import Document
@@ -27,8 +28,7 @@ SAMPLING = ("temperature", "top_p", "max_tokens", "n", "stream")
 """The only assignments that take effect in an assistant's message: a model wrote it (PA6)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigLine:
+class ConfigLine(Struct, frozen=True):
     """One configuration line (P9), or several of a `%%` command (PA14).
 
     An assignment has ``key`` and ``value``, or ``variable`` where the right side is `var(NAME)`; an action has ``name``
@@ -51,8 +51,7 @@ class ConfigLine:
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(Struct, frozen=True):
     """One message. ``role`` is as written; ``heading`` is the span of its heading line, None for `_head`.
 
     ``content`` is the text of the message without its configuration lines; ``unread`` are those among them, not
@@ -102,14 +101,13 @@ class ChatMessage:
         return tuple(enabled)
 
 
-@dataclass(frozen=True, slots=True)
-class ChatModel:
+class ChatModel(Struct, frozen=True):
     """A chat. ``messages`` begin with `_head`. ``opaque`` are configuration lines inside code, which are text (PA1)."""
 
     source: SourceText
     document: Document
     messages: tuple[ChatMessage, ...]
-    opaque: tuple[Span, ...] = field(default=())
+    opaque: tuple[Span, ...] = ()
 
     @property
     def assignments(self) -> tuple[ConfigLine, ...]:

@@ -9,8 +9,9 @@ variable of the author that is called almost as a well-known one, and that no `v
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
@@ -37,24 +38,21 @@ CHOOSES_SITES = "vars.mdh"
 _CHOOSING = frozenset({"tools", "mdh", CHOOSES_TOOLS, CHOOSES_SITES})
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(Struct, frozen=True):
     """A problem and the source it is in."""
 
     problem: Problem
     source: SourceText
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A message and its text: configuration lines and comments gone, commands replaced by what they gave."""
 
     standing: Standing
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(Struct, frozen=True):
     """``values`` is the tree in effect by path; ``said`` the messages of all layers that are not disabled, in order;
     ``shows`` what commands want to be shown beside the conversation."""
 
@@ -81,8 +79,7 @@ def perform(
     return Performed(values, tuple(said), work.responders, tuple(work.shows), tuple(work.complaints))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where lines stand: the file, what it may include, and the files that included it."""
 
     source: SourceText
@@ -91,8 +88,7 @@ class _Place:
     within: tuple[Path, ...]
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """What a walk over all lines has come to."""
 
     registry: Registry

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.front import read_front
@@ -24,8 +25,7 @@ from prosa.source import SourceText, Span
 _ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
 
 
-@dataclass(frozen=True, slots=True)
-class NewMessage:
+class NewMessage(Struct, frozen=True):
     """A message to write. ``content`` is text that holds no message heading of its own."""
 
     role: str

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry
 from prosa.document import Document
 from prosa.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One item of the list under "Parameters". ``required`` is what the item says, None where it says nothing."""
 
     name: str
@@ -20,8 +20,7 @@ class Parameter:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class SkillModel:
+class SkillModel(Struct, frozen=True):
     """A skill.
 
     ``bare`` is a skill without front matter: its ``name`` is the first heading as a name, its ``description`` the first

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, to_value
 from prosa.source import Span
@@ -22,8 +23,7 @@ HANDLING = ("select", "transform", "cache", "auth_ref")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """One attachment. ``uri`` is None for an item of the footer without one; such an item joins with nothing.
 
     ``sha256`` is the header's where it has one, else the footer's, and ``sha256_span`` is where it stands. ``handling``

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, read_yaml
 from prosa.dialects.ymj.model import YmjModel
@@ -105,8 +106,7 @@ _BLOCK_COMMENT = re.compile(r"[>|][-+0-9]*[ \t]+#")
 SUMMARY = "doc_summary:"
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
+class _Lines(Struct, frozen=True):
     """The whole lines of an entry, line end included; ``comment`` is what its last line says after the value."""
 
     span: Span

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, to_value
 from prosa.data import Sequence as ListNode
@@ -32,8 +33,7 @@ DIGITS = 7
 HASH_PREFIX = "sha256:"
 
 
-@dataclass(frozen=True, slots=True)
-class FooterEmbedding:
+class FooterEmbedding(Struct, frozen=True):
     """A vector in a footer. ``model_name`` is empty where nothing names it: it is comparable with no other then."""
 
     vector: tuple[float, ...]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, read_json, to_value
 from prosa.dialects.dialect import FormatOptions
@@ -25,8 +26,7 @@ MIRRORS = {"title": "subject", "summary": "doc_summary", "owner": "maintained_by
 """Key of `index` → field of the header that it repeats."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mirror:
+class Mirror(Struct, frozen=True):
     """One mirror; ``equal`` says that it repeats the header exactly, so that nothing is lost without it."""
 
     entry: Entry

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar
 from prosa.dialects.ymj.fields import is_sha256
@@ -15,8 +16,7 @@ from prosa.dialects.ymj.model import YmjModel
 State: TypeAlias = Literal["absent", "placeholder", "matches", "legacy", "differs"]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredHash:
+class StoredHash(Struct, frozen=True):
     """A hash as it is stored: its field, its entry (None when absent), and what it says about the body."""
 
     name: str

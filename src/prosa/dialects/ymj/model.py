@@ -8,8 +8,9 @@ The model says what is written: a record with errors has one too, with the parts
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, to_value
 from prosa.dialects.fields import declared_value, text_of
@@ -25,8 +26,7 @@ FOOTER_KEYS = ("schema", "payload_hash", "index", "ops", "schema_uri", "ai")
 """Any of these shows that a JSON block was meant as a footer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Footer:
+class Footer(Struct, frozen=True):
     """A footer that is a JSON object. ``sound`` is False when its text had problems, so that it may lack keys."""
 
     place: FooterPlace
@@ -39,8 +39,7 @@ class Footer:
         return any(entry.key.text in FOOTER_KEYS for entry in self.node)
 
 
-@dataclass(frozen=True)
-class YmjModel:
+class YmjModel(Struct, frozen=True, dict=True):
     """A record. ``fields`` are the well-formed entries of the header, ``entries`` those of the footer, ``ops`` those
     below `ops`; ``body`` is the span of the body and ``document`` its Markdown."""
 

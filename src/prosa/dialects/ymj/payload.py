@@ -10,8 +10,10 @@ import base64
 import binascii
 import re
 import zlib
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.ymj.selectors import BadSelector, Body, Target, TooCostly, UnknownSelector, prepare
 
@@ -43,8 +45,7 @@ class PayloadRecord(Protocol):
         """A string below `ops`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Struct, frozen=True):
     """``selector`` is the one in force, the default one where the record has none of its own (None: the whole body).
 
     ``content`` is decoded and without its final newline; None when nothing was found or decoded. ``failure`` and
@@ -74,8 +75,7 @@ def read_payload(record: PayloadRecord) -> Payload | None:
     return _decoded(selector, explicit, target or Target(record.body_text), encoding)
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(Struct, frozen=True):
     """The payload as bytes, or None and why there is none."""
 
     data: bytes | None

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.ymj.model import YmjModel
@@ -12,8 +13,7 @@ from prosa.dialects.ymj.model import YmjModel
 _UPDATED = ("updated",)
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """One profile. ``header`` and ``ops`` are the fields it recommends; of a tuple inside ``ops`` any one will do.
 
     ``tags`` are its usual tags; two profiles of one ``kind`` are told apart by ``sign``, one of the tags or the value

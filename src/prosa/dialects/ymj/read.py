@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Entry, Mapping, Node, Scalar, Sequence, read_json
 from prosa.diagnostics import Problem, Severity
@@ -200,8 +202,7 @@ _ROLES = re.compile(r"role:\s*\[([^\[\]]*)\]\s*")
 _WANTED = '`public`, `private`, `role:[NAME,…]` or {"role": ["NAME", …]}'
 
 
-@dataclass(frozen=True, slots=True)
-class Visibility:
+class Visibility(Struct, frozen=True):
     """Who may see a record: everybody when ``public``, else the ``roles``, nobody else but its owner."""
 
     public: bool

@@ -19,7 +19,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Mapping, Scalar, read_yaml
 from prosa.dialects.words import words
@@ -36,8 +37,7 @@ CANONICAL_OPEN = "```json"
 CANONICAL_CLOSE = "```"
 
 
-@dataclass(frozen=True, slots=True)
-class FooterPlace:
+class FooterPlace(Struct, frozen=True):
     """A JSON fence. ``open`` and ``close`` cover the fence lines without their line ends, ``content`` what lies between
     them. ``closed`` is False where the text ends first; ``tail`` is what follows, blank for a footer in its place.
     """

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from prosa.dialects.ymj.sections import normalised
 from prosa.document import Document, Fence, Heading, Section
@@ -31,16 +32,14 @@ class TooCostly(Exception):
     """A pattern that is not tried on a body of this size; the text says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """What a selector looks at: the body as Markdown, and its text with LF line ends."""
 
     document: Document
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """What was found: its text with LF line ends, and its span where it is one stretch of the source."""
 
     text: str
@@ -51,8 +50,7 @@ Finder = Callable[[Body], Target | None]
 """Looks once, in linear time. None when there is no such target; may raise `TooCostly`."""
 
 
-@dataclass(frozen=True, slots=True)
-class SelectorType:
+class SelectorType(Struct, frozen=True):
     """A row of the registry. ``form`` shows how it is written; ``prepare`` turns the text after the first colon into a
     finder or raises `BadSelector`. ``pattern`` says that it holds a regular expression (strict: a warning, Y27).
     """

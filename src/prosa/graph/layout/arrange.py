@@ -7,10 +7,11 @@ upper corner at the origin. Pure and deterministic: it depends on nothing but it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import atan2, ceil, cos, sin, sqrt
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.graph.layout.box import Box, Size, around, hull, overlapping
 from prosa.graph.layout.coarsen import network
@@ -26,8 +27,7 @@ WIDEST = 1.6
 """Width for height up to which a drawing is stretched to make room for labels: a little wider than most screens."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What is to be laid out. ``links`` are pairs of places in ``names``; ``spacing`` is the length of a link in
     pixels, where there is room for it."""
 

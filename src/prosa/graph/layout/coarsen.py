@@ -6,14 +6,14 @@ In: a network. Out: a network in which every group of neighbours is one body, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 GROUP = 12
 """Bodies that one group takes. A hub with hundreds of neighbours becomes several groups, or all would fall onto it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """Bodies with masses, and for each its neighbours with the weight of the link. Links go both ways."""
 
     masses: Sequence[float]

@@ -7,8 +7,9 @@ the forces fall and shrinks when they rise, so there is nothing to tune for a gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import sqrt
+
+from msgspec import Struct, field
 
 from prosa.graph.layout.coarsen import Network
 
@@ -111,8 +112,7 @@ _NEAREST = 1e-3
 """Square of the least distance: two bodies at one point must not push with infinite force."""
 
 
-@dataclass(slots=True)
-class _Square:
+class _Square(Struct):
     """A square of the plane: its width, its bodies' mass and their centre, and its parts or, of a leaf, its bodies."""
 
     width: float

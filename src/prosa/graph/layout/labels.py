@@ -7,8 +7,9 @@ the others. Greedy: the most important node chooses first, below, above, right o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import floor
+
+from msgspec import Struct, field
 
 from prosa.graph.layout.box import Box, Size
 
@@ -19,8 +20,7 @@ DISTANCE = 3.0
 """Between a node and its label."""
 
 
-@dataclass(slots=True)
-class _Taken:
+class _Taken(Struct):
     """Boxes on the plane, found by the cells they lie in."""
 
     cells: dict[tuple[int, int], list[Box]] = field(default_factory=dict)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.graph.graph import Graph
@@ -31,8 +32,7 @@ MANY = 8
 """Members of a component that text names; JSON names all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """A contradiction with what both documents say; None where a document can no longer be read."""
 
     pair: Contradiction

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.graph.layout import Box, Size, Wanted, around, arrange, hull
 from prosa.graph.layout.labels import place_labels
@@ -46,8 +48,7 @@ LOOP = 14.0
 """How far the loop of a node that points at itself reaches beyond it, its arrow included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A node or ghost on the sheet. ``links`` counts the documents that point at it, ``around`` those that are
     connected with it either way, which decides the radius. ``label`` are lines of text and ``label_box`` where they
     stand, None where there was no room."""
@@ -74,8 +75,7 @@ class Mark:
         return self.radius >= HUB
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """An edge on the sheet, between two places in ``marks``: its type, and how that looks here."""
 
     edge: Edge
@@ -85,8 +85,7 @@ class Line:
     style: EdgeStyle
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """The whole drawing. ``box`` holds every mark and label and begins at the origin."""
 
     marks: tuple[Mark, ...]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.graph.node import Edge
 from prosa.render.graph.plain_text import one_line
@@ -22,8 +24,7 @@ LIGHT_TEXT, DARK_TEXT = "#23262d", "#e4e6eb"
 LIGHT_QUIET, DARK_QUIET = "#5d636f", "#a3a9b5"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeStyle:
+class NodeStyle(Struct, frozen=True):
     """The look of the documents of a dialect. ``name`` is also the class in SVG and the key in the page."""
 
     name: str
@@ -33,8 +34,7 @@ class NodeStyle:
     dark: str
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeStyle:
+class EdgeStyle(Struct, frozen=True):
     """The look of the edges of a rel. ``dash`` are lengths of line and gap in pixels; none is a whole line."""
 
     name: str

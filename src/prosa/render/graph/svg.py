@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.graph.node import Node
 from prosa.render.graph.lettering import text_width
@@ -36,8 +37,7 @@ BEND = 11.0
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
+class Caption(Struct, frozen=True):
     """What is written above a drawing: a name, and a line with numbers."""
 
     title: str
@@ -190,8 +190,7 @@ BETWEEN = 14.0
 """Between the two groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """The styles that occur in a scene with their numbers, in the order of the tables."""
 
     nodes: tuple[tuple[NodeStyle, int], ...]

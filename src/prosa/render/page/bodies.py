@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.magi.model import MagiModel, Script
@@ -33,8 +34,7 @@ MAX_FIELDS = 200
 """Rows of a table of inputs or outputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """``title`` is the heading of level 1 that begins the text, empty without one; ``lead`` a description that the
     dialect keeps elsewhere than in the text."""
 
@@ -187,8 +187,7 @@ class Rendered(NamedTuple):
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """An entry of a table of contents; ``depth`` is 1 or 2."""
 
     text: str

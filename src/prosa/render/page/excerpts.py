@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from html import escape
+
+from msgspec import Struct, field
 
 from prosa.document import Document, parse
 from prosa.document.mask import encodable
@@ -36,8 +37,7 @@ MAX_QUOTED = 512 * 1024
 _COMMENT = "%%"
 
 
-@dataclass(slots=True)
-class Budget:
+class Budget(Struct):
     """What a page may still quote."""
 
     quotes: int = MAX_QUOTES
@@ -45,8 +45,7 @@ class Budget:
     characters: int = MAX_QUOTED
 
 
-@dataclass(slots=True)
-class Quoting:
+class Quoting(Struct):
     """The quotations of one text. ``path`` is its document, ``above`` those that it is quoted in."""
 
     path: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from prosa.render.page.chrome import chrome
 from prosa.render.page.fragment import safe_html

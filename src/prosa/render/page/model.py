@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from prosa.document import Document
 from prosa.site.view import Around, NodeView
@@ -15,8 +16,7 @@ Href = Callable[[str], str]
 """From a destination as written in a document to what the page says; an empty text for one that is no link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What all pages of a site share.
 
     ``name`` is the title of the site, ``prefix`` the path it lives under (no slash at the end, empty at the root),
@@ -63,8 +63,7 @@ def no_excerpt(_: str) -> Excerpt | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
     ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` what they embed. ``vault`` says that the document lies
     in an Obsidian vault; ``blocks`` are the ids of its blocks that others point at."""
@@ -81,8 +80,7 @@ class Page:
     blocks: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A hit of a search: plain texts; ``marks`` are pairs of offsets in ``snippet``."""
 
     title: str
@@ -92,8 +90,7 @@ class Found:
     marks: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPage:
+class SearchPage(Struct, frozen=True):
     """The answer to a query. ``ready`` is False while the index is being built; ``complaint`` says what is wrong with
     the query."""
 
@@ -104,8 +101,7 @@ class SearchPage:
     complaint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePage:
+class MessagePage(Struct, frozen=True):
     """A page that only says something: an error, or that something is done. ``rows`` are further links, ``markdown`` is
     what a model wrote."""
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.magi.model import Script
@@ -28,8 +29,7 @@ _FORMATTING = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "sm
 """A browser opens these again in every paragraph until they are closed, each with its attributes."""
 
 
-@dataclass(slots=True)
-class RawHtml:
+class RawHtml(Struct):
     """Reads the pieces of one text in order; ``left`` is how many tags may still come."""
 
     left: int = MAX_TAGS
@@ -68,8 +68,7 @@ Piece: TypeAlias = "str | Script"
 """HTML, or a script whose block stood there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(Struct, frozen=True):
     """What a reader does not see of a text. ``held`` are numbers of fenced blocks, each with the script that a reader
     may start there, or None; ``notes`` are numbers of footnote definitions, ``labels`` those whose references go too.
     """
@@ -79,8 +78,7 @@ class Unseen:
     labels: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """``pieces`` in order; ``titled`` says that the first of them is a heading of level 1 and nothing else."""
 
     key: str
@@ -88,8 +86,7 @@ class Written:
     titled: bool
 
 
-@dataclass(slots=True)
-class State:
+class State(Struct):
     """Where the writing stands. ``out`` is the open buffer, ``below`` those that it interrupts.
 
     ``vault`` says that Obsidian's notations count. ``named`` are ids of blocks that others point at, ``blocks`` those

@@ -9,10 +9,11 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
@@ -48,8 +49,7 @@ def followed(corpus: Corpus) -> tuple[FollowedLink, ...]:
     return tuple(found for path, facts in corpus.entries.items() for found in walk.of(path, facts))
 
 
-@dataclass(slots=True)
-class _Walk:
+class _Walk(Struct):
     corpus: Corpus
     by_name: dict[str, Path]
     known: dict[str, tuple[State, Path | None]] = field(default_factory=dict)

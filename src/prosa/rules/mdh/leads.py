@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 from prosa.source import FileProblem, Files
 
@@ -14,8 +15,7 @@ _SITE_INDEXES = frozenset(("/mdh/nodes.json", "/mdh/actions.json"))
 """Indexes that a server makes (HA1)."""
 
 
-@dataclass(frozen=True)
-class Leads:
+class Leads(Struct, frozen=True, dict=True):
     """The files below ``root`` and the actions of one site, as pairs of URL and id. Every path is looked up once."""
 
     root: Path

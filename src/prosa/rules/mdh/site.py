@@ -10,10 +10,11 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from posixpath import commonpath
+
+from msgspec import Struct
 
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.mdh.url import md_url, names_of, resolve
@@ -23,8 +24,7 @@ from prosa.rules.subject import Corpus, Facts
 from prosa.source import Files, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A document of a site. ``name`` is its path below the root of the site, ``url`` its `md_url`."""
 
     real: Path
@@ -48,8 +48,7 @@ class Page:
         return span_of(self.facts.extra.get("anchor", (0, 0)))
 
 
-@dataclass(frozen=True, eq=False)
-class Site:
+class Site(Struct, frozen=True, eq=False, dict=True):
     """One site below ``root``. ``pages`` are its documents in the order of the corpus; ``origins`` are the addresses
     that are this site: those of a `canonical_url` whose path is the node's own URL."""
 

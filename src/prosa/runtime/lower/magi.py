@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.magi.fields import OUTPUT_FORMATS
@@ -32,8 +33,7 @@ _WISHES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(Struct, frozen=True):
     """What the user chose for a script: the model, parameters as sent, limits, and whether it may run Python."""
 
     model_name: str

@@ -6,8 +6,9 @@ In: a closure without errors. Out: what the loop sees. The base of relative MCP 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
@@ -102,7 +103,7 @@ def _schema(model: SchemaModel | None) -> Mapping[str, Value] | bool:
 
 def _asked(model: LimitsModel, base: Limits) -> dict[str, Value]:
     """What front matter asks for; of limits without a ceiling of their own never more than the user set."""
-    asked = {field.name: value for field in fields(model) if (value := getattr(model, field.name)) is not None}
+    asked = {name: value for name in model.__struct_fields__ if (value := getattr(model, name)) is not None}
     return {name: value if name in RAISABLE else _within(value, getattr(base, name)) for name, value in asked.items()}
 
 

@@ -7,7 +7,8 @@ Message structure comes from the chat alone; what was included or generated is o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
@@ -29,8 +30,7 @@ _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "system"
 _ASKING = ("user", "prompt")
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One answer to give. ``name`` is the participant who gives it, None for the only one there is.
 
     ``messages`` are for a chat, ``prompt`` is for a completion. ``model_name`` and ``provider`` are what the chat asks
@@ -49,8 +49,7 @@ class Turn:
     stream: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """``turns`` in the order in which they are given; without any ``nothing`` says why. ``tools`` are the names that
     the chat chooses among the granted, None for all of them; ``sites`` are URLs in the same way."""
 
@@ -108,8 +107,7 @@ def _nothing(last: Said | None) -> str:
     return "" if last.text else f"the last message, of the {message.known_role}, is empty"
 
 
-@dataclass(slots=True)
-class _Lowering:
+class _Lowering(Struct):
     """What a chat asks for, with what is wrong about it."""
 
     done: Performed

@@ -8,11 +8,13 @@ is not what a link says. Endless sites end at a number of pages; what is left th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from posixpath import splitext
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import target_of
@@ -46,8 +48,7 @@ _TEXT_SUFFIXES = ("", ".md", ".markdown", ".json", ".html", ".htm", ".txt")
 _HTML_SUFFIXES = (".html", ".htm")
 
 
-@dataclass
-class Crawl:
+class Crawl(Struct):
     """A walk over a site while it goes on. ``root`` is the origin as a URL that ends with a slash."""
 
     root: str

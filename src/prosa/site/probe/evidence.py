@@ -6,8 +6,9 @@ The checks judge this and nothing else.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.dialects.mdh.model import NodeModel
 from prosa.dialects.mdh.url import resolve
@@ -23,8 +24,7 @@ Part: TypeAlias = Literal["head", "actions", "rest"]
 """Where in a node a remark points: `id`, `type` and `title`; its actions; anything else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """One line of evidence: a URL or a path, the line where there is one (1-based), and what is to be said of it."""
 
     at: str
@@ -35,8 +35,7 @@ class Mark:
         return f"{self.at}{'' if self.line is None else f':{self.line}'}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """What a rule of `prosa check` found in a node."""
 
     rule: str
@@ -44,8 +43,7 @@ class Remark:
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class NodeSeen:
+class NodeSeen(Struct, frozen=True):
     """A node as it was read. ``at`` is its URL or its path, ``path`` its decoded URL path on the site; ``derived`` are
     the fields that a site gives it because its author wrote none (H9)."""
 
@@ -64,8 +62,7 @@ class NodeSeen:
         return Mark(self.at, message, self.model.source.position(offset).line)
 
 
-@dataclass(frozen=True, slots=True)
-class PageSeen:
+class PageSeen(Struct, frozen=True):
     """A URL path that was asked for. ``path`` is decoded, ``url`` as it was asked; ``reply`` answers `text/markdown`.
 
     ``twin`` is the answer at the same path with `.md` where that was needed. ``answers`` are those to the further
@@ -91,8 +88,7 @@ class PageSeen:
         return found if found is not None and found.asked else None
 
 
-@dataclass(frozen=True, slots=True)
-class CallSeen:
+class CallSeen(Struct, frozen=True):
     """A GET action without required input that was called: its node, its id, the pages' signals and the answer."""
 
     mark: Mark
@@ -100,8 +96,7 @@ class CallSeen:
     paginated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SiteSeen:
+class SiteSeen(Struct, frozen=True):
     """What a running site answered. ``root`` is its root as a URL; ``pages`` by decoded path, in the order they were
     found; ``targets`` says what is at every path that something leads to. ``same`` maps a path to the one where the
     same document was seen first. ``beside`` are other files by path: indexes, `llms.txt`. ``missing`` are answers for a
@@ -135,8 +130,7 @@ class SiteSeen:
         return path_on(self.root, base, href)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """All of it. ``site`` is None for a folder. ``unreadable`` are files that are no documents; ``passed_over`` counts
     documents of a folder that are no nodes, by what they are."""
 

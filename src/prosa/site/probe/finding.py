@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.site.probe.evidence import Evidence, Mark
 
@@ -14,8 +15,7 @@ Status: TypeAlias = Literal["passed", "failed", "not-applicable"]
 FILES_ONLY = "files only: a running site shows it"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """``marks`` are the evidence: what is wrong, or what was noticed. ``words`` say what was looked at, or why nothing
     was."""
 
@@ -27,8 +27,7 @@ class Outcome:
 Judge: TypeAlias = Callable[[Evidence], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One row of the table. ``source`` is the section and the requirement; ``headline`` says what should hold and
     stands alone; ``advice`` says what to do where it does not. ``live`` checks need a running site."""
 

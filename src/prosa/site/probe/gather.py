@@ -6,9 +6,11 @@ The same site gives the same evidence: what is asked depends on its answers alon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.facts import action_value
@@ -155,8 +157,7 @@ MAX_CALLS = 20
 """Actions that are called."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call to make: where the action is declared, the request, and whether it declares pages."""
 
     mark: Mark

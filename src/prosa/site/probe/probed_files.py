@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.source import FileProblem, SourceText
 
@@ -20,8 +21,7 @@ def file_of(path: str) -> Path:
     return ROOT / (f"{inner}/index.md" if path.endswith("/") else f"{inner}.md")
 
 
-@dataclass(frozen=True, slots=True)
-class ProbedFiles:
+class ProbedFiles(Struct, frozen=True):
     """``texts`` by file; ``there`` are further paths of the site that something was found at, decoded."""
 
     texts: Mapping[Path, SourceText]

@@ -6,8 +6,9 @@ A sample of the nodes is asked, so that a large site can be probed: all of a few
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 Item = TypeVar("Item")
 
@@ -22,8 +23,7 @@ JSON = "application/json"
 BROWSER = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """One request of the probe: a method that changes nothing, a decoded path, and headers. ``exact`` is a whole URL
     that is asked as it stands, in place of the path."""
 
@@ -34,8 +34,7 @@ class Ask:
     exact: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """A further question to a node, by name. ``with_etag`` sends the ETag of the Markdown along."""
 
     name: str

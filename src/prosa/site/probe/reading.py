@@ -5,9 +5,10 @@ remarks. What an author suppresses in a document counts here all the same: confo
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from prosa.data import Entry
 from prosa.diagnostics import Problem
@@ -26,8 +27,7 @@ _NONE: Mapping[Path, Collection[str]] = MappingProxyType({})
 _AS_NODE = Hints(explicit="mdh")
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What reading gave; ``unreadable`` are files that are no documents at all."""
 
     nodes: tuple[NodeSeen, ...]

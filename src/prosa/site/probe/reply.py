@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.fields import shown
@@ -18,8 +19,7 @@ MARKDOWN = ("text/markdown", "text/x-markdown")
 HTML = ("text/html", "application/xhtml+xml")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """``url`` is where the answer came from, after redirects. ``headers`` have names in lower case. ``text`` is None
     where the bytes are not UTF-8; ``size`` counts the bytes. ``problem`` says in words why there is no answer at all,
     ``hint`` what to do about it, and ``status`` is 0 then. ``asked`` is False where the probe had reached its limit and

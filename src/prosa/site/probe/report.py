@@ -10,7 +10,8 @@ stays below 50, however much else is right: an agent cannot rely on the site.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.site.probe.checks import CHECKS
 from prosa.site.probe.evidence import Evidence, Mark
@@ -44,8 +45,7 @@ MOST_MARKS = 10
 """Lines of evidence that a finding shows; the rest are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a check found. ``evidence`` are the first marks, ``more`` is how many there are beyond them."""
 
     check: Check
@@ -55,8 +55,7 @@ class Finding:
     more: int
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """``target`` is the URL or the folder as the user named it; ``pages`` counts the documents that were looked at.
     ``notes`` are sentences about what was left out."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime.events import AnswerRejected, AttemptFailed, Event, TextArrived
@@ -31,8 +32,7 @@ SEND_SECONDS = 60.0
 Last: TypeAlias = Callable[[], tuple[str, dict[str, Value]]]
 
 
-@dataclass(slots=True)
-class Live:
+class Live(Struct):
     """Hears a run and keeps its text until it is sent."""
 
     woken: asyncio.Event = field(default_factory=asyncio.Event)

@@ -10,7 +10,8 @@ import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.web.limits import network_of
 from prosa.web.run.problem import Refused
@@ -23,8 +24,7 @@ MAX_CLIENTS = 10_000
 """Clients whose wrong tokens are counted."""
 
 
-@dataclass(slots=True)
-class Gate:
+class Gate(Struct):
     """Lets runs in: at most ``at_once`` of them at a time, and ``per_minute`` in any sixty seconds."""
 
     at_once: int = 2
@@ -51,8 +51,7 @@ class Gate:
         self.inside -= 1
 
 
-@dataclass(slots=True)
-class Attempts:
+class Attempts(Struct):
     """Wrong tokens by client: after ``most`` of them in a minute no further one is looked at."""
 
     most: int = 5

@@ -10,9 +10,11 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.web.answer import Answer, Scope, header_of
 from prosa.web.run.problem import Refused
@@ -29,15 +31,13 @@ REPLAYED = (b"idempotency-replayed", b"true")
 Name: TypeAlias = tuple[str, str]
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     digest: bytes
     until: float
     answer: Answer | None = None
 
 
-@dataclass(slots=True)
-class KeptAnswers:
+class KeptAnswers(Struct):
     """At most a thousand answers of the last day, the oldest forgotten first."""
 
     now: Callable[[], float] = time.monotonic

@@ -6,7 +6,8 @@ In: what a run gave. Out: answers. The model's text is data: it is made harmless
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.app.scripts.write import text_of
 from prosa.data import Value
@@ -25,8 +26,7 @@ HTML = "text/html; charset=utf-8"
 _RUN = re.compile(r"`{3,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What the script at ``address`` gave."""
 
     address: str

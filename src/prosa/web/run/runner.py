@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import replace
 
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import Job, driving
@@ -36,7 +37,6 @@ CLOSING_SECONDS = 10.0
 """How long runs that are broken off may take to end what they started."""
 
 
-@dataclass(slots=True)
 class Runner:
     """What runs on the site below ``root``.
 
@@ -44,24 +44,26 @@ class Runner:
     programs may start their own MCP servers and ask their own sites.
     """
 
-    root: Path
-    choices: Options
-    around: Environment
-    budget: Budget
-    gate: Gate = field(default_factory=Gate)
-    prefix: str = ""
-    reaching: bool = False
-    kept: KeptAnswers = field(default_factory=KeptAnswers)
-    _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
-    _about_keys: Once = field(init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        root: Path,
+        choices: Options,
+        around: Environment,
+        budget: Budget,
+        gate: Gate | None = None,
+        *,
+        prefix: str = "",
+        reaching: bool = False,
+    ) -> None:
         """Programs import only what lies in the site (X5), and may lower the wall clock but not raise it (X9)."""
-        self.choices = replace(self.choices, root=self.root)
-        self._about_keys = Once(self.around.notice)
-        settings = self.around.settings
+        settings = around.settings
         if settings.wall_clock is None:
-            self.around = replace(self.around, settings=replace(settings, wall_clock=WALL_CLOCK))
+            around = replace(around, settings=replace(settings, wall_clock=WALL_CLOCK))
+        self.root, self.choices, self.around = root, replace(choices, root=root), around
+        self.budget, self.gate, self.kept = budget, gate or Gate(), KeptAnswers()
+        self.prefix, self.reaching = prefix, reaching
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._about_keys = Once(around.notice)
 
     def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
         """The action that the site adds to a program: `SiteOptions.actions`."""

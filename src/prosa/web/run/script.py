@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.scripts.choose import ScriptNotRun, selection
 from prosa.app.scripts.load import load_scripts
@@ -58,8 +60,7 @@ _KINDS = {"error": 422, "environment": 422, "text": 400}
 """The status for a script that cannot run, by what keeps it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     """A script that is ready, of a document that is published."""
 
     runner: Runner

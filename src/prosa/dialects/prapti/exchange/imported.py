@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.prapti.escape import escaped
@@ -24,8 +25,7 @@ class ExchangeProblem(ValueError):
     """What was given is no conversation in the form that it should have; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Struct, frozen=True):
     """``settings`` are well-known variables such as the model; ``notes`` say what could not be kept as it was."""
 
     messages: tuple[NewMessage, ...]

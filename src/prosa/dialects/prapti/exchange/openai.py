@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.dialects.prapti.built_in import fenced
@@ -57,8 +58,7 @@ def messages_of(found: Sequence[Value]) -> tuple[tuple[NewMessage, ...], tuple[s
     return named(messages), tuple(reading.notes)
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """One list being read."""
 
     notes: list[str] = field(default_factory=list)

@@ -1,0 +1,165 @@
+"""Every value is a `msgspec.Struct`: shown, compared, replaced and pickled by its fields (docs/python.md, Values)."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pickle
+from collections.abc import Iterator
+from copy import copy, deepcopy
+from pathlib import Path
+from typing import cast
+
+import pytest
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.result_store import ResultStore
+from prosa.app.client.session import PagesOfSites
+from prosa.app.options import Options, SiteRights
+from prosa.app.run.jobs import Progress
+from prosa.runtime.summary import Tally
+from prosa.source import SourceText, Span
+from prosa.source.values import PartlyCompared, PartlyShown
+from tests.house.tree import PACKAGE, modules, named, parsed
+
+NEED_MORE = {Span, SiteRights, RootedFiles, ResultStore, PagesOfSites, Progress, Tally}
+"""What looks at its fields when it is made, or pickles some of them: each has tests of its own."""
+
+
+def structs(above: type[Struct] = Struct) -> Iterator[type[Struct]]:
+    """Every class of values of the package."""
+    for each in above.__subclasses__():
+        if each.__module__.startswith("prosa."):
+            yield each
+        yield from structs(each)
+
+
+def every() -> list[type[Struct]]:
+    for file in modules():
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        if parts[-1] != "__main__":
+            importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    return sorted(set(structs()), key=lambda each: (each.__module__, each.__qualname__))
+
+
+EVERY = every()
+PLAIN = [each for each in EVERY if each not in NEED_MORE]
+
+
+def made(of: type[Struct], /, **own: object) -> Struct:
+    """A value with the names of its fields in them."""
+    values = {name: name for name in of.__struct_fields__} | own
+    positional = [values.pop(name) for name in of.__match_args__]
+    return of(*positional, **values)
+
+
+def is_compared(of: type[Struct]) -> bool:
+    return of.__struct_config__.eq
+
+
+def test_no_dataclass_is_defined():
+    """A dataclass costs forty times as much to define, and its module loads `inspect`."""
+    named_so = {"dataclasses"}
+    found = [
+        f"{named(module)}:{node.lineno}"
+        for module in modules()
+        for node in ast.walk(parsed(module))
+        if (isinstance(node, ast.ImportFrom) and node.module in named_so)
+        or (isinstance(node, ast.Import) and named_so & {each.name for each in node.names})
+    ]
+    assert found == []
+
+
+def test_there_are_values():
+    assert len(EVERY) > 500
+    assert {each for each in NEED_MORE if each in EVERY} == NEED_MORE
+
+
+@pytest.mark.parametrize("of", PLAIN, ids=lambda each: f"{each.__module__}.{each.__qualname__}")
+class TestEveryValue:
+    def test_is_shown_by_its_fields(self, of: type[Struct]):
+        unshown = of.unshown if issubclass(of, PartlyShown) else frozenset()
+        shown = ", ".join(f"{name}='{name}'" for name in of.__struct_fields__ if name not in unshown)
+        assert repr(made(of)) == f"{of.__qualname__}({shown})"
+
+    def test_is_compared_by_its_fields(self, of: type[Struct]):
+        left, right = made(of), made(of)
+        assert (left == right) is is_compared(of) and (left != right) is not is_compared(of)
+        assert left in (left,) and left not in ("other",) and left != "other"
+        if of.__struct_config__.frozen:
+            assert (hash(left) == hash(right)) is is_compared(of)
+        uncompared = of.uncompared if issubclass(of, PartlyCompared) else frozenset()
+        for name in of.__struct_fields__:
+            other = made(of, **{name: "else"})
+            assert (left == other) is (name in uncompared and is_compared(of))
+            assert (left != other) is not (left == other)
+
+    def test_is_pickled_copied_and_replaced(self, of: type[Struct]):
+        value = made(of)
+        again = cast("Struct", pickle.loads(pickle.dumps(value)))
+        for each in (again, copy(value), deepcopy(value), replace(value)):
+            assert type(each) is of and asdict(each) == asdict(value)
+        for name in of.__struct_fields__:
+            assert getattr(replace(value, **{name: "else"}), name) == "else"
+
+    def test_is_changed_only_where_it_is_meant_to_be(self, of: type[Struct]):
+        value = made(of)
+        for name in of.__struct_fields__:
+            if of.__struct_config__.frozen:
+                with pytest.raises(AttributeError):
+                    setattr(value, name, "else")
+            else:
+                setattr(value, name, "else")
+                assert getattr(value, name) == "else"
+        if of.__struct_config__.frozen or not of.__struct_config__.dict:
+            with pytest.raises(AttributeError):
+                setattr(value, "no-field", 1)
+
+
+def test_a_span_is_a_pair_in_order():
+    assert pickle.loads(pickle.dumps(Span(1, 2))) == Span(1, 2) == replace(Span(0, 2), start=1)
+    assert sorted([Span(2, 3), Span(1, 4), Span(1, 2)]) == [Span(1, 2), Span(1, 4), Span(2, 3)]
+    assert repr(Span(1, 2)) == "Span(start=1, end=2)" and hash(Span(1, 2)) == hash(Span(1, 2))
+    for start, end in ((2, 1), (-1, 0)):
+        with pytest.raises(ValueError, match="a span needs"):
+            Span(start, end)
+    with pytest.raises(ValueError, match="a span needs"):
+        replace(Span(1, 2), end=0)
+
+
+def test_x7_rights_are_looked_at_when_they_are_made():
+    rights = SiteRights(named=("https://a.example",), actions=("POST /book",))
+    assert pickle.loads(pickle.dumps(rights)) == rights == replace(rights)
+    with pytest.raises(ValueError, match="/book"):
+        SiteRights(actions=("BREW /book",))
+
+
+def test_x5_rooted_files_are_the_same_elsewhere(tmp_path: Path):
+    (tmp_path / "a.md").write_text("# A\n")
+    files = RootedFiles(tmp_path, 100, (tmp_path / "a.md",))
+    files.read(tmp_path / "a.md")
+    again = pickle.loads(pickle.dumps(files))
+    assert again == files and hash(again) == hash(files) and not again != files  # noqa: SIM202 - both are asked
+    assert repr(files) == f"RootedFiles(root={tmp_path!r}, max_size=100, named=({tmp_path / 'a.md'!r},))"
+    assert files != RootedFiles(tmp_path, 101) and again.read(tmp_path / "a.md").text == "# A\n"
+
+
+def test_a_store_opens_its_file_for_itself(tmp_path: Path):
+    store = ResultStore(tmp_path, "1", 5)
+    store.put({"k" * 64: "v"})
+    again = pickle.loads(pickle.dumps(store))
+    assert (again.folder, again.version, again.day) == (tmp_path, "1", 5)
+    assert again.get(["k" * 64]) == store.get(["k" * 64])
+
+
+def test_x7_no_secret_is_shown():
+    assert "sk-1" not in repr(Options(api_key="sk-1"))
+
+
+def test_a_text_is_the_same_wherever_it_was_read():
+    text = SourceText("A", "a.md", "digest")
+    assert text.lines is text.lines and text == SourceText("A", "a.md") != SourceText("B", "a.md")
+    again = pickle.loads(pickle.dumps(text))
+    assert (again, again.digest, again.lines.text) == (text, "digest", "A")
