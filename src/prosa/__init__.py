@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from prosa.runtime.errors import (
         AgreementRequired,
         AnswerCut,
+        BudgetSpent,
         InputRefused,
         LimitExceeded,
         OutputRefused,
+        PriceUnknown,
         ProgramRefused,
         ProviderError,
         RunError,
@@ -43,6 +45,7 @@ _MODULES = ("mdh", "schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
     "AnswerCut": "prosa.runtime.errors",
+    "BudgetSpent": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat.turn",
     "Corpus": "prosa.api.corpus",
     "Diagnostic": "prosa.diagnostics",
@@ -52,6 +55,7 @@ _NAMES = {
     "LimitExceeded": "prosa.runtime.errors",
     "Listener": "prosa.runtime.events",
     "OutputRefused": "prosa.runtime.errors",
+    "PriceUnknown": "prosa.runtime.errors",
     "ProgramRefused": "prosa.runtime.errors",
     "Provider": "prosa.runtime.ports",
     "ProviderError": "prosa.runtime.errors",
@@ -76,6 +80,7 @@ _NAMES = {
 __all__ = [
     "AgreementRequired",
     "AnswerCut",
+    "BudgetSpent",
     "ChatResult",
     "Corpus",
     "Diagnostic",
@@ -85,6 +90,7 @@ __all__ = [
     "LimitExceeded",
     "Listener",
     "OutputRefused",
+    "PriceUnknown",
     "ProgramRefused",
     "Provider",
     "ProviderError",

@@ -198,3 +198,27 @@ def test_a_record_without_a_footer_is_left_alone(folder: Path):
     assert status == 1
     assert json.loads(out)["records"][0]["became"] == "left"
     assert "footer" in json.loads(out)["records"][0]["reason"]
+
+
+def test_x26_vectors_of_a_service_stay_within_the_cap(folder: Path, service: FakeService, monkeypatch):
+    """X26. A model without a price is refused before anything is sent, a batch that may cost more is not sent, and
+    what the service counted is what is spent."""
+    settings = folder / "config"
+    settings.mkdir()
+    environ = {"HOME": "/nowhere", "PROSA_CONFIG_DIR": str(settings), "PROSA_CACHE_DIR": str(folder / ".cache")}
+
+    def enriched(cap: str) -> tuple[int, str]:
+        at = desk(environ=environ)
+        flags = ["--base-url", service.base_url, "--embedding-model", "small", "--max-cost", cap]
+        return main(["enrich", ".", *flags], at.console), at.err
+
+    for number in range(3):
+        write(folder, f"tides{number}.ymj", f"High water {number}.\n")
+    status, err = enriched("1")
+    assert status == 2 and 'prices."small".input' in err and not service.bodies
+    (settings / "settings.toml").write_text("[prices.small]\ninput = 10\noutput = 0\n")
+    status, err = enriched("0.0001")
+    assert status == 1 and "the budget of $0.0001" in err and "raise --max-cost by" in err and not service.bodies
+    usage = {"prompt_tokens": 5}
+    service.answers = [(200, {"data": [{"index": at, "embedding": [1.0]} for at in range(3)], "usage": usage})]
+    assert enriched("0.01")[0] == 0 and len(service.bodies) == 1

@@ -228,13 +228,14 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--embedding-model", metavar="NAME", help="the model at the service, or: local")
     group.add_argument("--base-url", metavar="URL", help="the service that makes vectors")
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--max-cost", type=dollars, metavar="USD", help="what the service may cost")
 
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
     """What the flags of `add_embedding` say."""
     from prosa.app.corpus.embedding import EmbeddingChoice
 
-    return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env)
+    return EmbeddingChoice(args.embedding_model, args.base_url, args.api_key_env, args.max_cost)
 
 
 MOST_SECONDS = 3_600

@@ -186,8 +186,8 @@ class Budget(Struct):
     def _spent(self, quote: Quote, service: str | None) -> BudgetSpent:
         cap, usage = self.ledger.cap, quote.usage
         left = cap - self.ledger.spent
-        held = f", {dollars(self.ledger.spent)} of it spent" if self.ledger.spent else ""
-        words = f"{usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
+        held = f", {dollars(self.ledger.spent)} of it spent," if self.ledger.spent else ""
+        words = f"up to {usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"
         reason = f"the budget of {dollars(cap)}{held} does not hold the next model call"
         reason += (
             f" of {quote.request.program or quote.request.model_name}: with {words} it may cost {dollars(quote.cost)}"

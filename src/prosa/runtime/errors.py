@@ -75,7 +75,8 @@ class AnswerCut(OutputRefused):
     def __init__(self, content: str) -> None:
         super().__init__(
             "the answer was cut off at the length limit of the model",
-            hint="ask for less, raise the model's limit (`max_tokens`), or take it as it is with --allow-cut",
+            hint="ask for less, raise the limit (`max_tokens` in the document, or --max-output-tokens), or take it as"
+            " it is with --allow-cut",
         )
         self.content = content
 

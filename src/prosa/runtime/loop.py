@@ -19,7 +19,7 @@ from prosa.runtime.errors import AnswerCut, BudgetSpent, OutputRefused, Provider
 from prosa.runtime.events import AnswerRejected, ModelAnswered, ModelAsked, Noticed, Scope, TextArrived
 from prosa.runtime.journal import ModelStep
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.output import Accepted, Rejected
+from prosa.runtime.output import CUT, Accepted, Rejected
 from prosa.runtime.parameters import most_output
 from prosa.runtime.program import Program
 from prosa.runtime.retry import with_retries
@@ -182,6 +182,8 @@ def _exhausted(program: Program, state: State) -> OutputRefused:
     reason = "; ".join(state.rejected) or "the model never gave an answer"
     tried = "1 iteration" if state.iteration == 1 else f"{state.iteration} iterations"
     hint = "raise the limit with `limits: {iterations: N}` in the program or with --max-iterations"
+    if CUT in state.rejected and program.limits.output_tokens is not None:
+        hint = "raise the limit with `limits: {output-tokens: N}` in the program or with --max-output-tokens"
     if program.rejections is not None and state.rejections > program.rejections:
         hint = "`retry-times` in the block says how often the model may correct its answer"
     return OutputRefused(f"validation failed: no valid output after {tried}: {reason}", hint=hint)

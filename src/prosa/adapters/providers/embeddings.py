@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem
-from prosa.adapters.providers.wire import decode, encode
+from prosa.adapters.providers.wire import count, decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
 from prosa.data import Value
 
@@ -25,7 +25,10 @@ TIMEOUT = 120.0
 
 
 class OpenAIEmbedder:
-    """Meets `prosa.corpus.embedding.Embedder`: ``model_name`` at ``base_url`` (None: OpenAI's own address)."""
+    """Meets `prosa.corpus.embedding.Embedder`: ``model_name`` at ``base_url`` (None: OpenAI's own address).
+
+    ``tokens`` are those that the service has counted so far; 0 where it counts none.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class OpenAIEmbedder:
         self._endpoint = Endpoint(base_url, key or None, headers or {})
         self._model_name = model_name
         self._timeout = timeout
+        self.tokens = 0
         self._transport: Transport | None = None
 
     @property
@@ -51,6 +55,11 @@ class OpenAIEmbedder:
     def is_remote(self) -> bool:
         """A service may be anywhere."""
         return True
+
+    @property
+    def service(self) -> str:
+        """The base URL, as people may see it: what a price belongs to (LA27)."""
+        return self._endpoint.shown
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector for each text. Raises `prosa.runtime.errors.ProviderError`, which says whether to try again."""
@@ -71,7 +80,9 @@ class OpenAIEmbedder:
             raise ExchangeProblem(
                 "sent a web page instead of vectors", hint="check the base URL: it usually ends in /v1"
             )
-        return read_vectors(decode(data), len(texts))
+        value = decode(data)
+        self.tokens += count(value.get("usage"), "prompt_tokens")
+        return read_vectors(value, len(texts))
 
     def _connected(self) -> Transport:
         if self._transport is None or self._transport.loop is not asyncio.get_running_loop():

@@ -7,6 +7,7 @@ is sent anywhere before somebody asks for vectors.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
 from random import random
 from typing import TYPE_CHECKING
@@ -14,11 +15,16 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.app.options import LOCAL, Environment
+from prosa.app.run.world import known_prices
 from prosa.corpus.embedding import BATCH, Embedder
 from prosa.corpus.errors import EmbeddingError
+from prosa.runtime.budget import BILLED, MESSAGE_TOKENS, Budget, Ledger, dollars
+from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore
+from prosa.runtime.usage import Usage
 
 if TYPE_CHECKING:
+    from prosa.adapters.providers.embeddings import OpenAIEmbedder
     from prosa.runtime.ports import Clock
 
 RETRIES = 5
@@ -32,16 +38,18 @@ WAYS = (
 
 
 class EmbeddingChoice(Struct, frozen=True):
-    """What the user chose on the command line; None leaves it to the settings and the environment."""
+    """What the user chose on the command line; None leaves it to the settings and the environment. ``max_cost`` is what
+    a service may cost in US dollars, None bounds nothing."""
 
     model: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
+    max_cost: Decimal | None = None
 
 
 def choose_embedder(choice: EmbeddingChoice, around: Environment) -> Embedder:
     """The embedder that the user chose. Raises `EmbeddingError`, with the ways on where nothing is chosen, and
-    `prosa.runtime.errors.ProviderError` for a key that cannot be used."""
+    `prosa.runtime.errors.ProviderError` for a key that cannot be used, `PriceUnknown` under a cap (X26)."""
     name = choice.model or around.settings.embedding_model
     if not name:
         raise EmbeddingError("no model is chosen that makes vectors", hint=WAYS)
@@ -56,6 +64,55 @@ def _local() -> Embedder:
     if place is None or missing is not None:
         raise EmbeddingError(f"the local model cannot be used: {missing}", hint=HINT)
     return LocalEmbedder(place)
+
+
+class Paid(Struct, frozen=True):
+    """A service that makes vectors within a budget: the worst case of each batch is reserved before it (X26)."""
+
+    embedder: OpenAIEmbedder
+    budget: Budget
+
+    @property
+    def model_name(self) -> str:
+        """The name that is asked for and recorded."""
+        return self.embedder.model_name
+
+    @property
+    def is_remote(self) -> bool:
+        """A service may be anywhere."""
+        return True
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector for each text. Raises `BudgetSpent` where the batch does not fit."""
+        ledger, before = self.budget.ledger, self.embedder.tokens
+        worst = self._price(sum(len(each.encode("utf-8", "surrogatepass")) + MESSAGE_TOKENS for each in texts))
+        if not await ledger.reserve(worst):
+            reason = f"the budget of {dollars(ledger.cap)}, {dollars(ledger.spent)} of it spent, does not hold the next"
+            reason = f"{reason} {len(texts)} texts for {self.model_name}: they may cost {dollars(worst)}"
+            raise BudgetSpent(reason, hint=f"raise --max-cost by {dollars(worst - ledger.left)}")
+        cost = worst
+        try:
+            vectors = await self.embedder.embed(texts)
+            cost = self._price(self.embedder.tokens - before) or worst
+        except ProviderError as error:
+            cost = worst if error.kind in BILLED else Decimal(0)
+            raise
+        finally:
+            ledger.settle(worst, cost)
+        return vectors
+
+    async def aclose(self) -> None:
+        """Closes the service."""
+        await self.embedder.aclose()
+
+    def _price(self, tokens: int) -> Decimal:
+        return self.budget.price(self.model_name, Usage(tokens), self.embedder.service) or Decimal(0)
+
+
+def _paid(embedder: OpenAIEmbedder, cap: Decimal, around: Environment) -> Paid:
+    budget = Budget(known_prices(around.settings), Ledger(cap), notice=around.notice)
+    budget.require_price(embedder.model_name, embedder.service, {})
+    return Paid(embedder, budget)
 
 
 def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedder:
@@ -73,7 +130,8 @@ def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedde
     if key is None and base_url is None:
         raise EmbeddingError("there is no key for the service that makes vectors", hint=WAYS)
     headers = account_headers(environ, base_url, named=named, key=key)
-    return OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url, headers=headers)
+    made = OpenAIEmbedder(model_name=name, api_key=key, base_url=base_url, headers=headers)
+    return made if choice.max_cost is None else _paid(made, choice.max_cost, around)
 
 
 async def vectors_of(
