@@ -54,13 +54,19 @@ COMMANDS: tuple[Command, ...] = (
     Command("new", "prosa.cli.new", "write a new document after a template", "set up"),
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),
+    Command("completion", "prosa.cli.completion", "print what makes a shell complete command lines", "set up"),
     Command("demo", "prosa.cli.demo.command", "take the tour on shipped examples; no key, no network", "set up"),
 )
+
+HIDDEN: tuple[Command, ...] = (
+    Command("complete", "prosa.cli.complete", "print what may follow on a command line; shells ask this"),
+)
+"""Commands that other programs call, and `--help` does not list."""
 
 
 def find(name: str) -> Command | None:
     """The command of that name."""
-    return next((command for command in COMMANDS if command.name == name), None)
+    return next((command for command in (*COMMANDS, *HIDDEN) if command.name == name), None)
 
 
 def overview(version: str) -> str:

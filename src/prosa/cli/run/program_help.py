@@ -43,6 +43,11 @@ def program_help(path: Path, around: Environment) -> str:
 
 def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:
     """The names of the inputs of the program that a command line names; none where it names none that can be read."""
+    return tuple(field.name for field in input_fields(console, argv))
+
+
+def input_fields(console: Console, argv: Sequence[str]) -> tuple[InputField, ...]:
+    """The inputs of the program that a command line names."""
     named = named_program(list(argv))
     if named is None:
         return ()
@@ -58,7 +63,7 @@ def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:
         program = load_program(named, Options(), around.settings, to_run=False, environ=around.environ)
     except (RunError, FileProblem):
         return ()
-    return tuple(field.name for field in describe_inputs(program.input_schema))
+    return tuple(describe_inputs(program.input_schema))
 
 
 def _usage(fields: tuple[InputField, ...]) -> str:
