@@ -72,3 +72,45 @@ def test_y15_a_record_is_recognised_by_its_extension(tmp_path: Path):
     for name, flags, wrong in (("a.ymj", [], 1), ("a.YMJ", [], 1), ("b.md", [], 0), ("c.md", ["--as", "ymj"], 1)):
         (tmp_path / name).write_text(text)
         assert main(["check", *flags, str(tmp_path / name)], desk().console) == wrong
+
+
+PROGRAM = """---
+name: triage
+description: Routes a request
+input:
+  type: object
+  properties: {request: {type: string, description: what was asked}, tone: {type: string, enum: [calm, loud]}}
+  required: [request, tone]
+output:
+  type: object
+  properties: {team: {type: string}, urgent: {type: boolean}}
+  required: [team]
+---
+Route {{ .request }} {{ .tone }}
+"""
+
+
+def test_x28_a_new_test_fits_its_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("triage.md").write_text(PROGRAM)
+    it = desk()
+    assert main(["new", "test", "triage"], it.console) == 0
+    assert it.err == "wrote triage.test.md\n"
+    text = Path("triage.test.md").read_text()
+    assert "tests: ./triage.md" in text
+    assert "request: what was asked\ntone: calm" in text
+    assert main(["check", "--strict", "."], desk().console) == 0
+    assert main(["new", "test", "triage.test.md"], desk().console) == 2
+    Path("deep").mkdir()
+    assert main(["new", "test", "deep/other", "--program", "triage.md"], desk().console) == 0
+    assert "tests: ../triage.md" in Path("deep/other.test.md").read_text()
+    assert main(["check", "--strict", "."], desk().console) == 0
+
+
+def test_x28_a_new_test_without_a_program_is_a_sketch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    it = desk()
+    assert main(["new", "test"], it.console) == 0
+    assert "tests: ./program.md" in it.out
+    assert main(["new", "test", "--program", "gone.md"], desk().console) == 2
+    assert main(["new", "test", "a", "--output", "b"], desk().console) == 2

@@ -8,7 +8,17 @@ from prosa.dialects.dialect import DialectName
 from prosa.document.references import Origin
 from prosa.graph.node import Edge, Node
 
-DIALECTS: tuple[DialectName, ...] = ("magi", "mdh", "ymj", "markdownlang", "prapti", "skill_md", "plain", "plain")
+DIALECTS: tuple[DialectName, ...] = (
+    "magi",
+    "mdh",
+    "ymj",
+    "markdownlang",
+    "prapti",
+    "skill_md",
+    "test",
+    "plain",
+    "plain",
+)
 RELS = (None, None, None, "citation", "supports", "contradicts", "related", "extends", "parent")
 ORIGINS: tuple[Origin, ...] = ("inline", "wikilink", "footnote", "front-matter")
 WORDS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,12 +13,20 @@ from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 
-Maker = Callable[[argparse.Namespace], str]
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What makes a new document of a dialect, and the end of its name."""
+
+    make: Callable[[argparse.Namespace], str]
+    suffix: str
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `new`."""
     parser.add_argument("dialect", metavar="DIALECT", help=f"what to write: {', '.join(_MAKERS)}")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="write to NAME with the suffix of its kind")
+    parser.add_argument("--program", metavar="FILE", help="the program that a test is of (default: NAME.md beside it)")
     parser.add_argument("--profile", metavar="NAME", help="the kind of record; without it, all are listed")
     parser.add_argument("--subject", metavar="TEXT", help="what it is about")
     parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
@@ -33,11 +42,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
         guess = nearest(args.dialect, _MAKERS)
         known = f"prosa new writes: {', '.join(_MAKERS)}"
         raise WrongUse(f"{args.dialect}: no template", hint=f"did you mean {guess}?" if guess else known)
-    text = make(args)
-    if args.output is None:
+    if args.name is not None and args.output is not None:
+        raise WrongUse(f"{args.name} and --output {args.output} both name the new file: give one of them")
+    text = make.make(args)
+    output = args.output or (args.name and f"{args.name.removesuffix(make.suffix)}{make.suffix}")
+    if not output:
         console.out(text, end="")
         return 0
-    path = Path(args.output)
+    path = Path(output)
     if args.dry_run:
         if os.path.lexists(path):
             raise _exists(path)
@@ -47,7 +59,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if not write_new(path, text):
         raise _exists(path)
-    console.note(f"wrote {args.output}")
+    console.note(f"wrote {output}")
     return 0
 
 
@@ -73,9 +85,19 @@ def _record(args: argparse.Namespace) -> str:
         raise WrongUse(f"--summary: {error}") from None
 
 
+def _test(args: argparse.Namespace) -> str:
+    """A test document with one case; its input is a sketch of what the program takes, where that can be read."""
+    from prosa.app.test.sketch import sketch
+
+    name = Path(args.name).name.removesuffix(".test.md") if args.name else None
+    program = args.program or (f"{name}.md" if name else "program.md")
+    folder = Path(args.output or args.name or "x").parent
+    return sketch(Path(program), folder, subject=args.subject, named=args.program is not None)
+
+
 def _exists(path: Path) -> WrongUse:
-    return WrongUse(f"{path} exists; nothing was written", hint="give another --output")
+    return WrongUse(f"{path} exists; nothing was written", hint="give another name, or another --output")
 
 
-_MAKERS: dict[str, Maker] = {"ymj": _record}
+_MAKERS: dict[str, Maker] = {"ymj": Maker(_record, ".ymj"), "test": Maker(_test, ".test.md")}
 """Dialect → what makes a new document of it."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prosa.dialects.plain import PlainModel
     from prosa.dialects.prapti.model import ChatModel
     from prosa.dialects.skill_md.model import SkillModel
+    from prosa.dialects.test.model import SuiteModel
     from prosa.dialects.ymj.model import YmjModel
 
 M_co = TypeVar("M_co", covariant=True)
@@ -72,6 +73,12 @@ def _skill_md() -> Dialect[SkillModel]:
     return DIALECT
 
 
+def _test() -> Dialect[SuiteModel]:
+    from prosa.dialects.test import DIALECT
+
+    return DIALECT
+
+
 def _plain() -> Dialect[PlainModel]:
     from prosa.dialects.plain import DIALECT
 
@@ -84,9 +91,10 @@ YMJ = DialectRow("ymj", "YMJ record", _ymj, suffixes=(".ymj",))
 MDH = DialectRow("mdh", "MDH node", _mdh)
 PRAPTI = DialectRow("prapti", "Prapti chat", _prapti)
 SKILL_MD = DialectRow("skill_md", "Agent Skill", _skill_md, file_names=("SKILL.md",))
+TEST = DialectRow("test", "test of a program", _test, suffixes=(".test.md",))
 PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
 
-DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, PLAIN)
+DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, PLAIN)
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 

@@ -290,6 +290,21 @@ def _parameter(each: Mapping[str, Value]) -> str:
     return f"{each['name']}{optional}, line {each['line']}: {each['description'] or ''}"
 
 
+def _suite(facts: Facts) -> Iterator[_Row]:
+    yield _Row("tests", facts["tests"] or "(missing)")
+    yield _Row("repeats", f"{facts['repeat']}, required: {facts['require']}")
+    yield from _list("models", facts["models"])
+    for name in ("rows", "grader"):
+        if facts[name]:
+            yield _Row(name, facts[name])
+    yield from _list("cases", [_case(each) for each in facts["cases"]])
+
+
+def _case(each: Mapping[str, Value]) -> str:
+    said = [name for name in ("expect", "run", "grade") if name in each]
+    return f"{each['name']}, line {each['line']}: {', '.join(said) or 'any answer'}"
+
+
 _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "markdownlang": _program,
     "magi": _magi,
@@ -297,6 +312,7 @@ _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "prapti": _chat,
     "mdh": _node,
     "skill_md": _skill,
+    "test": _suite,
     "plain": _plain,
 }
 

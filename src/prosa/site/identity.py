@@ -18,7 +18,14 @@ from prosa.graph.records import record_of
 from prosa.site.splice import spliced
 from prosa.site.view import NodeView, TypedLink
 
-_TYPES = {"magi": "document", "markdownlang": "program", "prapti": "chat", "skill_md": "skill", "ymj": "record"}
+_TYPES = {
+    "magi": "document",
+    "markdownlang": "program",
+    "prapti": "chat",
+    "skill_md": "skill",
+    "test": "test",
+    "ymj": "record",
+}
 """The `type` of a document whose author gave none; of plain Markdown it is `page`."""
 
 _TEXTS = ("id", "type", "title")

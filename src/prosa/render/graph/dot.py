@@ -21,6 +21,7 @@ _SHAPES: dict[Shape, str] = {
     "wedge": "invtriangle",
     "cross": "hexagon",
     "star": "octagon",
+    "hexagon": "house",
     "ring": "ellipse",
 }
 

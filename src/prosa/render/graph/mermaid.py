@@ -25,6 +25,7 @@ _SHAPES: dict[Shape, tuple[str, str]] = {
     "wedge": ("[\\", "/]"),
     "cross": ("{{", "}}"),
     "star": ("([", "])"),
+    "hexagon": ("[[", "]]"),
     "ring": ("(", ")"),
 }
 _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.->", "citation": "-.->"}

@@ -1,0 +1,1 @@
+"""Tests of programs: read, run, judged, compared and brought up to date (X28)."""

@@ -1,0 +1,54 @@
+"""Tests of programs: cases with an input and what is expected of the answer, in Markdown (X28).
+
+`model` is what a test document is, `read` gives it, `rows` reads cases from a file beside it.
+"""
+
+from __future__ import annotations
+
+from prosa.data import Value
+from prosa.dialects.dialect import Dialect
+from prosa.dialects.test.fields import FRONT
+from prosa.dialects.test.model import CaseModel, SuiteModel
+from prosa.dialects.test.read import read
+from prosa.document import Def, Ref
+from prosa.evaluation.matchers import MISSING
+
+__all__ = ["DIALECT", "FRONT", "definitions", "facts", "read", "references"]
+
+
+def facts(model: SuiteModel) -> dict[str, Value]:
+    """The keys of a test document."""
+    return {
+        "tests": model.tests,
+        "repeat": model.repeat,
+        "require": model.requirement.text,
+        "models": list(model.models),
+        "rows": model.rows,
+        "grader": model.grader,
+        "votes": model.votes,
+        "cases": [_case(model, each) for each in model.cases],
+    }
+
+
+def _case(model: SuiteModel, each: CaseModel) -> dict[str, Value]:
+    case = model.case(each)
+    told = {"name": each.name, "line": model.line(each), "input": case.input}
+    told |= {} if case.expect is MISSING else {"expect": case.expect}
+    told |= {} if case.run is None else {"run": case.run}
+    return told | ({"grade": list(case.grade)} if case.grade else {})
+
+
+def references(model: SuiteModel) -> tuple[Ref, ...]:
+    """The program that is tested, and the grader that the author chose."""
+    named = (("tests", model.tests, "tests"), ("grader", model.grader, "graded-by"))
+    return tuple(Ref("front-matter", path, "path", model.span(field), rel=rel) for field, path, rel in named if path)
+
+
+def definitions(_model: SuiteModel) -> tuple[Def, ...]:
+    """Nothing: others point at a test document by its path."""
+    return ()
+
+
+DIALECT: Dialect[SuiteModel] = Dialect(
+    name="test", read=read, references=references, definitions=definitions, facts=facts, front=FRONT
+)

@@ -1,0 +1,104 @@
+"""The typed reading of a test document: the program it tests, how often, and its cases (X28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Map
+from dataclasses import dataclass
+
+from prosa.data import Entry, Node, Value
+from prosa.dialects.test.fields import Role
+from prosa.document import Document, Heading
+from prosa.evaluation.case import Case, Requirement
+from prosa.evaluation.matchers import MISSING, PYTHON, is_matcher
+from prosa.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fence of a case. ``value`` is what it says, MISSING where it cannot be read; ``node`` has the places of data,
+    None for text. ``span`` is the code, ``fence`` all of it."""
+
+    role: Role
+    language: str
+    span: Span
+    fence: Span
+    value: Value
+    node: Node | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseModel:
+    """A heading of level 2 with blocks below it."""
+
+    name: str
+    heading: Heading
+    span: Span
+    blocks: Map[Role, Block]
+
+    def value(self, role: Role, otherwise: Value = MISSING) -> Value:
+        """What the block of a role says."""
+        block = self.blocks.get(role)
+        return otherwise if block is None or block.value is MISSING else block.value
+
+    @property
+    def expect(self) -> Value:
+        """What is expected of the output: what the block says, and then the check in Python."""
+        wanted, code = self.value("expect"), self.value("check")
+        if code is MISSING:
+            return wanted
+        return {"$": {PYTHON: code}} if wanted is MISSING else _with_check(wanted, code)
+
+
+def _with_check(wanted: Value, code: str) -> Value:
+    """An expectation and a check, both of the whole output."""
+    if isinstance(wanted, dict) and not is_matcher(wanted) and "$" not in wanted:
+        return {**wanted, "$": {PYTHON: code}}
+    if is_matcher(wanted):
+        return {**wanted, PYTHON: code}
+    return {"equals": wanted, PYTHON: code}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteModel:
+    """A test document. ``tests`` is the path of the program as written; None where a field was left out.
+
+    ``entries`` are the fields that were read, by name; ``anchor`` is where to point at what is missing.
+    """
+
+    document: Document
+    tests: str | None
+    repeat: int
+    requirement: Requirement
+    models: tuple[str, ...]
+    rows: str | None
+    grader: str | None
+    votes: int
+    cases: tuple[CaseModel, ...]
+    entries: Map[str, Entry]
+    anchor: Span
+
+    def span(self, field: str) -> Span:
+        """Where to point when speaking of a field: its value, or the anchor when it is absent."""
+        entry = self.entries.get(field)
+        return entry.value.span if entry else self.anchor
+
+    def line(self, case: CaseModel) -> int:
+        """The line of the heading of a case."""
+        return self.document.source.position(case.heading.span.start).line
+
+    def case(self, model: CaseModel) -> Case:
+        """A case of the document as what it is to a runner."""
+        return Case(
+            model.name,
+            model.value("input", {}),
+            model.expect,
+            model.value("run", None),
+            questions(model.value("grade", ())),
+            f"{self.document.source.path}:{self.line(model)}",
+        )
+
+
+def questions(value: Value) -> tuple[str, ...]:
+    """The questions for a grader: one a line, or a list of them."""
+    lines = value.splitlines() if isinstance(value, str) else value
+    return tuple(line.strip() for line in lines if isinstance(line, str) and line.strip())

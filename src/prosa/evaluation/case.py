@@ -1,0 +1,264 @@
+"""A case, what a run of it is held against beside its output, and how many of its repeats have to pass.
+
+In: plain data. Out: cases, what a run lacks, what is wrong with what an author wrote. Where a case comes from, a
+document, a file of rows or another tool's list, is for others to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from prosa.data import Value
+from prosa.diagnostics.nearest import nearest
+from prosa.evaluation.expectations import Failure, Mistake
+from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
+from prosa.evaluation.statistics import Counted, Estimate, mean_rate, pass_all, pass_any, wilson
+from prosa.schema.values import listed
+
+FailureKind: TypeAlias = Literal[
+    "input", "refused", "limit", "provider", "budget", "tool-server", "site", "sandbox", "program"
+]
+"""Why a run has no output."""
+
+FAILURE_KINDS: Final[tuple[FailureKind, ...]] = (
+    "input",
+    "refused",
+    "limit",
+    "provider",
+    "budget",
+    "tool-server",
+    "site",
+    "sandbox",
+    "program",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something to try: an input, and what is expected of the output and of the run. ``expect`` is `MISSING` where
+    nothing is; ``grade`` are questions for a grader. ``place`` says where it stands, for people."""
+
+    name: str
+    input: Value
+    expect: Value | Missing = MISSING
+    run: Value = None
+    grade: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a run took: model calls with those of the programs below, dollars (None: no price is known), seconds, the
+    tools that were called, and why it has no output."""
+
+    calls: int
+    cost: float | None
+    seconds: float
+    tools: tuple[str, ...] = ()
+    failure: FailureKind | None = None
+    error: str = ""
+
+
+# ---- what is expected of a run: calls, cost, seconds, tools, failure ----
+
+_NUMBERS = {"calls": True, "cost": False, "seconds": False}
+"""The fields that bound a number, and whether it is whole."""
+
+_WORDS = (*_NUMBERS, "tools", "fails")
+_TOOLS = ("called", "not-called")
+_FAILS = ("kind", "text")
+
+
+def run_mistakes(expected: Value) -> Iterator[Mistake]:
+    """What is wrong with the expectations of a run."""
+    if not isinstance(expected, dict):
+        yield _mistake("", f"takes a mapping of {listed(_WORDS, 'and')}")
+        return
+    for name, wanted in expected.items():
+        if name in _NUMBERS:
+            wrong = bounds_wrong(wanted, whole=_NUMBERS[name])
+            if wrong is not None:
+                yield _mistake(f"/{name}{wrong[0]}", f"`{name}` {wrong[1]}")
+        elif name == "tools":
+            yield from _wrong_tools(wanted)
+        elif name == "fails":
+            yield from _wrong_fails(wanted)
+        else:
+            yield _unknown("", name, _WORDS)
+
+
+def _mistake(pointer: str, message: str) -> Mistake:
+    return Mistake("bad-run-expectation", pointer, message)
+
+
+def _unknown(pointer: str, name: str, known: Sequence[str]) -> Mistake:
+    guess = nearest(name, known)
+    hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(known)}"
+    path = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+    return Mistake("bad-run-expectation", path, f"there is no `{name[:60]}` here; {hint}", True, name, guess or "")
+
+
+def _wrong_tools(wanted: Value) -> Iterator[Mistake]:
+    if not isinstance(wanted, dict) or not wanted:
+        yield _mistake("/tools", "`tools` takes `{called: […], not-called: […]}`")
+        return
+    for name, tools in wanted.items():
+        if name not in _TOOLS:
+            yield _unknown("/tools", name, _TOOLS)
+        elif not isinstance(tools, list) or not all(isinstance(each, str) for each in tools):
+            yield _mistake(f"/tools/{name}", f"`{name}` takes a list of names of tools")
+
+
+def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
+    if isinstance(wanted, bool):
+        return
+    if not isinstance(wanted, dict) or not wanted:
+        yield _mistake("/fails", "`fails` takes true, or `{kind: …, text: …}`")
+        return
+    for name, each in wanted.items():
+        if name not in _FAILS:
+            yield _unknown("/fails", name, _FAILS)
+        elif name == "kind" and each not in FAILURE_KINDS:
+            guess = nearest(each, FAILURE_KINDS) if isinstance(each, str) else None
+            hint = f"; did you mean `{guess}`?" if guess else ""
+            yield _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
+        elif name == "text" and not isinstance(each, str) and not _is_plain_matcher(each):
+            yield _mistake("/fails/text", "`text` takes a text that the error contains, or a matcher")
+
+
+def _is_plain_matcher(value: Value) -> bool:
+    words = value if is_matcher(value) else {}
+    return bool(words) and all(MATCHERS[name].wrong(argument) is None for name, argument in words.items())
+
+
+def expects_failure(run: Value) -> bool:
+    """Whether a case expects that there is no output."""
+    return isinstance(run, dict) and run.get("fails", False) is not False
+
+
+def run_failures(expected: Value, facts: RunFacts) -> Iterator[Failure]:
+    """What a run lacks of well-formed expectations. A run without an output fails unless that is expected."""
+    words = expected if isinstance(expected, dict) else {}
+    yield from _ending(words, facts)
+    if "calls" in words and (wanted := outside(words["calls"], facts.calls)):
+        yield Failure("run/calls", wanted, f"{facts.calls}")
+    if "seconds" in words and (wanted := outside(words["seconds"], facts.seconds)):
+        yield Failure("run/seconds", wanted, f"{facts.seconds:.3g}")
+    if "cost" in words:
+        yield from _cost(words["cost"], facts.cost)
+    tools = words.get("tools", {})
+    for name in tools.get("called", ()):
+        if name not in facts.tools:
+            yield Failure("run/tools", f"a call of {name}", _calls_of(facts))
+    for name in tools.get("not-called", ()):
+        if name in facts.tools:
+            yield Failure("run/tools", f"no call of {name}", _calls_of(facts))
+
+
+def _calls_of(facts: RunFacts) -> str:
+    return f"calls of {listed(dict.fromkeys(facts.tools), 'and')}" if facts.tools else "no call of a tool"
+
+
+def _cost(wanted: Value, cost: float | None) -> Iterator[Failure]:
+    if cost is None:
+        yield Failure("run/cost", "a known cost", "a model without a known price; `prices` in your settings sets it")
+    elif expected := outside(wanted, cost):
+        yield Failure("run/cost", f"{expected} dollars", f"{cost:.6g}")
+
+
+def _ending(words: dict[str, Value], facts: RunFacts) -> Iterator[Failure]:
+    fails = words.get("fails", False)
+    if facts.failure is None:
+        if fails is not False:
+            yield Failure("run/fails", "a failure", "an output")
+        return
+    found = f"{facts.failure}: {facts.error}"
+    if fails is False:
+        yield Failure("run", "an output", found)
+    elif isinstance(fails, dict):
+        if "kind" in fails and fails["kind"] != facts.failure:
+            yield Failure("run/fails/kind", fails["kind"], found)
+        text = fails.get("text")
+        wanted = meets({"contains": text} if isinstance(text, str) else text or {}, facts.error)
+        if wanted is not None:
+            yield Failure("run/fails/text", wanted, found)
+
+
+# ---- how many repeats have to pass ----
+
+_RATE = re.compile(
+    r"pass(?P<form>[\^@])(?P<k>[1-9][0-9]{0,3})[ \t]*>=[ \t]*(?P<least>[01](?:\.[0-9]{1,9})?|\.[0-9]{1,9})"
+)
+_SHARE = re.compile(r"(?P<passed>[0-9]{1,4})/(?P<of>[1-9][0-9]{0,3})")
+REQUIREMENT_FORMS: Final = "`all`, a share as in `4/5`, or a rate as in `pass^3 >= 0.9` or `pass@3 >= 0.9`"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What has to pass. ``all`` and ``share`` are asked of every case: of ``k`` repeats ``least`` is the share that has
+    to pass. A rate, pass^k or pass@k, is asked of the mean over the cases."""
+
+    form: Literal["all", "share", "pass^", "pass@"] = "all"
+    k: int = 1
+    least: float = 1.0
+    text: str = "all"
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is asked of the mean over the cases."""
+        return self.form in ("pass^", "pass@")
+
+    def rate(self, counted: Counted) -> float:
+        """The rate of a case that is asked for. Raises ValueError for fewer repeats than ``k``."""
+        if self.form == "pass^":
+            return pass_all(counted.passed, counted.repeats, self.k)
+        return pass_any(counted.passed, counted.repeats, self.k) if self.form == "pass@" else counted.rate
+
+    def holds(self, counted: Counted) -> bool:
+        """Whether a case by itself does what is asked."""
+        return self.rate(counted) >= self.least - 1e-12
+
+    def holds_surely(self, counted: Counted) -> bool:
+        """Whether it does so at the lower bound of its interval."""
+        return wilson(counted.passed, counted.repeats).low >= self.least
+
+
+def parse_requirement(text: str) -> Requirement | None:
+    """The requirement that a text names; None for none."""
+    text = " ".join(text.split())
+    if text == "all":
+        return Requirement()
+    if match := _SHARE.fullmatch(text):
+        passed, of = int(match["passed"]), int(match["of"])
+        return Requirement("share", of, passed / of, text) if 0 < passed <= of else None
+    if (match := _RATE.fullmatch(text)) and float(match["least"]) <= 1:
+        return Requirement("pass^" if match["form"] == "^" else "pass@", int(match["k"]), float(match["least"]), text)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether cases together do what is asked. ``rate`` is the one that was asked for, with its interval over the
+    cases; ``short`` are the indexes of the cases that fall short where the gate is closed."""
+
+    passed: bool
+    rate: Estimate
+    short: tuple[int, ...] = ()
+
+
+def gate(requirement: Requirement, counts: Sequence[Counted], *, lower: bool = False) -> Gate:
+    """Holds cases against a requirement; with ``lower`` at the lower bound of the interval, not at the point.
+    Raises ValueError for no cases, and for fewer repeats than a rate is about."""
+    rates = [requirement.rate(each) for each in counts]
+    estimate = mean_rate(rates)
+    if requirement.is_rate:
+        value = estimate.interval.low if lower else estimate.value
+        passed = value >= requirement.least - 1e-12
+        short = () if passed else tuple(at for at, each in enumerate(counts) if not requirement.holds(each))
+        return Gate(passed, estimate, short)
+    holds = requirement.holds_surely if lower else requirement.holds
+    short = tuple(at for at, each in enumerate(counts) if not holds(each))
+    return Gate(not short, estimate, short)
