@@ -1,21 +1,38 @@
-"""The documents of a corpus by name, in the key space of the graph: rules resolve a reference as the graph does.
+"""The documents of a corpus by name and by path, in the key space of the graph: rules resolve a reference as the graph
+does, and what they ask of other documents they ask here.
 
-In: a corpus. Out: names (`graph.names`). A space is filled when the first rule asks for it: most corpora have no
-wikilinks, and nobody asks for titles where every wikilink names a file.
+In: the facts of a corpus. Out: names (`graph.names`), what lies at a path, and what follows from all documents
+together. A space is filled when the first rule asks for it: most corpora have no wikilinks, and nobody asks for titles
+where every wikilink names a file. Where the names stay in memory while documents change (`rules.resident`), every
+question is noted with the document that asked it, so that a change tells which documents have to be looked at again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
 
+from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.names import Key
+from prosa.graph.pages import FILE_SUFFIXES, is_page, page_sources, suffix_of
 from prosa.graph.stems import folded, stem_of
 from prosa.rules.subject import Corpus, Facts
+
+_T = TypeVar("_T")
+
+State: TypeAlias = Literal["document", "file", "missing", "unknown"]
+
+Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "schemas"]
+"""What a derived value rests on: which documents there are, what their wikilinks name, what meta files lend, files that
+are no documents."""
+
+Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
+"""What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
 
 
 class NamedDocument(NamedTuple):
@@ -25,49 +42,186 @@ class NamedDocument(NamedTuple):
     path: str
 
 
-class CorpusNames(Struct, frozen=True, eq=False):
+class Place(NamedTuple):
+    """What lies at a path; ``real`` is set for a document."""
+
+    state: State
+    real: Path | None = None
+
+
+class CorpusNames(Struct, eq=False):
     """Meets `graph.names.Names` in all spaces but those of URLs. Paths are real ones, and documents come in the order
-    of the corpus."""
+    of the corpus. ``reader`` is the document whose questions are noted; None notes nothing."""
 
     corpus: Corpus
-    _spaces: dict[str, Mapping[str, Sequence[NamedDocument]]] = field(default_factory=dict)
+    reader: Path | None = None
+    _readers: dict[Question, set[Path]] = field(default_factory=dict)
+    _asked: dict[Path, set[Question]] = field(default_factory=dict)
+    _spaces: dict[str, dict[str, list[NamedDocument]]] = field(default_factory=dict)
+    _paths: dict[str, Path] | None = None
+    _places: dict[str, Place] = field(default_factory=dict)
+    _derived: dict[tuple[str, Basis], object] = field(default_factory=dict)
+    _loaded: dict[Path, Facts | None] = field(default_factory=dict)
 
     def find(self, key: Key) -> Sequence[NamedDocument]:
         """The documents that answer to a key."""
+        self._note(key)
         space = self._spaces.get(key.space)
         if space is None:
             space = self._spaces[key.space] = self._filled(key.space)
         return space.get(key.name, ())
 
-    def _filled(self, space: str) -> Mapping[str, Sequence[NamedDocument]]:
+    def at(self, path: str) -> Place:
+        """What lies at a path, as it is or as the address of a page (`graph.pages`)."""
+        self._note(path)
+        found = self._places.get(path)
+        if found is None:
+            found = self._places[path] = self._look(path)
+        return found
+
+    def facts(self, real: Path) -> Facts | None:
+        """The facts of a document, be it in the corpus or not. Of what they say only anchors may be looked at: a change
+        of the others is no news for who asked."""
+        self._note(real)
+        found = self.corpus.entries.get(real)
+        if found is None and real not in self._loaded:
+            self._loaded[real] = self.corpus.load(real)
+        return found or self._loaded[real]
+
+    def derived(self, name: str, basis: Basis, make: Callable[[], _T]) -> _T:
+        """What ``make`` says of all documents together, made once until what it rests on changes."""
+        question = (name, basis)
+        self._note(question)
+        if question not in self._derived:
+            reader, self.reader = self.reader, None
+            self._derived[question] = make()
+            self.reader = reader
+        return cast("_T", self._derived[question])
+
+    def stems(self) -> tuple[str, ...]:
+        """The stems of all documents."""
+        return self.derived("stems", "paths", lambda: tuple(real.stem for real in self.corpus.entries))
+
+    def file_names(self) -> Mapping[str, str]:
+        """The files below the root by name but for case, each with a path; empty where nobody knows them."""
+        listed = self.corpus.file_names
+        return self.derived("files", "paths", listed) if listed is not None else {}
+
+    def is_vault(self) -> bool:
+        """Whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that leads
+        somewhere."""
+        return self.derived("vault", "wikilinks", self._is_vault)
+
+    def change(self, real: Path, before: Facts | None, after: Facts | None) -> set[Path]:
+        """Takes in that the facts of a document are others, or that it came or went, which the corpus says already.
+        Gives the documents whose questions have another answer now."""
+        self._loaded.pop(real, None)
+        changed: set[Question] = set()
+        for name, space in self._spaces.items():
+            old = dict.fromkeys(_names(name, real, before)) if before is not None else {}
+            new = dict.fromkeys(_names(name, real, after)) if after is not None else {}
+            changed.update(Key(name, each) for each in old.keys() ^ new.keys())
+            self._rename(space, NamedDocument(real, real.as_posix()), old, new)
+        if before is None or after is None or before.anchors != after.anchors:
+            changed.add(real)
+        changed.update(self._moved(real, gone=after is None) if before is None or after is None else ())
+        for question in [each for each in self._derived if _rests_on(each[1], before, after)]:
+            changed.add(question)
+            del self._derived[question]
+        return {reader for question in changed for reader in self._readers.get(question, ())}
+
+    def forget(self, real: Path) -> None:
+        """Drops the questions of a document, before it is looked at again or when it is gone."""
+        for question in self._asked.pop(real, ()):
+            readers = self._readers[question]
+            readers.discard(real)
+            if not readers:
+                del self._readers[question]
+
+    def _note(self, question: Question) -> None:
+        if self.reader is not None:
+            self._readers.setdefault(question, set()).add(self.reader)
+            self._asked.setdefault(self.reader, set()).add(question)
+
+    def _filled(self, space: str) -> dict[str, list[NamedDocument]]:
         found: dict[str, list[NamedDocument]] = {}
         for real, facts in self.corpus.entries.items():
             for name in _names(space, real, facts):
                 found.setdefault(name, []).append(NamedDocument(real, real.as_posix()))
         return found
 
+    def _rename(
+        self,
+        space: dict[str, list[NamedDocument]],
+        document: NamedDocument,
+        old: Mapping[str, None],
+        new: Mapping[str, None],
+    ) -> None:
+        """Moves a document within a space; the order stays that of the corpus."""
+        for name in old.keys() - new.keys():
+            space[name].remove(document)
+        missing = new.keys() - old.keys()
+        if any(space.get(name) for name in missing):
+            order = {real: at for at, real in enumerate(self.corpus.entries)}
+            for name in missing:
+                insort(space.setdefault(name, []), document, key=lambda each: order[each.real])
+        else:
+            space.update((name, [document]) for name in missing)
 
-@lru_cache(maxsize=1)
+    def _by_path(self) -> dict[str, Path]:
+        if self._paths is None:
+            self._paths = {real.as_posix(): real for real in self.corpus.entries}
+        return self._paths
+
+    def _look(self, path: str) -> Place:
+        by_path = self._by_path()
+        if (document := by_path.get(path)) is not None:
+            return Place("document", document)
+        suffix = suffix_of(path)
+        if is_page(path, suffix):
+            sources = (by_path.get(each) for each in page_sources(path, suffix))
+            made_of = next((each for each in sources if each is not None), None)
+            return Place("document", made_of) if made_of is not None else Place("unknown")
+        files = self.corpus.files
+        if files.exists(Path(path)):
+            return Place("document", Path(path)) if suffix in DOCUMENT_SUFFIXES else Place("file")
+        wrong = suffix in FILE_SUFFIXES and files.inside_root(Path(path))
+        return Place("missing" if wrong else "unknown")
+
+    def _moved(self, real: Path, *, gone: bool) -> Iterator[str]:
+        """The paths that lead elsewhere since a document came or went."""
+        name = real.as_posix()
+        self._paths = None
+        for path, place in [*self._places.items()]:
+            if path == name or place.real == real or (not gone and name in page_sources(path, suffix_of(path))):
+                del self._places[path]
+                yield path
+
+    def _is_vault(self) -> bool:
+        corpus = self.corpus
+        if corpus.root is not None and corpus.files.exists(corpus.root / ".obsidian"):
+            return True
+        targets = (stem_of(link.target)[1] for facts in corpus.entries.values() for link in facts.wikilinks)
+        return any(self.find(Key("stem", stem)) for stem in targets if stem)
+
+
 def corpus_names(corpus: Corpus) -> CorpusNames:
     """The names of a corpus, the same for all rules that ask."""
+    return corpus.names if corpus.names is not None else _names_of(corpus)
+
+
+@lru_cache(maxsize=1)
+def _names_of(corpus: Corpus) -> CorpusNames:
     return CorpusNames(corpus)
 
 
-@lru_cache(maxsize=1)
-def file_names(corpus: Corpus) -> Mapping[str, str]:
-    """The files below the root by name but for case, each with a path; empty where nobody knows them."""
-    return corpus.file_names() if corpus.file_names is not None else {}
-
-
-@lru_cache(maxsize=1)
-def is_vault(corpus: Corpus) -> bool:
-    """Whether names alone lead to files here: the root is one of Obsidian, or a document has a wikilink that leads
-    somewhere."""
-    if corpus.root is not None and corpus.files.exists(corpus.root / ".obsidian"):
-        return True
-    names = corpus_names(corpus)
-    targets = (stem_of(link.target)[1] for facts in corpus.entries.values() for link in facts.wikilinks)
-    return any(names.find(Key("stem", stem)) for stem in targets if stem)
+def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
+    """Whether a value that rests on this may be another one after the change."""
+    if before is None or after is None:
+        return basis != "schemas"
+    if basis == "wikilinks":
+        return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
+    return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
 
 
 def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:

@@ -18,10 +18,11 @@ from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
 from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import check_groups
 from prosa.rules.rank import Policy, ordered, rank
-from prosa.rules.registry import corpus_checks, rule_named
+from prosa.rules.registry import among_checks, corpus_checks, rule_named
 from prosa.rules.rule import Rule
 from prosa.rules.subject import Corpus, Facts, Rooted
 from prosa.source import Files, SourceText, TextFiles
@@ -208,7 +209,7 @@ def _corpus(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScop
     elif scope.metas is not None:
         found = _facts_of(scope.metas(), entries, analyzer)
         metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
-    return Corpus(
+    corpus = Corpus(
         entries,
         files,
         scope.root,
@@ -222,6 +223,7 @@ def _corpus(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScop
         profile.relations,
         profile.schemas if profile.has_schemas else None,
     )
+    return replace(corpus, names=CorpusNames(corpus))
 
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:
@@ -260,7 +262,22 @@ def _ranked(
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """What the rules of many documents find, with the real path of the document it is in. They run every time, on facts
     that may come from the cache (X10)."""
-    dialects = frozenset(facts.dialect for facts in (*corpus.entries.values(), *corpus.metas.values()))
+    dialects = dialects_of(corpus)
     for rule, find in corpus_checks(dialects):
         for real, finding in find(corpus):
             yield real, finding.of(rule)
+    for real in corpus.asked or corpus.entries:
+        yield from ((real, problem) for problem in check_among(corpus, real, dialects))
+
+
+def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) -> Iterator[Problem]:
+    """What the rules of one document among others find in it."""
+    facts = corpus.entries.get(real)
+    if facts is not None:
+        for rule, find in among_checks(dialects):
+            yield from (finding.of(rule) for finding in find(corpus, real, facts))
+
+
+def dialects_of(corpus: Corpus) -> frozenset[DialectName]:
+    """The dialects of the documents of a corpus."""
+    return frozenset(facts.dialect for facts in (*corpus.entries.values(), *corpus.metas.values()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from prosa.data import Mapping, format_pointer, key_span_at, node_at, span_at, to_value
@@ -33,18 +34,16 @@ MAX_NAMED = 3
 """Documents that a message names."""
 
 
-def unresolved_relations(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
     """The values that lead to no document, or to several. That nothing is called so is said only where all documents
     below the root are known."""
     names = corpus_names(corpus)
-    for real in corpus.asked:
-        facts = corpus.entries.get(real)
-        for ref in _refs(corpus, facts) if facts is not None else ():
-            found = _lead(real, ref, names, corpus)
-            if found.state == "ambiguous":
-                yield real, _several(ref, found, corpus)
-            elif found.state == "unresolved" and corpus.complete:
-                yield real, _none(ref, corpus)
+    for ref in _refs(corpus, facts):
+        found = _lead(real, ref, names, corpus)
+        if found.state == "ambiguous":
+            yield _several(ref, found, corpus)
+        elif found.state == "unresolved" and corpus.complete:
+            yield _none(ref, names)
 
 
 def _refs(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
@@ -83,33 +82,31 @@ def _several(ref: Ref, found: Resolution[NamedDocument], corpus: Corpus) -> Find
     return Finding(f"`{shown(ref.target)}` may be any of {named}{more}", ref.span, (note,))
 
 
-def _none(ref: Ref, corpus: Corpus) -> Finding:
-    guess = nearest(ref.target, sorted({path.stem for path in corpus.entries})) if ref.kind == "stem" else None
+def _none(ref: Ref, names: CorpusNames) -> Finding:
+    guess = nearest(ref.target, sorted(set(names.stems()))) if ref.kind == "stem" else None
     notes = (f"did you mean `{guess}`?",) if guess else ()
     what = "is no document" if ref.kind == "path" else "is the name of no document"
     meant = Misspelling(ref.target, guess) if guess else None
     return Finding(f"`{shown(ref.target)}` {what}", ref.span, notes, misspelling=meant)
 
 
-def schema_mismatches(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+def schema_mismatches(corpus: Corpus, real: Path, facts: Facts) -> Iterator[Finding]:
     """What does not satisfy a schema that the project gives the front matter. The finding points at the value, at the
     name of a field that nothing describes, and for a missing field at the opening fence."""
-    if corpus.schemas is None or corpus.root is None:
+    wanted = corpus.schemas(real) if corpus.schemas is not None and corpus.root is not None else ()
+    if not wanted or corpus.root is None:
         return
-    known: dict[str, Schema | None] = {}
-    for real in corpus.asked:
-        wanted, facts = corpus.schemas(real), corpus.entries.get(real)
-        if not wanted or facts is None:
-            continue
-        try:
-            front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
-        except FileProblem:
-            continue
-        for path in wanted:
-            if path not in known:
-                known[path] = schema_at(corpus.root, path, corpus.files).schema
-            schema = known[path]
-            yield from ((real, found) for found in _mismatches(front, schema, path)) if schema is not None else ()
+    try:
+        front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
+    except FileProblem:
+        return
+    for path in wanted:
+        schema = corpus_names(corpus).derived(path, "schemas", partial(_schema, corpus, path))
+        yield from _mismatches(front, schema, path) if schema is not None else ()
+
+
+def _schema(corpus: Corpus, path: str) -> Schema | None:
+    return schema_at(corpus.root, path, corpus.files).schema if corpus.root is not None else None
 
 
 def _mismatches(front: FrontReading, schema: Schema, path: str) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from typing import TypeVar
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
-from prosa.rules.rule import Bound, CorpusCheck, DocumentCheck, ProgramCheck, Rule, RuleSet
+from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Rule, RuleSet
 
 _Check = TypeVar("_Check")
 
@@ -50,6 +50,13 @@ def corpus_checks(dialects: frozenset[DialectName]) -> tuple[Bound[CorpusCheck],
     """The rules of many documents, where there are documents of these dialects."""
     sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
     return tuple(each for rules in sets for each in _in_order(rules.corpora))
+
+
+@cache
+def among_checks(dialects: frozenset[DialectName]) -> tuple[Bound[AmongCheck], ...]:
+    """The rules of one document among others, where there are documents of these dialects."""
+    sets = dict.fromkeys(each for name in sorted(dialects) for each in _sets_of(name, corpus=True))
+    return tuple(each for rules in sets for each in _in_order(rules.among))
 
 
 def rule_named(name: str) -> Rule:

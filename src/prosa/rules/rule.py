@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from prosa.diagnostics import Annotation, Fix, Misspelling, Problem, Severity
 from prosa.dialects.dialect import DialectName
-from prosa.rules.subject import Corpus, ProgramSubject, Subject
+from prosa.rules.subject import Corpus, Facts, ProgramSubject, Subject
 from prosa.source import Span
 
 M = TypeVar("M")
@@ -83,6 +83,9 @@ CorpusFindings: TypeAlias = Iterable[tuple[Path, Finding]]
 
 CorpusCheck: TypeAlias = Callable[[Corpus], CorpusFindings]
 
+AmongCheck: TypeAlias = Callable[[Corpus, Path, Facts], Iterable[Finding]]
+"""What it finds in one document, given its facts, by what it asks of the names of the corpus."""
+
 
 class Bound(NamedTuple, Generic[_Check]):
     """A rule with its function."""
@@ -109,6 +112,7 @@ class RuleSet(Struct, Generic[M], eq=False):
     documents: list[Bound[DocumentCheck[M]]] = field(default_factory=list)
     programs: list[Bound[ProgramCheck]] = field(default_factory=list)
     corpora: list[Bound[CorpusCheck]] = field(default_factory=list)
+    among: list[Bound[AmongCheck]] = field(default_factory=list)
 
     def reported(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None, *, stops: Stops | None = None
@@ -131,12 +135,20 @@ class RuleSet(Struct, Generic[M], eq=False):
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[CorpusCheck], CorpusCheck]:
-        """Declares a rule of many documents together."""
+        """Declares a rule of many documents together. It looks at what documents of its dialects say, and of all
+        others only at path, dialect and ids."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
-    def corpus_part(self, of: DocumentCheck[M]) -> Callable[[CorpusCheck], CorpusCheck]:
-        """Declares what a rule of one document says of many."""
-        return _binding(self.corpora, next(each.rule for each in self.documents if each.check is of))
+    def one_of_many(
+        self, code: str, name: str, severity: Severity, strict: Severity | None = None
+    ) -> Callable[[AmongCheck], AmongCheck]:
+        """Declares a rule of one document among those of its corpus: of the others it knows what their names tell
+        (`rules.corpus_names`), so that it runs for the documents asked for alone."""
+        return _binding(self.among, self._declared("corpus", code, name, severity, strict, "nothing"))
+
+    def part_among(self, of: DocumentCheck[M]) -> Callable[[AmongCheck], AmongCheck]:
+        """Declares what a rule of one document says of it among others."""
+        return _binding(self.among, next(each.rule for each in self.documents if each.check is of))
 
     def load(self, *, corpus: bool) -> None:
         """Loads the modules with the rules of many documents, or those with the other ones."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prosa.dialects.relations import Relations
     from prosa.document import Def, Document, Ref
     from prosa.graph import Closure, LoadedProgram
+    from prosa.rules.corpus_names import CorpusNames
 
 
 M_co = TypeVar("M_co", covariant=True)
@@ -128,7 +129,8 @@ class Corpus(Struct, frozen=True, eq=False):
     the root that are no entries; ``now`` is None where nobody knows the time. ``file_names`` are the files of any kind
     below the root, by their name but for case, each with the path of the first one; it is asked only where a name
     alone has to lead somewhere (YA21). ``asked`` are the entries that are checked, ``relations`` and ``schemas`` what
-    the settings of the project say of front matter.
+    the settings of the project say of front matter. ``names`` are the entries by name where somebody
+    keeps them (`rules.corpus_names`).
     """
 
     entries: Mapping[Path, Facts]
@@ -143,6 +145,7 @@ class Corpus(Struct, frozen=True, eq=False):
     asked: Collection[Path] = ()
     relations: Relations = ()
     schemas: Callable[[Path], tuple[str, ...]] | None = None
+    names: CorpusNames | None = None
 
 
 class ProgramSubject(Struct, frozen=True):

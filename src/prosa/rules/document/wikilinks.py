@@ -15,17 +15,16 @@ from prosa.diagnostics.nearest import nearest
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import is_attachment, is_name, stem_tiers
-from prosa.rules.corpus_names import CorpusNames, corpus_names, file_names
+from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Corpus, Facts, LocalLink
 
 
 class FollowedWikilink(NamedTuple):
-    """A wikilink of the document at ``source``, and what it may mean; ``exact`` when the case is as written.
-    ``is_file`` says that it names a file that is no document, wherever below the root that lies."""
+    """A wikilink, and what it may mean; ``exact`` when the case is as written. ``is_file`` says that it names a file
+    that is no document, wherever below the root that lies."""
 
-    source: Path
     link: LocalLink
     candidates: tuple[Path, ...]
     exact: bool
@@ -33,82 +32,78 @@ class FollowedWikilink(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def followed_wikilinks(corpus: Corpus) -> tuple[FollowedWikilink, ...]:
-    """Every wikilink of the corpus that is one."""
-    names = corpus_names(corpus)
-    entries = corpus.entries.items()
-    return tuple(each for path, facts in entries if facts.wikilinks for each in _of_document(path, facts, names))
+def followed_wikilinks(corpus: Corpus, path: Path) -> tuple[FollowedWikilink, ...]:
+    """The wikilinks of a document that are some, the same for all rules that look at it."""
+    return tuple(_of_document(path, corpus.entries[path], corpus_names(corpus)))
 
 
 def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[FollowedWikilink]:
-    if facts.dialect == "mdh":
-        return  # there no wikilink is followed, and `wikilink-in-node` says so (HA22)
+    if facts.dialect == "mdh" or not facts.wikilinks:
+        return  # in a node no wikilink is followed, and `wikilink-in-node` says so (HA22)
     source = Record(path.as_posix(), facts.dialect)
-    found = [_follow(source, path, link, names) for link in facts.wikilinks if link.target]
+    found = [_follow(source, link, names) for link in facts.wikilinks if link.target]
     if facts.dialect == "ymj":
         yield from found
     elif any(each.candidates or each.is_file for each in found):
         yield from (each for each in found if each.candidates or each.is_file or _may_be_meant(each.link.target, names))
 
 
-def _follow(source: Record, path: Path, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
+def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
     found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
-    is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names.corpus)
-    return FollowedWikilink(path, link, tuple(each.real for each in found.targets), found.exact, is_file)
+    is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)
+    return FollowedWikilink(link, tuple(each.real for each in found.targets), found.exact, is_file)
 
 
-def _lies_somewhere(target: str, corpus: Corpus) -> bool:
-    return target.rpartition("/")[2].casefold() in file_names(corpus)
+def _lies_somewhere(target: str, names: CorpusNames) -> bool:
+    return target.rpartition("/")[2].casefold() in names.file_names()
 
 
 def _may_be_meant(target: str, names: CorpusNames) -> bool:
     """Whether brackets that lead nowhere were meant to: as the name of a document, or, where all files are known, as
     that of another file."""
-    return is_name(target) or (is_attachment(target) and bool(file_names(names.corpus)))
+    return is_name(target) or (is_attachment(target) and bool(names.file_names()))
 
 
-@RULES.corpus("MD024", "unresolved-wikilink", Severity.WARNING)
-def unresolved_wikilink(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.one_of_many("MD024", "unresolved-wikilink", Severity.WARNING)
+def unresolved_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Finds a `[[name]]` that no document is called (YA21). The finding points at the link; there is none unless all
     documents below the root are known."""
     if not corpus.complete:
         return
-    stems: tuple[str, ...] = ()
-    for each in followed_wikilinks(corpus):
+    for each in followed_wikilinks(corpus, path):
         if not each.candidates and not each.is_file:
-            stems = stems or tuple(path.stem for path in corpus.entries)
-            guess = nearest(each.link.target, stems)
+            guess = nearest(each.link.target, corpus_names(corpus).stems())
             notes = (f"did you mean `[[{guess}]]`?",) if guess else ()
             what = "file" if is_attachment(each.link.target) else "document"
             message = f"no {what} is called `{each.link.target}`"
             meant = Misspelling(each.link.target, guess) if guess else None
-            yield each.source, Finding(message, each.link.span, notes, misspelling=meant)
+            yield Finding(message, each.link.span, notes, misspelling=meant)
 
 
 MAX_NAMED = 3
 """Documents that the message names."""
 
 
-@RULES.corpus("MD025", "ambiguous-wikilink", Severity.WARNING)
-def ambiguous_wikilink(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.one_of_many("MD025", "ambiguous-wikilink", Severity.WARNING)
+def ambiguous_wikilink(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Finds a `[[name]]` where several documents have this file name (YA21). The finding points at the link. A document
     in the same folder is meant before all others."""
-    for each in followed_wikilinks(corpus):
+    for each in followed_wikilinks(corpus, path):
         if len(each.candidates) > 1:
-            named = ", ".join(corpus.entries[path].path for path in each.candidates[:MAX_NAMED])
+            named = ", ".join(corpus.entries[other].path for other in each.candidates[:MAX_NAMED])
             more = ", …" if len(each.candidates) > MAX_NAMED else ""
             message = f"`{each.link.target}` may be any of {named}{more}"
             note = "write as much of the path as makes it one: `[[folder/name]]`"
-            yield each.source, Finding(message, each.link.span, (note,))
+            yield Finding(message, each.link.span, (note,))
 
 
-@RULES.corpus("MD026", "wikilink-case", Severity.HINT)
-def wikilink_case(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.one_of_many("MD026", "wikilink-case", Severity.HINT)
+def wikilink_case(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Finds a `[[name]]` that differs from the file name in upper and lower case (YA21). The finding points at the
     link; it is followed all the same."""
-    for each in followed_wikilinks(corpus):
+    for each in followed_wikilinks(corpus, path):
         if each.candidates and not each.exact:
             name = each.candidates[0].stem
             message = f"`{each.link.target}` is written `{name}` in the name of the file"
-            yield each.source, Finding(message, each.link.span, (f"write `[[{name}]]`",))
+            yield Finding(message, each.link.span, (f"write `[[{name}]]`",))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from prosa.diagnostics import Severity
 from prosa.dialects.dialect import Hints
+from prosa.rules.corpus_names import corpus_names
 from prosa.rules.magi import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Corpus, Facts, Subject
@@ -34,16 +35,19 @@ def expired_document(subject: Subject[MagiModel]) -> Iterator[Finding]:
         yield Finding(f"this document expired on {text}", span, (_ADVICE,))
 
 
-@RULES.corpus_part(of=expired_document)
-def lent_expiry(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.part_among(of=expired_document)
+def lent_expiry(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Finds a document that is lent such a day. The finding points at its beginning."""
-    known = (*corpus.entries.values(), *corpus.metas.values())
-    if corpus.now is None or not any((each.extra.get("lends") or {}).get(_FIELD) for each in known):
+    if corpus.now is None or not corpus_names(corpus).derived(_FIELD, "lent", lambda: _is_lent(corpus)):
         return
-    for real, facts in corpus.entries.items():
-        found = _lent(corpus, real, facts, corpus.now)
-        if found is not None:
-            yield real, found
+    found = _lent(corpus, path, facts, corpus.now)
+    if found is not None:
+        yield found
+
+
+def _is_lent(corpus: Corpus) -> bool:
+    known = (*corpus.entries.values(), *corpus.metas.values())
+    return any((each.extra.get("lends") or {}).get(_FIELD) for each in known)
 
 
 def _lent(corpus: Corpus, real: Path, facts: Facts, now: datetime) -> Finding | None:

@@ -9,6 +9,7 @@ from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.document.references import Origin, Ref
+from prosa.graph.names import Key
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import resolve_tiers
@@ -26,29 +27,27 @@ _WORDS: dict[Origin, str] = {
 _NOTE = "a record is named by its file name without suffix, its `subject`, or as a trace by `provenance.run_id`"
 
 
-@RULES.corpus("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
-def unknown_record(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.one_of_many("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
+def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Finds an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
     the name. It is silent unless all documents below the root are known: the target may be among the others."""
-    if not corpus.complete:
+    if not corpus.complete or facts.dialect != "ymj":
         return
     names = corpus_names(corpus)
-    stems = tuple(path.stem for path in corpus.entries)
-    for path, facts in corpus.entries.items():
-        for ref in facts.refs if facts.dialect == "ymj" else ():
-            if ref.origin in _WORDS and ref.kind != "url" and not _is_known(path, facts, ref, corpus, names):
-                near = nearest(ref.target, stems)
-                notes = (f"did you mean `{near}`?",) if near else () if ref.origin == "ops.graph" else (_NOTE,)
-                message = _WORDS[ref.origin].format(shown(ref.target))
-                meant = Misspelling(ref.target, near) if near else None
-                yield path, Finding(message, ref.span, notes, misspelling=meant)
+    for ref in facts.refs:
+        if ref.origin in _WORDS and ref.kind != "url" and not _is_known(path, facts, ref, corpus, names):
+            near = nearest(ref.target, names.stems())
+            notes = (f"did you mean `{near}`?",) if near else () if ref.origin == "ops.graph" else (_NOTE,)
+            message = _WORDS[ref.origin].format(shown(ref.target))
+            meant = Misspelling(ref.target, near) if near else None
+            yield Finding(message, ref.span, notes, misspelling=meant)
 
 
 def _is_known(path: Path, facts: Facts, ref: Ref, corpus: Corpus, names: CorpusNames) -> bool:
     if ref.kind == "path":
         roots = [path.parent.as_posix(), *([corpus.root.as_posix()] if corpus.root is not None else [])]
         places = [Path(joined(root, ref.target)) for root in roots]
-        return any(each in corpus.entries or corpus.files.exists(each) for each in places)
+        return any(names.find(Key("path", each.as_posix())) or corpus.files.exists(each) for each in places)
     record = Record(path.as_posix(), facts.dialect)
     reference = Reference(ref.origin, ref.target, "stem", ref.span.start, ref.span.end, 0)
     return resolve_tiers(record, reference, stem_tiers(record, reference), names).state != "unresolved"
