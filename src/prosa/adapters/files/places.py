@@ -30,7 +30,12 @@ def cache_dir(environ: Mapping[str, str]) -> Path:
 
     Raises `UnsafePlace`, or `OSError` when it cannot be made.
     """
-    return private_dir(_place(environ, "PROSA_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "Library/Caches"))
+    return private_dir(cache_place(environ))
+
+
+def cache_place(environ: Mapping[str, str]) -> Path:
+    """Where that folder is, or will be; nothing is made."""
+    return _place(environ, "PROSA_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "Library/Caches")
 
 
 def home(environ: Mapping[str, str]) -> Path:

@@ -1,0 +1,261 @@
+"""What is wrong with an installation, and what to do next: looked at, never changed, and without any secret.
+
+In: the environment and the folder that somebody works in. Out: one `Finding` for each thing that was looked at. Nothing
+is written, run or asked over the network; `reach_services` alone asks, where the user wants that.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from prosa import __version__
+from prosa.adapters.files import config_dir, find_root
+from prosa.adapters.files.key_store import FILE_NAME, stored_keys
+from prosa.adapters.files.places import cache_place
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.key import URL_VARIABLE
+from prosa.adapters.providers.table import PROVIDERS
+from prosa.adapters.sandbox import missing_part
+from prosa.adapters.sqlite.place import index_path
+from prosa.app.agreement import stored_agreement
+from prosa.app.options import Environment, Options
+from prosa.app.run.service import THREE_WAYS, service_words
+from prosa.app.settings import settings_for
+from prosa.runtime.errors import RunError
+from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
+from prosa.source import FileProblem
+
+State: TypeAlias = Literal["ok", "note", "warning", "broken"]
+
+EXTRAS = {
+    "watch": ("watchfiles", "`--watch`, and a server that sees changes at once"),
+    "semantic": ("numpy", "search by meaning over large corpora"),
+}
+"""Extras by name: the module that they install, and what it is for."""
+
+EDITORS = {"nvim": "Neovim", "code": "VS Code", "codium": "VSCodium", "hx": "Helix", "emacs": "Emacs", "zed": "Zed"}
+
+MOST_FILES = 20_000
+"""Files of the cache that are counted."""
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at: its ``name``, its state, what is so, and what to do where something can be done.
+
+    ``broken`` is what keeps Prosa from doing its work, ``warning`` what keeps it from some of it, ``note`` what is good
+    to know.
+    """
+
+    name: str
+    state: State
+    message: str
+    next: str = ""
+
+
+def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
+    """Everything that can be said without asking anybody."""
+    looks: tuple[Callable[[Mapping[str, str], Path], Iterator[Finding]], ...] = (
+        _installation,
+        _command,
+        _settings,
+        _keys,
+        _model,
+        _cache,
+        _index,
+        _sandbox,
+        _agreement,
+        _extras,
+        _editors,
+    )
+    return tuple(found for look in looks for found in _guarded(look, environ, folder))
+
+
+def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
+    """Whether the service that the user's own choice leads to answers at all. No key is sent."""
+    from prosa.adapters.providers.reach import reach
+
+    settings = _known_settings(environ, folder)
+    url = environ.get(URL_VARIABLE, "").strip() or settings.base_url or DEFAULT_BASE_URL
+    answer = reach(url)
+    if answer.answers:
+        return (Finding("service", "ok", f"{url} answers ({answer.words})"),)
+    return (
+        Finding("service", "warning", f"{url} does not answer: {answer.words}", "look at the address and the network"),
+    )
+
+
+def _guarded(
+    look: Callable[[Mapping[str, str], Path], Iterator[Finding]], environ: Mapping[str, str], folder: Path
+) -> Iterator[Finding]:
+    """What a look finds; one that fails is itself a finding."""
+    try:
+        yield from look(environ, folder)
+    except (OSError, RunError, FileProblem) as error:
+        hint = error.hint if isinstance(error, RunError) else ""
+        yield Finding(look.__name__.strip("_"), "broken", str(error), hint)
+
+
+def _installation(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    yield Finding("prosa", "ok", f"{__version__}, {_kind()}, at {Path(__file__).parents[1]}")
+    python = f"{platform.python_implementation()} {platform.python_version()}, at {sys.executable}"
+    yield Finding("python", "ok", f"{python}, on {platform.system()} {platform.machine()}")
+
+
+def _kind() -> str:
+    """How this Prosa was installed."""
+    try:
+        found = distribution("prosa")
+    except PackageNotFoundError:
+        return "run from its source"
+    url = found.read_text("direct_url.json") or ""
+    return "installed to be edited" if '"editable": true' in url else "installed"
+
+
+def _command(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    """Which `prosa` a shell would start."""
+    found = shutil.which("prosa", path=environ.get("PATH", ""))
+    own = Path(sys.executable).with_name("prosa")
+    if found is None:
+        yield Finding("command", "warning", "no `prosa` is on the PATH", f"add {own.parent} to PATH")
+    elif Path(found).resolve() != own.resolve():
+        message = f"a shell starts {found}, which is not the one that runs now"
+        yield Finding("command", "warning", message, "remove one of the two, or change the order of PATH")
+    else:
+        yield Finding("command", "ok", found)
+
+
+def _settings(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    said: list[str] = []
+    user = config_dir(environ) / USER_FILE
+    root = find_root(folder)
+    project = next((root / name for name in PROJECT_FILES if _is_ours(root / name)), None)
+    try:
+        settings_for(folder, environ, said.append)
+    except (RunError, FileProblem) as error:
+        yield Finding("settings", "broken", str(error), getattr(error, "hint", "") or "mend the file, or move it away")
+        return
+    for each in said:
+        yield Finding("settings", "warning", each.removeprefix("warning: "), "mend the line, or take it out")
+    yield Finding("user settings", "ok", str(user) if user.is_file() else f"none ({user})")
+    yield Finding("project", "ok", f"{root}, {f'settings in {project.name}' if project else 'without settings'}")
+
+
+def _is_ours(path: Path) -> bool:
+    return path.is_file() and is_about_prosa(path.name, path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _known_settings(environ: Mapping[str, str], folder: Path) -> Settings:
+    try:
+        return settings_for(folder, environ)
+    except (RunError, FileProblem):
+        return Settings()
+
+
+def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    """The names of variables with keys, and never a key."""
+    names = [name for row in PROVIDERS for name in row.key_variables]
+    own = _known_settings(environ, folder)
+    names += [*own.key_variables.values(), *(each.api_key_env for each in own.providers.values() if each.api_key_env)]
+    here = [name for name in dict.fromkeys(names) if environ.get(name, "").strip()]
+    stored = [name for name in stored_keys(config_dir(environ)) if name not in here]
+    said = [f"set: {', '.join(here) or 'none'}"]
+    if stored:
+        said.append(f"in {FILE_NAME}: {', '.join(stored)}")
+    missing = [name for name in dict.fromkeys(names) if name not in here and name not in stored]
+    yield Finding("keys", "ok" if here or stored else "note", "; ".join([*said, f"not set: {', '.join(missing)}"]))
+
+
+def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    settings = _known_settings(environ, folder)
+    words = service_words(Options(), Environment(environ=environ, settings=settings))
+    if "would fail" in words:
+        yield Finding("model", "warning", words, THREE_WAYS)
+    else:
+        yield Finding("model", "ok", f"a run asks {words}{f', the model {settings.model}' if settings.model else ''}")
+
+
+def _cache(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    place = cache_place(environ)
+    if not place.exists():
+        yield Finding("cache", "ok", f"{place} (not made yet)")
+        return
+    found = place.stat()
+    if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
+        yield Finding("cache", "broken", f"{place} belongs to another user", "remove it or set PROSA_CACHE_DIR")
+    elif os.name == "posix" and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        yield Finding("cache", "broken", f"{place} may be written by others", f"remove it: rm -r {place}")
+    elif not os.access(place, os.W_OK):
+        yield Finding("cache", "warning", f"{place} cannot be written", "make it writable, or set PROSA_CACHE_DIR")
+    else:
+        yield Finding("cache", "ok", f"{place}, {_size(place)}")
+
+
+def _size(place: Path) -> str:
+    count = size = 0
+    for folder, _, names in os.walk(place):
+        for name in names:
+            count += 1
+            size += _bytes(Path(folder, name))
+            if count >= MOST_FILES:
+                return f"more than {size / 2**20:,.1f} MB"
+    return f"{size / 2**20:,.1f} MB in {count:,} files"
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def _index(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
+    root = find_root(folder)
+    path = index_path(cache_place(environ) / "index", root)
+    if path.exists():
+        yield Finding("index", "ok", f"of {root}: {path.stat().st_size / 2**20:,.1f} MB")
+    else:
+        yield Finding("index", "note", f"of {root}: none yet; the first search makes it")
+
+
+def _sandbox(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    lacking = missing_part()
+    if lacking:
+        yield Finding("sandbox", "warning", lacking, "programs run without the python tool until then")
+        return
+    place = cache_place(environ)
+    compiled = any(place.rglob("*.cwasm")) if place.exists() else False
+    yield Finding("sandbox", "ok", "ready" if compiled else "ready; compiled at its first use, which takes a while")
+
+
+def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    found = stored_agreement(environ)
+    if found.problem:
+        yield Finding("agreement", "warning", found.problem, "accept it again: prosa agree")
+    elif found.record is None:
+        yield Finding("agreement", "note", "not accepted; programs ask for it before their first run", "prosa agree")
+    else:
+        yield Finding("agreement", "ok", f"accepted ({found.path})")
+
+
+def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    for name, (module, purpose) in EXTRAS.items():
+        if find_spec(module) is not None:
+            yield Finding(f"extra {name}", "ok", f"installed: {purpose}")
+        else:
+            yield Finding(f"extra {name}", "note", f"not installed: {purpose}", f'pip install "prosa[{name}]"')
+
+
+def _editors(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
+    found = [title for name, title in EDITORS.items() if shutil.which(name, path=environ.get("PATH", ""))]
+    yield Finding("editors", "ok" if found else "note", ", ".join(found) or "none found on the PATH")

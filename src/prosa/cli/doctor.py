@@ -1,0 +1,57 @@
+"""`prosa doctor`: what is wrong with this installation, and what to do next. Changes nothing and shows no secret."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+
+if TYPE_CHECKING:
+    from prosa.app.doctor import Finding
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `doctor`."""
+    parser.add_argument("--online", action="store_true", help="ask whether the service of your settings answers too")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where something is broken."""
+    from prosa.app.doctor import examine, reach_services
+
+    found = examine(console.environ, Path())
+    if args.online:
+        found += reach_services(console.environ, Path())
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump(_object(found), indent=2))
+    else:
+        console.out(_text(found))
+    return int(any(each.state == "broken" for each in found))
+
+
+def _text(found: Sequence[Finding]) -> str:
+    from prosa.render.plain import safe
+
+    width = max(len(each.name) for each in found)
+    lines: list[str] = []
+    for each in found:
+        lines.append(f"{each.state:<8} {each.name:<{width}}  {safe(each.message)}")
+        lines += [f"{'':<{width + 9}}  → {safe(line)}" for line in each.next.splitlines()]
+    bad = [each for each in found if each.state in ("broken", "warning")]
+    lines.append("")
+    lines.append(f"{len(bad)} of {len(found)} need attention." if bad else "All is well.")
+    return "\n".join(lines)
+
+
+def _object(found: Sequence[Finding]) -> dict[str, object]:
+    return {
+        "healthy": not any(each.state == "broken" for each in found),
+        "checks": [{"name": each.name, "state": each.state, "message": each.message} for each in found],
+        "nextActions": [{"check": each.name, "action": each.next} for each in found if each.next],
+    }
