@@ -51,6 +51,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("visit", "prosa.cli.visit", "read a page of a site, follow its links, or copy the site", "serve"),
     Command("call", "prosa.cli.call.command", "call an action that a page of a site declares", "serve"),
     Command("probe", "prosa.cli.probe", "test a site or a folder for conformance to MDH", "serve"),
+    Command("init", "prosa.cli.init", "write what a project needs, and only what is absent", "set up"),
     Command("new", "prosa.cli.new", "write a new document after a template", "set up"),
     Command("trust", "prosa.cli.trust", "let the scripts or tools of a document run by themselves", "set up"),
     Command("agree", "prosa.cli.agree", "accept the agreement that gates markdownlang programs", "set up"),

@@ -1,0 +1,1 @@
+"""What a project needs to work with Prosa: settings, a hook, a workflow, a section for agents, a skill."""

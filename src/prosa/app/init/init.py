@@ -1,0 +1,129 @@
+"""Sets a project up: only what is absent is written, and what is there is added to at its end or left alone.
+
+In: a folder, and the parts that somebody wants. Out: a `Part` for each: what would be written, or why nothing is.
+Nothing is written before `write_parts`; nothing is overwritten, and a file that changes meanwhile is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa import __version__
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.write import replace_file
+from prosa.data import Mapping as Fields
+from prosa.data import Node
+from prosa.data import Sequence as Items
+from prosa.data.yaml import read_yaml
+from prosa.source import FileProblem, SourceText
+
+HOOKS = ".pre-commit-config.yaml"
+AGENTS = "AGENTS.md"
+HEADING = "## Documents"
+"""The heading of the section for agents."""
+
+
+class Part(Struct, frozen=True):
+    """One file: its path below the folder, the text that it would have, and what it has now. ``why`` says why nothing
+    is written; ``by_hand`` is then what somebody may add."""
+
+    name: str
+    path: Path
+    after: str = ""
+    before: SourceText | None = None
+    why: str = ""
+    by_hand: str = ""
+
+
+PARTS: Mapping[str, str] = {
+    "settings": "prosa.toml",
+    "hook": HOOKS,
+    "workflow": ".github/workflows/prosa.yml",
+    "agents": AGENTS,
+    "skill": ".agents/skills/prosa/SKILL.md",
+}
+"""The file of each part."""
+
+
+def plan_parts(folder: Path, names: Sequence[str]) -> tuple[Part, ...]:
+    """What would be written below ``folder``. Raises `FileProblem` for a file that is there and cannot be read, and
+    for one that a link would lead out of the folder."""
+    reader = RootedFiles(folder.resolve())
+    return tuple(_part(reader, folder, name) for name in PARTS if name in names)
+
+
+def write_parts(parts: Sequence[Part]) -> dict[Path, str]:
+    """Writes those that have something to write; gives the words for those that were refused, by path."""
+    refused: dict[Path, str] = {}
+    for part in parts:
+        if part.why:
+            continue
+        try:
+            part.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(part.path, part.after, expect_digest=part.before.digest if part.before else "")
+        except FileProblem as problem:
+            refused[part.path] = str(problem)
+        except OSError as error:
+            refused[part.path] = f"{part.path}: {error.strerror or error}; it was not written"
+    return refused
+
+
+def _part(reader: RootedFiles, folder: Path, name: str) -> Part:
+    path = folder / PARTS[name]
+    text = _template(Path(PARTS[name]).name.lstrip("."))
+    if not reader.inside_root(path):
+        raise FileProblem(path, "outside-root", "leads out of the folder, and is not written")
+    if not path.exists():
+        whole = f"# For agents\n\n{text}" if name == "agents" else f"repos:\n{text}" if name == "hook" else text
+        return Part(name, path, whole)
+    if (add := _ADDITIONS.get(name)) is None:
+        return Part(name, path, why="is there already")
+    return add(name, path, reader.read(path), text)
+
+
+def _template(name: str) -> str:
+    text = files("prosa.app.init").joinpath("templates", name).read_text(encoding="utf-8")
+    return text.replace("{version}", __version__)
+
+
+def _with_hook(name: str, path: Path, source: SourceText, text: str) -> Part:
+    """The configuration of pre-commit with one more repository at its end, where its list of them stands there."""
+    if "prosa" in source.text:
+        return Part(name, path, why="names prosa already")
+    repos = _repos(source.text)
+    if repos:
+        first = source.position(repos[0].span.start)
+        line = source.lines.line_text(first.line)
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        added = "".join(f"{indent}{each[2:]}\n" for each in text.splitlines())
+        after = _ended(source.text) + added
+        if len(_repos(after)) == len(repos) + 1:
+            return Part(name, path, after, source)
+    return Part(name, path, why="is written in a form that nothing can be added to", by_hand=text)
+
+
+def _repos(text: str) -> tuple[Node, ...]:
+    """The repositories of a configuration; none where it cannot be read."""
+    read = read_yaml(text)
+    found = read.node.get("repos") if isinstance(read.node, Fields) and not read.problems else None
+    return found.items if isinstance(found, Items) else ()
+
+
+def _with_section(name: str, path: Path, source: SourceText, text: str) -> Part:
+    if HEADING in source.text.splitlines() or "prosa check" in source.text:
+        return Part(name, path, why="speaks of prosa already")
+    return Part(name, path, f"{_ended(source.text)}\n{text}", source)
+
+
+def _ended(text: str) -> str:
+    """The text with an end of its last line, as its other lines have."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    return text if not text or text.endswith("\n") else f"{text}{end}"
+
+
+_ADDITIONS: Mapping[str, Callable[[str, Path, SourceText, str], Part]] = {"hook": _with_hook, "agents": _with_section}
+"""What adds to a file that is there."""

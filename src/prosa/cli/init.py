@@ -1,0 +1,53 @@
+"""`prosa init`: writes what a project needs to work with Prosa, and only what is absent."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `init`."""
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the project (default: .)")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=("settings", "hook", "workflow", "agents", "skill"),
+        help="this part: prosa.toml, a hook of pre-commit, a workflow of GitHub, a section of AGENTS.md, a skill",
+    )
+    parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where a file could not be written, and with `--diff` where there is a difference."""
+    from prosa.app.init.init import PARTS, plan_parts, write_parts
+
+    folder = Path(args.folder)
+    if not folder.is_dir():
+        raise WrongUse(f"{args.folder}: no such folder")
+    parts = plan_parts(folder, args.only or list(PARTS))
+    for part in parts:
+        if part.why:
+            console.note(f"left alone: {part.path}: {part.why}")
+        if part.by_hand:
+            console.note(f"to add by hand:\n{part.by_hand}")
+    new = [part for part in parts if not part.why]
+    if args.diff:
+        from prosa.render.diff import render_diff
+
+        for part in new:
+            console.out(render_diff(str(part.path), part.before.text if part.before else "", part.after), end="")
+        return int(bool(new))
+    refused = {} if args.dry_run else write_parts(parts)
+    for words in refused.values():
+        say(console, words)
+    for part in new:
+        if part.path not in refused:
+            verb = "would write" if args.dry_run else "wrote"
+            console.out(f"{verb} {part.path}" if part.before is None else f"{verb} to {part.path}")
+    return int(bool(refused))
