@@ -7,9 +7,10 @@ runs nothing (X6).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from prosa.corpus.extracted import CarriedVector, Extracted, SectionRow
 from prosa.corpus.facets import facets_of
@@ -118,7 +119,7 @@ MAX_HEADING = 300
 """Characters of one heading that count; a longer one is a paragraph that was marked by mistake."""
 
 
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_JSON = msgspec.json.Encoder()
 _VISIBLE = re.compile(r"[^\r\n]")
 
 
@@ -170,4 +171,4 @@ def _row(
 def seen_of(text: str) -> str:
     """What a reader sees of a section, as JSON: offsets in ``text``, each with the number of characters that are seen
     as they are written, or with the text that is seen there instead (X2). Blank space counts as one space."""
-    return _JSON.encode(shown_runs(text))
+    return _JSON.encode(shown_runs(text)).decode()

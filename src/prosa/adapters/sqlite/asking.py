@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
-from prosa.adapters.sqlite.opening import read_only_uri
+from prosa.adapters.sqlite.opening import held, read_only_uri
 from prosa.adapters.sqlite.refusing import HINT, Denied, check_text, refusal, too_slow
 from prosa.adapters.sqlite.schema import TABLES
 from prosa.adapters.sqlite.views import FULL_TEXT, NAMES, make_views
@@ -67,8 +67,9 @@ def _asked(path: Path, query: str, limits: QueryLimits) -> QueryAnswer | BaseExc
 
 def _connection(path: Path) -> sqlite3.Connection:
     """A connection that sees the views, and can do nothing but read."""
-    connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None)
-    make_views(connection)
+    with held(path, alone=False):
+        connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None)
+        make_views(connection)
     for table in (FULL_TEXT, *(f"{name}('[]')" for name in _FOR_ALL)):
         connection.execute(f"SELECT 1 FROM {table} LIMIT 0")  # noqa: S608 - names of ours; what they set up is done now
     for setting in ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON"):

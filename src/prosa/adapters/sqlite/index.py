@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.sqlite import edges, finding, opening, place
 from prosa.adapters.sqlite.reading import Reading
-from prosa.adapters.sqlite.refresh import refresh, refresh_some, writing_to
+from prosa.adapters.sqlite.refresh import IndexFile, Replaced, refresh, refresh_some, writing_to
 from prosa.adapters.sqlite.writing import meta
 from prosa.corpus.found import Refreshed, Scan
 from prosa.data.surrogates import has_surrogate
@@ -51,35 +51,55 @@ class Index(Struct):
     def writer(self) -> sqlite3.Connection:
         """The connection that may write. Raises `IndexProblem`."""
         if self._writer is None:
-            self._writer, healed = opening.open_index(self.path, wait=self.wait)
-            self._inode, self._healed = place.inode_of(self.path), self._healed or healed
+            self._writer, self._inode, healed = opening.open_index(self.path, wait=self.wait)
+            self._healed = self._healed or healed
         return self._writer
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction, for what is not read from documents: vectors that were computed."""
-        with writing_to(self.writer()):
+        self._follow()
+        with writing_to(self._file()):
             yield self.writer()
 
     def refresh(self, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
         """Makes it hold the documents of ``scan`` and no others; with ``anew`` all of them are read again. A broken
         file is made anew. Raises `IndexProblem`."""
-        return self._healing(lambda: refresh(self.writer(), scan, reading, anew=anew))
+        return self._healing(lambda: refresh(self._file(), scan, reading, anew=anew))
 
     def refresh_some(self, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
         """Brings single documents up to date; ``gone`` are paths of documents that are no more. Raises `StaleIndex`
         where only a whole refresh helps, and `IndexProblem`."""
-        return self._healing(lambda: refresh_some(self.writer(), scan, gone, reading))
+        return self._healing(lambda: refresh_some(self._file(), scan, gone, reading))
 
     def _healing(self, work: Callable[[], Refreshed]) -> Refreshed:
         """Does the work, once more on a new index where the file turns out to be broken."""
         try:
-            report = work()
+            report = self._current(work)
         except opening.DAMAGE as error:
             self.discard(error)
-            report = work()
+            report = self._current(work)
         healed, self._healed = self._healed, ""
         return replace(report, healed=healed)
+
+    def _current(self, work: Callable[[], Refreshed]) -> Refreshed:
+        """Does the work on the file that lies there now: another process may put a new one in its place (X10)."""
+        while True:
+            self._follow()
+            try:
+                report = work()
+            except Replaced:
+                continue
+            self._follow()
+            return report
+
+    def _follow(self) -> None:
+        """Leaves a file that was replaced."""
+        if self._writer is not None and place.inode_of(self.path) not in (0, self._inode):
+            self.close()
+
+    def _file(self) -> IndexFile:
+        return IndexFile(self.writer(), self.path, self._inode)
 
     def discard(self, error: Exception) -> None:
         """Removes the file after an error that says it is broken, so that it is made anew. Raises `IndexProblem` for

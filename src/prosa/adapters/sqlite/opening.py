@@ -41,26 +41,37 @@ DAMAGE = (sqlite3.DatabaseError, ValueError, TypeError, LookupError)
 """What reading a broken file may raise: SQLite notices most, what it does not is no text, no number or no JSON."""
 
 
+TRIES = 5
+"""How often a file is opened that is broken, or that other processes replace meanwhile."""
+
+
 class Opened(NamedTuple):
-    """A connection that may write. ``healed`` says what was wrong with the file that was there."""
+    """A connection that may write, and the number of the file that it is open on. ``healed`` says what was wrong with
+    the file that was there."""
 
     connection: sqlite3.Connection
+    inode: int
     healed: str = ""
 
 
 def open_index(path: Path, *, wait: float = WAIT_SECONDS) -> Opened:
     """Opens the index for reading and writing. Raises `IndexProblem`."""
     complaint = ""
-    for _ in range(3):
+    for _ in range(TRIES):
         inode = place.inode_of(path)
         if not inode:
             place.remove_older(path)  # the first index of this version: the cache keeps one of each corpus
         try:
             with held(path, alone=False):
-                return Opened(_opened(path, wait), complaint)
+                connection, inode = _opened(path, wait), place.inode_of(path)
+            _migrated(connection, path)
         except DAMAGE as error:
             complaint = complaint or complaint_of(error)
-        replace(path, inode)
+            replace(path, inode)
+            continue
+        if place.inode_of(path) == inode:
+            return Opened(connection, inode, complaint)
+        connection.close()  # another process has put a new file there, while this one waited for it
     raise IndexProblem(f"the index {path} {complaint} and cannot be made anew", hint="remove the file")
 
 
@@ -72,8 +83,10 @@ def replace(path: Path, inode: int) -> None:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. Raises `sqlite3.Error`."""
-    connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False)
+    """A connection that cannot write. Raises `sqlite3.Error`, `IndexProblem`."""
+    with held(path, alone=False):
+        connection = sqlite3.connect(read_only_uri(path), uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("SELECT count(*) FROM sqlite_schema")  # the log beside it is opened now, not under new names
     connection.execute("PRAGMA query_only = ON")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
@@ -110,17 +123,23 @@ def _opened(path: Path, wait: float) -> sqlite3.Connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
-        migrate(connection)
-    except sqlite3.Error as error:
-        connection.close()
-        problem = unusable(error, path)
-        if problem is not None:
-            raise problem from None
-        raise
-    except BaseException:
-        connection.close()
-        raise
+    except BaseException as error:
+        raise _closed(connection, path, error) from None
     return connection
+
+
+def _migrated(connection: sqlite3.Connection, path: Path) -> None:
+    """Gives a file its tables. This may wait for another process that writes, so the lock of the file is not held."""
+    try:
+        migrate(connection)
+    except BaseException as error:
+        raise _closed(connection, path, error) from None
+
+
+def _closed(connection: sqlite3.Connection, path: Path, error: BaseException) -> BaseException:
+    """The error to be raised, the connection closed."""
+    connection.close()
+    return (unusable(error, path) if isinstance(error, sqlite3.Error) else None) or error
 
 
 def _check(connection: sqlite3.Connection) -> None:

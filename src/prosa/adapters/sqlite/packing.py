@@ -27,6 +27,10 @@ from prosa.source import FileProblem, Files, SourceText
 
 Row: TypeAlias = tuple[Value, ...]
 
+STAGE = 20
+"""Documents that are taken from stage to stage together: so few that what a stage made is still near when the next one
+needs it."""
+
 
 class Item(NamedTuple):
     """A document to be read. ``id`` is its number in the index, ``digest`` what its content was, or an empty text."""
@@ -60,12 +64,14 @@ def pack(job: tuple[Files, Relations, Sequence[Item]]) -> Packed:
 
     files, relations, items = job
     packed = Packed()
-    read = [(item, source) for item in items if (source := _read(files, item, packed)) is not None]
-    sources: list[Value] = [(source, item.found.path, item.found.hint or None) for item, source in read]
     records: list[Row] = []
-    for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
-        _add(extracted, item, packed)
-        records.append((item.id, *_parts(extracted.record)))
+    for start in range(0, len(items), STAGE):
+        some = items[start : start + STAGE]
+        read = [(item, source) for item in some if (source := _read(files, item, packed)) is not None]
+        sources: list[Value] = [(source, item.found.path, item.found.hint or None) for item, source in read]
+        for (item, _), extracted in zip(read, extract_all(sources, relations), strict=True):
+            _add(extracted, item, packed)
+            records.append((item.id, *_parts(extracted.record)))
     packed.records = pickle.dumps(records, pickle.HIGHEST_PROTOCOL)
     return packed
 

@@ -23,6 +23,9 @@ PRIVATE = 0o600
 COMPANIONS = ("", "-wal", "-shm", "-journal")
 """What stands behind the name of each file that SQLite keeps for one database."""
 
+UNFINISHED = ".new"
+"""What a file ends in that is to be an index when it is whole."""
+
 
 def index_path(folder: Path, root: Path) -> Path:
     """The file of the corpus at ``root``, a real path. ``folder`` is private."""
@@ -72,5 +75,14 @@ def remove_older(path: Path) -> None:
     """Removes indexes of the same corpus that older versions left behind."""
     corpus, _, version = path.stem.rpartition("-v")
     for number in range(1, int(version)):
+        older = path.with_name(f"{corpus}-v{number}{path.suffix}")
         with contextlib.suppress(OSError):
-            remove(path.with_name(f"{corpus}-v{number}{path.suffix}"))
+            remove(older)
+            remove_unfinished(older)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Removes what was left of an index when whoever built it was killed."""
+    for each in path.parent.glob(f"{path.name}.*{UNFINISHED}"):
+        with contextlib.suppress(OSError):
+            remove(each)

@@ -11,8 +11,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 from prosa.adapters.sqlite import writing
+from prosa.adapters.sqlite.place import inode_of
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
 
@@ -21,17 +24,38 @@ class StaleIndex(Exception):
     """The index was made by another version of Prosa: only a whole refresh helps."""
 
 
-def refresh(connection: sqlite3.Connection, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
+class Replaced(Exception):
+    """Another process has put a new file in the place of the one that a connection is open on."""
+
+
+class IndexFile(NamedTuple):
+    """A connection that may write, and the file it is open on: its path and its number."""
+
+    connection: sqlite3.Connection
+    path: Path
+    inode: int
+
+    def check(self) -> None:
+        """Raises `Replaced`."""
+        if inode_of(self.path) not in (0, self.inode):
+            raise Replaced
+
+
+def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = False) -> Refreshed:
     """Makes the index hold the documents of ``scan`` and no others; with ``anew`` all are read again.
 
-    Raises `sqlite3.Error`.
+    Raises `Replaced`, `sqlite3.Error`.
     """
+    connection = index.connection
     if not anew and (same := _unchanged(connection, scan, reading)) is not None:
         return same
-    from prosa.adapters.sqlite.update import Update  # only here: it loads the readers of documents
+    from prosa.adapters.sqlite.building import build_beside, is_better_beside  # they load the readers of documents
+    from prosa.adapters.sqlite.update import Update
 
-    with writing_to(connection):
+    with writing_to(index):
         if anew or writing.meta(connection, "mark") != reading.mark:
+            if is_better_beside(scan):
+                return build_beside(index.path, connection, scan, reading)
             writing.remove_all(connection)
         known = known_documents(connection)
         gone = known.keys() - {each.path for each in scan.documents}
@@ -39,14 +63,15 @@ def refresh(connection: sqlite3.Connection, scan: Scan, reading: Reading, *, ane
         return Update(connection, reading, known).run(changed, gone, scan)
 
 
-def refresh_some(connection: sqlite3.Connection, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
+def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
     """Brings single documents up to date: those of ``scan``, and those at the paths ``gone``, which are no more.
 
-    ``unchanged`` counts those that were looked at only. Raises `StaleIndex`, `sqlite3.Error`.
+    ``unchanged`` counts those that were looked at only. Raises `StaleIndex`, `Replaced`, `sqlite3.Error`.
     """
     from prosa.adapters.sqlite.update import Update
 
-    with writing_to(connection):
+    connection = index.connection
+    with writing_to(index):
         if writing.meta(connection, "mark") != reading.mark:
             raise StaleIndex
         known = known_documents(connection, [*(each.path for each in scan.documents), *gone])
@@ -55,10 +80,12 @@ def refresh_some(connection: sqlite3.Connection, scan: Scan, gone: Collection[st
 
 
 @contextmanager
-def writing_to(connection: sqlite3.Connection) -> Iterator[None]:
-    """One transaction that writes. It begins when no other process writes."""
+def writing_to(index: IndexFile) -> Iterator[None]:
+    """One transaction that writes. It begins when no other process writes. Raises `Replaced`."""
+    connection = index.connection
     connection.execute("BEGIN IMMEDIATE")
     try:
+        index.check()
         yield
     except BaseException:
         if connection.in_transaction:

@@ -6,7 +6,7 @@ Full-text tables follow the sections: they are filled from them, and a section l
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -64,8 +64,8 @@ def remove_all(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
-    """Many documents go into an empty index: what orders its rows is made once, at the end. Documents themselves stay
-    in order meanwhile: ids and sites are asked for."""
+    """Many documents go into an empty index: what orders its rows is made once, at the end, and full text is merged
+    then. Documents themselves stay in order meanwhile: ids and sites are asked for."""
     if not wanted:
         yield
         return
@@ -74,9 +74,24 @@ def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
     ).fetchall()
     for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}")
+    _merge_full_text(connection, _NO_MERGES)
     yield
     for _, statement in indexes:
         connection.execute(statement)
+    for table in _FULL_TEXT:
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - names of ours
+    _merge_full_text(connection, _MERGES)
+
+
+_NO_MERGES = {"automerge": 0, "crisismerge": 1_999}
+_MERGES = {"automerge": 4, "crisismerge": 16}
+"""When FTS5 merges what it has written, by itself; the last are its own values."""
+
+
+def _merge_full_text(connection: sqlite3.Connection, settings: Mapping[str, int]) -> None:
+    for table in _FULL_TEXT:
+        statement = f"INSERT INTO {table} ({table}, rank) VALUES (?, ?)"  # noqa: S608 - names of ours
+        connection.executemany(statement, settings.items())
 
 
 def restamp(connection: sqlite3.Connection, items: Iterable[Item]) -> None:

@@ -1,0 +1,68 @@
+"""A new index: built without a journal in a file beside, and renamed into its place when it is whole.
+
+In: the index as it is, which nobody else writes meanwhile, and what a refresh is told. Out: `Refreshed`, and the new
+file. Whoever reads meanwhile goes on with the old one. Who is killed leaves it as it was, or none where the new one was
+about to take its place, and at most a file that the next build removes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+from pathlib import Path
+
+from prosa.adapters.sqlite import opening, place
+from prosa.adapters.sqlite.reading import Reading
+from prosa.adapters.sqlite.schema import migrate
+from prosa.adapters.sqlite.update import ENOUGH, Update
+from prosa.corpus.found import Refreshed, Scan
+
+CAN_REPLACE = sys.platform != "win32"
+"""Whether the system lets a file be replaced that others have open. Where it does not, an index is built in place."""
+
+
+def is_better_beside(scan: Scan) -> bool:
+    """Whether a new index of these documents is worth a file of its own."""
+    return CAN_REPLACE and len(scan.documents) >= ENOUGH
+
+
+def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed:
+    """Puts a new index of all documents in the place of the one at ``path``. ``before`` is open on that one, in a
+    transaction that keeps other writers away. Raises `sqlite3.Error`, `IndexProblem`."""
+    place.remove_unfinished(path)
+    new = path.with_name(f"{path.name}.{os.urandom(8).hex()}{place.UNFINISHED}")
+    try:
+        with contextlib.closing(_created(new)) as made:
+            made.execute("BEGIN")
+            made.executemany("INSERT INTO vector VALUES (?, ?, ?)", before.execute("SELECT * FROM vector"))
+            report = Update(made, reading, {}).run(scan.documents, (), scan)
+            made.execute("COMMIT")
+            made.execute("PRAGMA journal_mode = WAL")  # as it is used: nobody who opens it has to wait for the others
+        _put(new, path)
+    except BaseException:
+        place.remove(new)
+        raise
+    return report
+
+
+def _created(path: Path) -> sqlite3.Connection:
+    """A connection to a new file that nobody else knows, so that nothing has to be undone in it."""
+    place.make_private(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
+        connection.execute(f"PRAGMA {setting}")
+    connection.execute(f"PRAGMA cache_size = -{opening.CACHE_KIB}")
+    migrate(connection)
+    return connection
+
+
+def _put(new: Path, path: Path) -> None:
+    """Puts a finished file in the place of another. The log of the old one must never be taken for one of the new, so
+    the old one goes first, while nobody opens either."""
+    with new.open("rb") as file:
+        os.fsync(file.fileno())
+    with opening.held(path, alone=True):
+        place.remove(path)
+        new.rename(path)
