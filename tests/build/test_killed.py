@@ -83,6 +83,18 @@ def test_h8_what_somebody_changed_after_the_kill_is_left_alone(tmp_path: Path):
     assert (out / "a.md").read_text() == "mine"
 
 
+def test_h8_what_a_power_cut_left_empty_is_written_again(tmp_path: Path):
+    """Files of a build are not forced to the disk: the next build makes them again."""
+    built(tmp_path, FIRST)
+    for name in ("a.md", "old/deep/d.md"):
+        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/e.md").write_bytes(b"")  # was never ours
+    made = built(tmp_path, SECOND)
+    assert (made.written, made.removed, made.kept) == (2, 1, ["new/e.md"])
+    assert (tmp_path / "a.md").read_text() == "second" and not (tmp_path / "old").exists()
+
+
 def test_h8_a_torn_journal_and_one_that_names_files_elsewhere_are_not_believed(tmp_path: Path):
     out = tmp_path / "out"
     out.mkdir()

@@ -9,8 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.app.site.attachments import Attachments
-from prosa.app.site.files import SiteFiles
+from prosa.app.site.attachments import Attachments, Named
+from prosa.app.site.files import SiteFiles, VisibleFile
+from prosa.corpus.found import Stamp
+from prosa.graph.resolve import by_nearness, nearest_to
 
 
 @dataclass
@@ -35,6 +37,45 @@ class SlowFiles(SiteFiles):
         self.looks += 1
         self.clock.now += self.seconds
         return iter(())
+
+
+class NamedFiles(SiteFiles):
+    """Files that are there by name; some may not be seen. Counts how often one is asked for."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__(Path("/nowhere"), 1_000)
+        self.names, self.hidden, self.asked = names, frozenset[str](), 0
+
+    def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
+        return iter(sorted(each for each in self.names - self.hidden if wanted(each)))
+
+    def place(self, path: str) -> VisibleFile | None:
+        self.asked += 1
+        is_seen = path in self.names and path not in self.hidden
+        return VisibleFile(self.root / path, Stamp(1, 1, 1, 1)) if is_seen else None
+
+
+@given(
+    names=st.frozensets(st.lists(st.sampled_from("abc"), max_size=3).map(lambda some: "/".join((*some, "plan.png")))),
+    gone=st.frozensets(st.integers(0, 8), max_size=3),
+    here=st.lists(st.sampled_from("abc"), max_size=3).map("/".join),
+)
+def test_ya21_the_nearest_file_that_may_be_seen_is_meant(names: frozenset[str], gone: frozenset[int], here: str):
+    """YA21. Files that became hidden after the look among them; of many with one name few are asked for."""
+    files = NamedFiles(names)
+    attachments = Attachments(files, Clock())
+    attachments.find("elsewhere/x.md", "plan.png")  # the look
+    ordered = sorted(names)
+    files.hidden = frozenset(ordered[each] for each in gone if each < len(ordered))
+    files.asked = 0
+    found = attachments.find(f"{here}/x.md" if here else "x.md", "plan.png")
+    seen = [Named(each, "") for each in ordered if each not in files.hidden]
+    beside = f"{here}/plan.png" if here else "plan.png"
+    near = nearest_to(here, seen) if seen else ()
+    expected = next((each for each in (beside, "plan.png") if each in {each.path for each in seen}), None)
+    assert found == (expected or (near[0].path if len(near) == 1 else None))
+    ties = max(map(len, by_nearness(here, [Named(each, "") for each in ordered])), default=0)
+    assert files.asked <= 2 + ties * (1 + len(files.hidden))
 
 
 @given(look=st.floats(0, 100), pages=st.lists(st.floats(0.001, 2), min_size=1, max_size=60))

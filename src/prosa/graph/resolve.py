@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from typing import Generic
 
 from msgspec import Struct
@@ -82,17 +81,27 @@ def _meant(found: Sequence[Document], source: str, target: str, names: Names[Doc
 
 
 def nearest_to(folder: str, found: Sequence[Document]) -> Sequence[Document]:
-    """Those of several documents that are nearest to a folder (YA21): in it, else the fewest folders up and down away,
-    of these the ones with the shortest path. Several that are equally near are all given."""
+    """Those of several documents that are nearest to a folder (YA21). Several that are equally near are all given."""
+    return next(by_nearness(folder, found))
+
+
+def by_nearness(folder: str, found: Iterable[Document]) -> Iterator[Sequence[Document]]:
+    """Documents in groups that are equally near to a folder, the nearest first: in it, else the fewest folders up and
+    down away, of these the ones with the shortest path."""
     here = folder.split("/") if folder else []
-    ways = [_way(here, each.path.split("/")[:-1]) for each in found]
-    least = min(ways)
-    return [each for each, way in zip(found, ways, strict=True) if way == least]
+    groups: dict[tuple[int, int], list[Document]] = {}
+    for each in found:
+        groups.setdefault(_way(here, each.path.split("/")[:-1]), []).append(each)
+    return map(groups.__getitem__, sorted(groups))
 
 
 def _way(here: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
     """How many folders one goes up and down, and how deep one is then."""
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, there, strict=False)))
+    shared = 0
+    for one, other in zip(here, there, strict=False):
+        if one != other:
+            break
+        shared += 1
     return len(here) + len(there) - 2 * shared, len(there)
 
 

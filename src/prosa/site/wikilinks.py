@@ -49,7 +49,9 @@ def as_written(_: str) -> Wiki:
 
 def fragment_of(part: str | None) -> str:
     """The fragment of a URL that leads to a heading, of `a#b` to the last one, or to a block `^id`."""
-    name = (part or "").rpartition("#")[2].strip()
+    if not part:
+        return ""
+    name = part.rpartition("#")[2].strip()
     if name.startswith("^"):
         return f"#{quote(name)}"
     anchor = slug(" ".join(name.split()))

@@ -38,7 +38,7 @@ from prosa.web.assets import asset_answer
 from prosa.web.context import Web
 from prosa.web.errors import not_found
 from prosa.web.locate import Asset, Document, Folder, Moved, locate
-from prosa.web.resolving import Place, Shown, for_agents, has_wikilinks, resolver_of
+from prosa.web.resolving import Place, Shown, Targets, for_agents, has_wikilinks, resolver_of, targets_of
 from prosa.web.session import Reader
 
 MAX_KEPT_BYTES = 48 * 1024 * 1024
@@ -171,13 +171,14 @@ class Nodes(Struct):
     ) -> Answer:
         form, negotiated = asked or key.form, asked is None
         prefix, private = self.web.prefix, self.web.closed
+        targets = targets_of(self.web.site, view)
         if form != "html":
-            view = for_agents(resolver_of(self.web.site, view, prefix))
+            view = for_agents(resolver_of(targets, prefix))
         if form == "markdown":
             return markdown_answer(view, prefix, negotiated=negotiated, private=private)
         if form == "json":
             return json_answer(view, prefix, negotiated=negotiated, private=private)
-        return html_answer(page_of(self.web, view, reader, shown=shown), negotiated=negotiated, private=private)
+        return html_answer(page_of(self.web, targets, reader, shown=shown), negotiated=negotiated, private=private)
 
     def _asset(self, found: Asset) -> Kept | None:
         place = self.web.site.place(found.path)
@@ -189,11 +190,12 @@ class Nodes(Struct):
 
 
 def page_of(
-    web: Web, view: NodeView, reader: Reader, *, place: Place | None = None, shown: Shown | None = None
+    web: Web, targets: Targets, reader: Reader, *, place: Place | None = None, shown: Shown | None = None
 ) -> Page:
-    """The page of a node for a reader. ``place`` makes the URLs of what it links to; ``shown`` gathers the paths of
-    documents that it quotes."""
-    page = resolver_of(web.site, view, web.prefix, place=place, shown=shown).page(web.frame(reader))
+    """The page of a node and what it names, for a reader. ``place`` makes the URLs of what it links to; ``shown``
+    gathers the paths of documents that it quotes."""
+    view = targets.view
+    page = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
     if not view.path:
         return replace(page, around=Around(), crumbs=crumbs_of(web, view))
     near, blocks = around(web.site.index, view.path), named_blocks(web.site.index, view.path)

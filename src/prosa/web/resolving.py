@@ -59,25 +59,61 @@ class Shown(Struct):
             stamp = self.stamps[path] = stamp_at(os.fspath(site.root / path))
             self.left -= stamp.size if stamp is not None else 0
             try:
-                self.views[path] = site.view(path) if self.left >= 0 else None
+                self.views[path] = site.quoted(path, stamp) if stamp is not None and self.left >= 0 else None
             except FileProblem:
                 self.views[path] = None
         return self.views[path]
 
 
-class Resolver(Struct, frozen=True):
-    """Resolves the destinations of one document. ``place`` makes every URL; ``known`` are the published documents that
-    its wikilinks lead to, by target. ``quoted`` says that another document shows this one; ``shown`` gathers
-    what is quoted; ``files`` are names that were looked up."""
+class Targets(Struct, frozen=True):
+    """What one document names, whatever form it is shown in. ``known`` are the published documents that its wikilinks
+    lead to, by target; ``vault`` says that it lies in an Obsidian vault; ``files`` are the paths of other files by
+    name, each looked up once."""
 
     site: LiveSite
     view: NodeView
+    known: Mapping[str, NodeRow] = field(default_factory=dict)
+    vault: bool = False
+    files: dict[str, str | None] = field(default_factory=dict)
+
+    def file(self, target: str) -> str | None:
+        """The path of a file that is no document. Data is served only where a link names it."""
+        if target not in self.files:
+            self.files[target] = self._found(target) if len(self.files) < MAX_FILE_NAMES else None
+        return self.files[target]
+
+    def _found(self, target: str) -> str | None:
+        path = self.site.attachments.find(self.view.path, target)
+        is_data = path is not None and suffix_of(path) in NAMED
+        return None if is_data and path not in self.site.index.catalogue.linked else path
+
+
+def targets_of(site: LiveSite, view: NodeView) -> Targets:
+    """What a node names."""
+    known = dict(_known(site, view)) if site.index.is_ready and has_wikilinks(view) else {}
+    return Targets(site, view, known, view.path != "" and site.files.is_in_vault(view.path))
+
+
+class Resolver(Struct, frozen=True):
+    """Resolves the destinations of one document, for one form of it. ``place`` makes every URL; ``quoted`` says that
+    another document shows this one; ``shown`` gathers what is quoted; ``wikis`` are wikilinks that were resolved."""
+
+    targets: Targets
     prefix: str
     place: Place
-    known: Mapping[str, NodeRow] = field(default_factory=dict)
     quoted: bool = False
     shown: Shown = field(default_factory=Shown)
-    files: dict[str, Wiki] = field(default_factory=dict)
+    wikis: dict[str, Wiki] = field(default_factory=dict)
+
+    @property
+    def site(self) -> LiveSite:
+        """Where all of that lies."""
+        return self.targets.site
+
+    @property
+    def view(self) -> NodeView:
+        """The node that names it."""
+        return self.targets.view
 
     def link(self, href: str) -> str:
         """The URL of a link; empty for one that leads nowhere a page may lead."""
@@ -98,11 +134,18 @@ class Resolver(Struct, frozen=True):
         if found.origin or suffix_of(path) not in PICTURES:
             return ""
         if self.site.place(path) is None:
-            return self._file(unquote(src.partition("#")[0])).url if self.known or self.in_vault() else ""
+            is_wiki = bool(self.targets.known) or self.targets.vault
+            return self._file(unquote(src.partition("#")[0])).url if is_wiki else ""
         return self.place(quoted_path(inside))
 
     def wiki(self, written: str) -> Wiki:
         """Where a wikilink leads. Until the graph is there, nobody knows."""
+        found = self.wikis.get(written)
+        if found is None:
+            found = self.wikis[written] = self._wiki(written)
+        return found
+
+    def _wiki(self, written: str) -> Wiki:
         if not self.site.index.is_ready or not self.view.path:
             return AS_WRITTEN
         target, part = wikilink_target(written)
@@ -110,7 +153,7 @@ class Resolver(Struct, frozen=True):
         if not target:
             own = self.place(f"{self.view.url}{fragment}") if self.quoted else fragment
             return Wiki("node", own) if fragment else AS_WRITTEN
-        if row := self.known.get(target):
+        if row := self.targets.known.get(target):
             return Wiki("node", self.place(f"{row.url}{fragment}"))
         if asset_type(target) is not None:
             return self._file(target)
@@ -119,7 +162,7 @@ class Resolver(Struct, frozen=True):
     def excerpt(self, written: str) -> Excerpt | None:
         """What an embed shows of another document; None for what is only linked to."""
         target, part = wikilink_target(written)
-        row = self.known.get(target)
+        row = self.targets.known.get(target)
         view = self.shown.view(self.site, row.path) if row is not None else None
         if row is None or view is None or view.reading is None or view.dialect not in _QUOTABLE:
             return None
@@ -127,31 +170,21 @@ class Resolver(Struct, frozen=True):
         span = part_of(document, part) if part else document.body
         if span is None:
             return None
-        view = replace(view, url=row.url)
-        inner = resolver_of(self.site, view, self.prefix, place=self.place, shown=self.shown, quoted=True)
+        targets = targets_of(self.site, replace(view, url=row.url))
+        inner = resolver_of(targets, self.prefix, place=self.place, shown=self.shown, quoted=True)
         url = self.place(f"{row.url}{fragment_of(part)}")
         named = frozenset((part[1:],)) if part and part.startswith("^") else frozenset[str]()
         return Excerpt(row.path, row.title, url, document, span, replace(inner.page(Frame("")), blocks=named))
 
     def page(self, frame: Frame) -> Page:
         """The node as a page, without what stands around it."""
-        vault = self.in_vault()
+        vault = self.targets.vault
         return Page(frame, self.view, self.link, self.embed, wiki=self.wiki, excerpt=self.excerpt, vault=vault)
 
-    def in_vault(self) -> bool:
-        """Whether the document lies in an Obsidian vault."""
-        return self.view.path != "" and self.site.is_in_vault(self.view.path)
-
     def _file(self, target: str) -> Wiki:
-        """A file that is no document, looked up once."""
-        if target not in self.files:
-            self.files[target] = self._found(target) if len(self.files) < MAX_FILE_NAMES else MISSING
-        return self.files[target]
-
-    def _found(self, target: str) -> Wiki:
-        """A file that is no document. Data is served only where a link names it."""
-        path = self.site.attachments.find(self.view.path, target)
-        if path is None or (suffix_of(path) in NAMED and path not in self.site.index.catalogue.linked):
+        """A file that is no document."""
+        path = self.targets.file(target)
+        if path is None:
             return MISSING
         return Wiki("picture" if suffix_of(path) in PICTURES else "file", self.place(quoted_path(f"/{path}")))
 
@@ -170,18 +203,16 @@ class Resolver(Struct, frozen=True):
 
 
 def resolver_of(
-    site: LiveSite,
-    view: NodeView,
+    targets: Targets,
     prefix: str,
     *,
     place: Place | None = None,
     shown: Shown | None = None,
     quoted: bool = False,
 ) -> Resolver:
-    """The resolver of a node. ``place`` is the prefix in front of the URL where nothing else is said."""
-    known = {} if not site.index.is_ready or not has_wikilinks(view) else dict(_known(site, view))
+    """The resolver of what a node names. ``place`` is the prefix in front of the URL where nothing else is said."""
     made = place or (lambda url: f"{prefix}{url}")
-    return Resolver(site, view, prefix, made, known, quoted, Shown() if shown is None else shown)
+    return Resolver(targets, prefix, made, quoted, Shown() if shown is None else shown)
 
 
 def has_wikilinks(view: NodeView) -> bool:
@@ -208,7 +239,7 @@ def for_agents(resolver: Resolver) -> NodeView:
         return view
     front = view.reading.front
     body = front.source.slice(front.body)
-    linked = with_links(view.reading.document, resolver.wiki, vault=resolver.in_vault())[front.body.start :]
+    linked = with_links(view.reading.document, resolver.wiki, vault=resolver.targets.vault)[front.body.start :]
     text = view.markdown.decode("utf-8")
     if linked == body or not text.endswith(body) or not view.body.endswith(body):
         return view

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from html import escape, unescape
 from urllib.parse import unquote
 
@@ -22,20 +23,28 @@ from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
-from prosa.site.view import Form, NodeView
+from prosa.site.view import Form
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
 from prosa.web.indexes import Indexes
 from prosa.web.nodes import folder_view, page_of
-from prosa.web.resolving import Place, for_agents, resolver_of
+from prosa.web.resolving import Place, Targets, for_agents, resolver_of, targets_of
 from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
-_TAG = re.compile(r"""<[a-zA-Z][^\s>/"']*(?:\s+[^\s"'>=/]+(?:="[^"]*")?)*\s*/?>""")
-"""A tag as our own pages have it."""
+_ATTRIBUTE = r"""\s++[^\s"'>=/]++(?:="[^"]*+")?+"""
+_ADDRESSED = r"""\s++(?:href|src)="(?=/)"""
+_TAG = re.compile(
+    rf"""(<[a-zA-Z][^\s>/"']*+(?:(?!{_ADDRESSED}){_ATTRIBUTE})*+{_ADDRESSED})([^"]*+)("(?:{_ATTRIBUTE})*+\s*+/?>)"""
+)
+"""A tag as our own pages have it with an address: what stands in front of that, the address, what stands behind it."""
 
-_ADDRESS = re.compile(r"""(\s(?:href|src)=")(/[^"]*)(")""")
+_ADDRESS = re.compile(rf"""({_ADDRESSED})([^"]*+)(")""")
 _BEHIND = re.compile("[?#]")
+
+MAX_ADDRESSES = 8_192
+"""Addresses that are remembered as paths from a folder: all pages of a folder lead to the same ones."""
+
 _TOLD = ("mdh/nodes.json", "mdh/actions.json", "llms.txt", "robots.txt")
 
 
@@ -46,13 +55,16 @@ def built_files(web: Web) -> Iterator[Built]:
         view = made
         if not made.path:  # agents are led to Markdown
             view = folder_view(web.site, unquote(view.url[1:]), prefix=web.prefix, form="markdown")
-        told_view = for_agents(resolver_of(web.site, view, web.prefix, place=static_place(web, "markdown")))
+        targets = targets_of(web.site, made)
+        told_view = for_agents(
+            resolver_of(replace(targets, view=view), web.prefix, place=static_place(web, "markdown"))
+        )
         yield Built(file_of(view.url, "markdown"), told_view.markdown)
         if is_readme(view.path) and view.url.endswith("/"):  # links between documents name the file
             yield Built(view.path, told_view.markdown)
         told = json_of(replace(told_view, url=twin_of(view.url, "markdown")), web.prefix)
         yield Built(file_of(view.url, "json"), f"{dump(told)}\n".encode("utf-8", "replace"))
-        yield Built(file_of(view.url, "html"), _html(web, made))
+        yield Built(file_of(view.url, "html"), _html(web, targets))
     yield from _of_site(web)
     for path in web.site.files.others(lambda name: asset_type(name) is not None):
         if suffix_of(path) in NAMED and path not in web.site.index.catalogue.linked:
@@ -75,23 +87,32 @@ def _drawing(web: Web, path: str, content: bytes) -> bytes | None:
     return found.content
 
 
-def _html(web: Web, view: NodeView) -> bytes:
-    html = node_page(static_page(page_of(web, view, Reader(), place=static_place(web, "html"))))
-    return relative_html(html, f"{web.prefix}{twin_of(view.url, 'html')}", web.prefix).encode("utf-8", "replace")
+def _html(web: Web, targets: Targets) -> bytes:
+    html = node_page(static_page(page_of(web, targets, Reader(), place=static_place(web, "html"))))
+    url = f"{web.prefix}{twin_of(targets.view.url, 'html')}"
+    return relative_html(html, url, web.prefix).encode("utf-8", "replace")
 
 
 def relative_html(html: str, url: str, prefix: str) -> str:
     """A page of ours at ``url`` with every address below ``prefix`` as a path from there to a file, so that it works
     wherever the files lie, on a disk too."""
+    folder = url[: url.rfind("/") + 1]
 
-    def related(address: re.Match[str]) -> str:
-        path, mark, rest = _parts(unescape(address[2]))
-        if path.startswith("//") or not path.startswith(f"{prefix}/"):
-            return address[0]
-        file = f"{path}index.html" if path.endswith("/") else path
-        return f"{address[1]}{escape(_way(url, file) + mark + rest)}{address[3]}"
+    def related(found: re.Match[str]) -> str:
+        behind = _ADDRESS.sub(related, found[3]) if '="/' in found[3] else found[3]
+        return f"{found[1]}{_relative(found[2], folder, prefix)}{behind}"
 
-    return _TAG.sub(lambda tag: _ADDRESS.sub(related, tag[0]) if '="/' in tag[0] else tag[0], html)
+    return _TAG.sub(related, html)
+
+
+@lru_cache(maxsize=MAX_ADDRESSES)
+def _relative(address: str, folder: str, prefix: str) -> str:
+    """An address, as HTML writes it, as a path from a folder where it is one below the prefix."""
+    path, mark, rest = _parts(unescape(address))
+    if path.startswith("//") or not path.startswith(f"{prefix}/"):
+        return address
+    file = f"{path}index.html" if path.endswith("/") else path
+    return escape(_way(folder, file) + mark + rest)
 
 
 def _parts(address: str) -> tuple[str, str, str]:
@@ -100,9 +121,9 @@ def _parts(address: str) -> tuple[str, str, str]:
     return (address, "", "") if at is None else (address[: at.start()], at[0], address[at.end() :])
 
 
-def _way(here: str, there: str) -> str:
-    """The relative path from one URL path to another; the first part never looks like a scheme."""
-    folder = here[: here.rfind("/") + 1]
+def _way(folder: str, there: str) -> str:
+    """The relative path from a folder to a URL path; the first part never looks like a scheme."""
+    here = folder
     while not there.startswith(folder):
         folder = folder[: folder.rstrip("/").rfind("/") + 1]
     ups = here.count("/") - folder.count("/")

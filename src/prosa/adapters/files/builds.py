@@ -30,6 +30,8 @@ JOURNAL = ".prosa-build.log"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
+_EMPTY = hashlib.sha256().hexdigest()
+
 
 class Build(Struct):
     """One build into ``out``. ``kept`` are files in the way, or changed by others."""
@@ -76,7 +78,7 @@ class Build(Struct):
         self._note(path, self._now[path])
         target = self.out / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, content)
+        replace_file(target, content, durable=False)  # the next build makes it again
         self.written += 1
 
     def _changes(self, path: str, content: bytes) -> bool:
@@ -138,11 +140,11 @@ def compared(files: Iterable[tuple[str, bytes]], out: Path) -> Build:
 
 def _known(out: Path) -> dict[str, set[str]]:
     """The digests that the last build recorded, and those that builds noted since and did not live to record. Names
-    that lead out of the folder are not believed."""
+    that lead out of the folder are not believed. A power cut may leave an empty file of each."""
     found: dict[str, set[str]] = {}
     for name, digest in (*_recorded(out / RECORD), *_noted(out / JOURNAL)):
         if isinstance(name, str) and isinstance(digest, str) and _is_inside(name):
-            found.setdefault(name, set()).add(digest)
+            found.setdefault(name, {_EMPTY}).add(digest)
     return found
 
 

@@ -6,7 +6,7 @@ Documents that are not published are not mentioned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prosa.corpus.errors import CorpusError
@@ -18,7 +18,6 @@ from prosa.site.listing import listing_id
 from prosa.site.view import Around, Neighbour, NodeRow, TypedLink
 
 if TYPE_CHECKING:
-    from prosa.app.corpus.open import OpenCorpus
     from prosa.app.site.catalogue import Catalogue
     from prosa.app.site.keeper import SiteIndex
 
@@ -50,8 +49,7 @@ def around(index: SiteIndex, path: str) -> Around | None:
     """What stands around the node at a path; None while there is no graph."""
     if not index.is_ready:
         return None
-    out = _asked(index, lambda corpus: corpus.index.edges_from(path))
-    back = _asked(index, lambda corpus: corpus.index.edges_to(path))
+    out, back = _asked(index.edges_from, path), _asked(index.edges_to, path)
     if out is None or back is None:
         return None
     nodes = index.catalogue.by_node
@@ -66,7 +64,7 @@ def around(index: SiteIndex, path: str) -> Around | None:
 
 def named_blocks(index: SiteIndex, path: str) -> frozenset[str]:
     """The ids of the blocks of a document that others point at: `^id` at the end of a block is its name then."""
-    edges = _asked(index, lambda corpus: corpus.index.edges_to(path)) if index.is_ready else None
+    edges = _asked(index.edges_to, path) if index.is_ready else None
     return frozenset(edge.fragment[1:] for edge in edges or () if edge.fragment.startswith("^"))
 
 
@@ -84,18 +82,17 @@ def _inside(catalogue: Catalogue, path: str) -> Iterator[tuple[str, str, str]]:
     yield from ((row.title, row.url, row.id) for row in catalogue.nodes_in(folder) if row.path != path)
 
 
-def edges_from(index: SiteIndex, path: str) -> list[Edge]:
+def edges_from(index: SiteIndex, path: str) -> Sequence[Edge]:
     """The edges of a document; none where there is no index."""
-    return _asked(index, lambda corpus: corpus.index.edges_from(path)) or []
+    return _asked(index.edges_from, path) or ()
 
 
-def _asked(index: SiteIndex, question: Callable[[OpenCorpus], list[Edge]]) -> list[Edge] | None:
+def _asked(question: Callable[[str], Sequence[Edge]], path: str) -> Sequence[Edge] | None:
     """Edges from the index; None where it cannot be used, which is no reason to show nothing of a node."""
     try:
-        edges: list[Edge] = index.ask(question)
+        return question(path)
     except CorpusError:
         return None
-    return edges
 
 
 def _target(edge: Edge, nodes: Mapping[str, NodeRow]) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from prosa.app.site.files import SiteFiles
-from prosa.graph.resolve import nearest_to
+from prosa.graph.resolve import by_nearness
 from prosa.site.assets import asset_type
 
 LOOK_SECONDS = 5.0
@@ -25,9 +25,10 @@ LOOK_TIMES = 20
 
 
 class Named(NamedTuple):
-    """A file, as whatever is nearest is chosen among."""
+    """A file, as whatever is nearest is chosen among; ``folded`` is the path with a slash in front, in one case."""
 
     path: str
+    folded: str
 
 
 class Attachments(Struct):
@@ -35,7 +36,7 @@ class Attachments(Struct):
 
     files: SiteFiles
     clock: Callable[[], float] = time.monotonic
-    _by_name: dict[str, list[str]] = field(default_factory=dict)
+    _by_name: dict[str, list[Named]] = field(default_factory=dict)
     _until: float = 0.0
 
     def find(self, source: str, target: str) -> str | None:
@@ -50,16 +51,19 @@ class Attachments(Struct):
                 return path
         ending = f"/{posixpath.normpath(target).lstrip('./')}".casefold()
         named = self._named(posixpath.basename(target).casefold())
-        fitting = [Named(each) for each in named if f"/{each}".casefold().endswith(ending)]
-        near = nearest_to(here, fitting) if fitting else ()
-        return near[0].path if len(near) == 1 else None
+        for near in by_nearness(here, [each for each in named if each.folded.endswith(ending)]):
+            seen = [each.path for each in near if self.files.place(each.path) is not None]
+            if seen:
+                return seen[0] if len(seen) == 1 else None
+        return None
 
-    def _named(self, name: str) -> Sequence[str]:
+    def _named(self, name: str) -> Sequence[Named]:
+        """The files of a name, in one case. Whether one may be seen is asked when it is chosen."""
         began = self.clock()
         if began >= self._until:
-            found: dict[str, list[str]] = {}
+            found: dict[str, list[Named]] = {}
             for path in self.files.others(lambda each: asset_type(each) is not None):
-                found.setdefault(posixpath.basename(path).casefold(), []).append(path)
+                found.setdefault(posixpath.basename(path).casefold(), []).append(Named(path, f"/{path}".casefold()))
             ended = self.clock()
             self._by_name, self._until = found, ended + max(LOOK_SECONDS, LOOK_TIMES * (ended - began))
-        return [each for each in self._by_name.get(name, ()) if self.files.place(each) is not None]
+        return self._by_name.get(name, ())

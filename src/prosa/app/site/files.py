@@ -27,7 +27,9 @@ CHECK_SECONDS = 1.0
 after that."""
 
 MAX_KNOWN = 4_096
-"""Folders whose ignore rules are kept."""
+"""Folders of which is kept what git ignores there, and whether they are a vault."""
+
+_VAULT = ".obsidian"
 
 
 class VisibleFile(NamedTuple):
@@ -44,6 +46,7 @@ class SiteFiles:
         self.root, self.max_size = root, max_size
         self.reader = RootedFiles(root, max_size)
         self._rules: dict[str, tuple[float, Ignored | None]] = {}
+        self._vaults: dict[str, tuple[float, bool]] = {}
 
     def place(self, path: str) -> VisibleFile | None:
         """The file at a path that has no empty, `.` or `..` parts; None where there is none that may be seen."""
@@ -88,14 +91,25 @@ class SiteFiles:
         return data if _stamp_of(found) == stamp else b""
 
     def others(self, wanted: Callable[[str], bool]) -> Iterator[str]:
-        """The paths of files whose name is ``wanted`` and that may be seen, in order."""
+        """The paths of files whose name is ``wanted`` and that may be seen, in order. Links among folders are not
+        followed; what lies in a folder that is no link is where its path says, unless it is one."""
         waiting = [""]
         while waiting:
             folder = waiting.pop()
             place = self.folder(folder)
-            names = sorted(each.name for each in place.iterdir()) if place is not None else []
-            yield from (f"{folder}{name}" for name in names if wanted(name) and self.place(f"{folder}{name}"))
-            waiting += (f"{folder}{name}/" for name in reversed(names) if self.folder(f"{folder}{name}/") is not None)
+            if place is None:
+                continue
+            with os.scandir(place) as entries:
+                found = sorted(entries, key=lambda each: each.name)
+            yield from (f"{folder}{each.name}" for each in found if wanted(each.name) and self._may_list(folder, each))
+            waiting += (f"{folder}{each.name}/" for each in reversed(found) if each.is_dir(follow_symlinks=False))
+
+    def _may_list(self, folder: str, entry: os.DirEntry[str]) -> bool:
+        """Whether a file in a folder that may be seen may be seen itself."""
+        path = f"{folder}{entry.name}"
+        if entry.is_symlink():
+            return self.place(path) is not None
+        return entry.is_file(follow_symlinks=False) and self.is_open(path)
 
     def folder(self, path: str) -> Path | None:
         """The folder at a path that ends with `/` or is empty; None where there is none that may be seen."""
@@ -114,6 +128,27 @@ class SiteFiles:
             return False
         rules = self._rules_in("/".join(folders))
         return rules is not None and not rules.ignores(os.fspath(self.root / path), is_folder=False)
+
+    def is_in_vault(self, path: str) -> bool:
+        """Whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
+        return self._is_vault(path.rpartition("/")[0])
+
+    def _is_vault(self, folder: str) -> bool:
+        """Whether a folder, or one above it, is a vault. Looked at again after a second."""
+        now = time.monotonic()
+        known = self._vaults.get(folder)
+        if known is not None and now - known[0] < CHECK_SECONDS:
+            return known[1]
+        if len(self._vaults) > MAX_KNOWN:
+            self._vaults.clear()
+        place = self.root / folder
+        inside = (place / _VAULT).is_dir()
+        if folder:
+            inside = inside or self._is_vault(folder.rpartition("/")[0])
+        else:
+            inside = inside or any((each / _VAULT).is_dir() for each in place.parents)
+        self._vaults[folder] = (now, inside)
+        return inside
 
     def _rules_in(self, folder: str) -> Ignored | None:
         """What git ignores in a folder; None where it ignores the folder itself, or others wrote what is in it. Looked

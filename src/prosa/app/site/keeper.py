@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from prosa.corpus.found import Scan
     from prosa.dialects.dialect import DialectName
     from prosa.dialects.reading import DialectReading
+    from prosa.graph.node import Edge
     from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
 
@@ -43,6 +45,9 @@ costs a tenth of a processor at most."""
 
 FAILED_PAUSE = 10.0
 """Seconds before a look that failed is tried again."""
+
+MAX_RECENT = 8
+"""Lists of edges that are kept: whatever is said of one document asks for the same ones several times."""
 
 T = TypeVar("T")
 
@@ -110,6 +115,7 @@ class SiteIndex:
         self.metas = MetaFiles(files.reader)
         self._lenders: tuple[FieldLender, ...] | None = None
         self._corpus: OpenCorpus | None = None
+        self._recent: OrderedDict[tuple[str, str, int], Sequence[Edge]] = OrderedDict()
         self._asking = RLock()
         self._warned: set[str] = set()
         self._pace = _Pace()
@@ -165,6 +171,24 @@ class SiteIndex:
                 return question(self._corpus)
             except sqlite3.Error as error:
                 raise IndexProblem(f"the index cannot be read: {error}") from None
+
+    def edges_from(self, path: str) -> Sequence[Edge]:
+        """What a document points at; of the few asked last, from memory. Raises `CorpusError`."""
+        return self._edges("from", path, lambda corpus: corpus.index.edges_from(path))
+
+    def edges_to(self, path: str) -> Sequence[Edge]:
+        """What leads to a document alone; of the few asked last, from memory. Raises `CorpusError`."""
+        return self._edges("to", path, lambda corpus: corpus.index.edges_to(path))
+
+    def _edges(self, which: str, path: str, question: Callable[[OpenCorpus], list[Edge]]) -> Sequence[Edge]:
+        with self._asking:
+            key = (which, path, self.catalogue.generation)  # read before the index is
+            found = self._recent.get(key)
+            if found is None:
+                found = self._recent[key] = self.ask(question)
+                if len(self._recent) > MAX_RECENT:
+                    self._recent.popitem(last=False)
+            return found
 
     def lenders(self) -> tuple[FieldLender, ...] | None:
         """The meta files, as soon as they have been looked at: what they say of others counts from the first request

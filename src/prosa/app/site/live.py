@@ -7,9 +7,11 @@ and nothing outside the folder is read (X5, X6).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from prosa.adapters.files.read import decode
@@ -19,6 +21,7 @@ from prosa.app.site.attachments import Attachments
 from prosa.app.site.files import SiteFiles, VisibleFile
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import SiteIndex, SiteOptions
+from prosa.corpus.found import Stamp
 from prosa.corpus.published import is_published
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme
@@ -31,6 +34,12 @@ from prosa.source import SourceText
 if TYPE_CHECKING:
     from prosa.rules.analyzer import Workers
     from prosa.settings import Settings
+
+MAX_QUOTED = 64
+"""Documents that are remembered because pages quote them."""
+
+MAX_QUOTED_BYTES = 4 * 1024 * 1024
+"""Bytes of all of these."""
 
 
 class LiveSite:
@@ -47,6 +56,8 @@ class LiveSite:
         notice: Callable[[str], None] = say_nothing,
     ) -> None:
         self.root, self.options = root, options
+        self._quoted: OrderedDict[tuple[str, Stamp, int, int], NodeView | None] = OrderedDict()
+        self._quoting = Lock()
         self.files = SiteFiles(root, max_size)
         self.attachments = Attachments(self.files)
         self.index = SiteIndex(self.files, options, environ, settings, workers, notice)
@@ -63,10 +74,6 @@ class LiveSite:
         """The file at a path that may be seen by its path alone; what it says is looked at in `view`."""
         return self.files.place(path)
 
-    def is_in_vault(self, path: str) -> bool:
-        """Whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""
-        return any((each / ".obsidian").is_dir() for each in (self.root / path).parents)
-
     def view(self, path: str) -> NodeView | None:
         """The node at a path; None where there is no document that is published. Raises `FileProblem` for one that
         cannot be read."""
@@ -80,6 +87,23 @@ class LiveSite:
             if not is_published(facets_at(reading, each, lenders), private=self.options.private):
                 return None
         return self._view(path, reading, self.index.metas.lent(reading, path, lambda by: self._is_shown(by, lenders)))
+
+    def quoted(self, path: str, stamp: Stamp) -> NodeView | None:
+        """The same for a document that others show parts of, whose stamp was looked at before: one that many pages
+        quote is read once."""
+        if not self.files.may_be_seen(path):
+            return None
+        key = (path, stamp, self.index.catalogue.generation, self.index.rules)
+        with self._quoting:
+            if key in self._quoted:
+                self._quoted.move_to_end(key)
+                return self._quoted[key]
+        found = self.view(path)
+        with self._quoting:
+            self._quoted[key] = found
+            while len(self._quoted) > MAX_QUOTED or sum(each[1].size for each in self._quoted) > MAX_QUOTED_BYTES:
+                self._quoted.popitem(last=False)
+        return found
 
     def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
         """Whether a meta file is published itself."""
