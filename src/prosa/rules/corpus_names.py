@@ -10,7 +10,7 @@ question is noted with the document that asked it, so that a change tells which 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, TypeVar, cast
@@ -128,7 +128,16 @@ class CorpusNames(Struct, eq=False):
         for question in [each for each in self._derived if _rests_on(each[1], before, after)]:
             changed.add(question)
             del self._derived[question]
-        return {reader for question in changed for reader in self._readers.get(question, ())}
+        return self._readers_of(changed)
+
+    def touch(self, real: Path) -> set[Path]:
+        """Takes in that a file came, went or changed that is no document of the corpus. Gives as much as `change`."""
+        path = real.as_posix()
+        self._places.pop(path, None)
+        stale = [each for each in self._derived if each[1] != "lent"]
+        for question in stale:
+            del self._derived[question]
+        return self._readers_of({path, *stale})
 
     def forget(self, real: Path) -> None:
         """Drops the questions of a document, before it is looked at again or when it is gone."""
@@ -137,6 +146,9 @@ class CorpusNames(Struct, eq=False):
             readers.discard(real)
             if not readers:
                 del self._readers[question]
+
+    def _readers_of(self, questions: Iterable[Question]) -> set[Path]:
+        return {reader for question in questions for reader in self._readers.get(question, ())}
 
     def _note(self, question: Question) -> None:
         if self.reader is not None:

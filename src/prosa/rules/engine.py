@@ -173,7 +173,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
             found[each.real] += each.problems
         else:
             others[each.real] = each
-    corpus = _corpus(seen, analyzer, scope or CorpusScope(), profile)
+    corpus = corpus_of(seen, analyzer, scope or CorpusScope(), profile)
     for real, problem in check_corpus(corpus):
         if real in found:
             found[real].append(problem)
@@ -184,10 +184,10 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
         if found[real] or analysis.suppressions:
             source = analysis.source or analyzer.files.read(Path(analysis.facts.path))
             policy = profile.policy(real, analysis.strict)
-            diagnostics += _ranked(found[real], known, analysis.suppressions, source, policy)
+            diagnostics += ranked(found[real], known, analysis.suppressions, source, policy)
     for real, each in others.items():
         source = each.source or analyzer.files.read(Path(each.path))
-        diagnostics += _ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
+        diagnostics += ranked(list(each.problems), known, each.suppressions, source, profile.policy(real))
     documents = tuple(
         CheckedDocument(real, analysis.reading, profile.policy(real, analysis.strict).strict)
         for real, analysis in seen.items()
@@ -196,7 +196,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
     return Checked(documents, closure, ordered(diagnostics), corpus)
 
 
-def _corpus(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
+def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
     complete = True
@@ -244,7 +244,7 @@ def _names_others(real: Path, facts: Facts, files: Files) -> bool:
     return any(not files.exists(real.parent / name) for name in images)
 
 
-def _ranked(
+def ranked(
     problems: list[Problem],
     known: Mapping[str, Rule],
     suppressions: tuple[Suppression, ...],

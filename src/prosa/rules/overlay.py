@@ -33,8 +33,8 @@ class Overlay(Struct, frozen=True):
         return self.under.inside_root(path)
 
     def exists(self, path: Path) -> bool:
-        """Whether a file or a folder is there, inside the root."""
-        return self.under.exists(path)
+        """Whether a file or a folder is there, inside the root; a new text is, whether or not it is written yet."""
+        return self.under.real(path) in self.texts or self.under.exists(path)
 
     def digest(self, path: Path, limit: int) -> str:
         """The SHA-256 of a file's raw bytes. Raises `FileProblem`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ from prosa.rules.cache import (
     to_rules,
     to_suppressions,
 )
-from prosa.rules.recording import RecordingFiles, still_holds
+from prosa.rules.recording import RecordingFiles, files_of, still_holds
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
@@ -45,6 +45,27 @@ class Group(Struct, frozen=True):
         """Under which the findings of the group are kept."""
         named = json.dumps([(str(real), str(path), digest) for real, path, digest in self.members])
         return f"programs:{sha256(named.encode()).hexdigest()}"
+
+
+class GroupFindings(Struct, frozen=True):
+    """What was found in a group, and the real paths of the files that were read for it."""
+
+    findings: tuple[ProgramFindings, ...]
+    files: frozenset[Path]
+
+
+def check_again(
+    seen: Mapping[Path, Analysis], analyzer: Analyzer, known: Mapping[str, GroupFindings], changed: Collection[Path]
+) -> dict[str, GroupFindings]:
+    """The findings of all groups, by key; of those that are ``known`` only where none of their files ``changed``."""
+    found: dict[str, GroupFindings] = {}
+    for group in _groups(seen):
+        kept = known.get(group.key)
+        if kept is None or not kept.files.isdisjoint(changed):
+            findings, record = _check((group, analyzer))
+            kept = GroupFindings(findings, frozenset(files_of(record, analyzer.files)))
+        found[group.key] = kept
+    return found
 
 
 def check_groups(

@@ -73,6 +73,11 @@ _RAW = "raw "
 """In front of the limit and the digest of bytes that were not read as a document."""
 
 
+def files_of(record: Mapping[str, str], files: Files) -> set[Path]:
+    """The real paths of the files that a record is about."""
+    return {files.real(Path(name.removeprefix(_INSIDE).removeprefix(_EXISTS))) for name in record}
+
+
 def still_holds(record: Mapping[str, str], files: Files) -> bool:
     """Whether every file of the record is as it was."""
     return all(_now(path, was, files) == was for path, was in record.items())

@@ -1,0 +1,229 @@
+"""A corpus that stays in memory: one document changes, and what is found in it, and in those that asked for it, is
+known at once. An editor needs this at every key.
+
+In: the documents of a root, once; then the new text of one of them. Out: the diagnostics that are other ones now. They
+are those that a check of all documents would give. What a document asked of others is noted with the names of the
+corpus (`rules.corpus_names`), what it read of other files in its analysis; rules that can only judge all documents
+together run again when what they look at changed. It writes nothing, and hears of a change only when it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.diagnostics import Diagnostic, Problem
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.rules.analysis import Analysis, ProgramFindings
+from prosa.rules.analyzer import Analyzer
+from prosa.rules.corpus_names import CorpusNames
+from prosa.rules.engine import CorpusScope, check_among, corpus_of, dialects_of, ranked
+from prosa.rules.policy import Profile
+from prosa.rules.program_groups import GroupFindings, check_again
+from prosa.rules.rank import ordered
+from prosa.rules.recording import files_of
+from prosa.rules.registry import corpus_checks
+from prosa.rules.rule import Rule
+from prosa.rules.subject import Corpus, Facts
+
+_SITES: DialectName = "mdh"
+"""The dialect whose documents make sites, which rules of other dialects ask for too."""
+
+
+class ResidentCorpus(Struct, eq=False):
+    """All documents below a root with what was found in them. ``diagnostics`` are those of each document that has any,
+    by real path."""
+
+    analyzer: Analyzer
+    profile: Profile
+    corpus: Corpus
+    names: CorpusNames
+    seen: dict[Path, Analysis]
+    diagnostics: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    _entries: dict[Path, Facts] = field(default_factory=dict)
+    _among: dict[Path, tuple[Problem, ...]] = field(default_factory=dict)
+    _whole: dict[str, tuple[tuple[int, ...], dict[Path, list[Problem]]]] = field(default_factory=dict)
+    _groups: dict[str, GroupFindings] = field(default_factory=dict)
+    _programs: dict[Path, ProgramFindings] = field(default_factory=dict)
+    _versions: dict[str, int] = field(default_factory=dict)
+    _readers: dict[Path, set[Path]] = field(default_factory=dict)
+    _rules: dict[str, Rule] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope) -> ResidentCorpus:
+        """The documents at ``paths``, which are all below the root of ``scope``, checked."""
+        seen = analyzer.analyses(paths)
+        corpus = corpus_of(seen, analyzer, replace(scope, beside=None, metas=None), profile)
+        entries = dict(corpus.entries)
+        corpus = replace(corpus, entries=entries, names=None)
+        names = CorpusNames(corpus)
+        alone = replace(analyzer, store=None, workers=None, progress=None)
+        resident = cls(alone, profile, replace(corpus, names=names), names, seen, _entries=entries)
+        for real, analysis in seen.items():
+            resident._note_readings(real, analysis, ())
+        resident._look(entries, {*seen})
+        return resident
+
+    def update(self, path: Path) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Takes in that the document at a path is another one, new or gone, or a file that is none. Gives the
+        diagnostics of each document that has other ones now, and those of the document itself, by real path."""
+        real = self.analyzer.files.real(path)
+        is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES
+        affected = set() if is_document else self.names.touch(real)
+        changed = {real: self._named(real, path)} if is_document else {}
+        changed |= {reader: self._named(reader, reader) for reader in self._readers.get(real, ())}
+        for each, name in changed.items():
+            affected |= self._replace(each, name)
+        return self._look({*changed, *affected}, {*affected, *changed}, changed)
+
+    def _named(self, real: Path, path: Path) -> Path:
+        """How a document is named, at first as ``path``."""
+        return Path(self.seen[real].facts.path) if real in self.seen else path
+
+    def _replace(self, real: Path, path: Path) -> set[Path]:
+        """Reads a document anew; gives those whose questions have another answer now."""
+        old, before = self.seen.get(real), self._entries.get(real)
+        if not self.analyzer.files.exists(path):
+            self.seen.pop(real, None)
+            new = None
+        else:
+            (new,) = self.analyzer.analyses([path]).values()
+            self._place(real, new)
+        after = new.facts if new is not None and new.readable else None
+        self._enter(real, after)
+        self._note_readings(real, new, files_of(old.depends, self.analyzer.files) if old is not None else ())
+        self._count(before, after)
+        self.corpus = replace(self.corpus, entries=self._entries, names=None, asked=())
+        self.names.corpus = self.corpus
+        self.corpus = replace(self.corpus, names=self.names)
+        if before is None and after is None:
+            return set()
+        return self.names.change(real, before, after)
+
+    def _place(self, real: Path, analysis: Analysis) -> None:
+        """Puts an analysis where a walk over the folders would meet the document."""
+        if real in self.seen:
+            self.seen[real] = analysis
+            return
+        known = [*self.seen.items()]
+        at = next((at for at, (each, _) in enumerate(known) if _order(each) > _order(real)), len(known))
+        self.seen.clear()
+        self.seen.update([*known[:at], (real, analysis), *known[at:]])
+
+    def _enter(self, real: Path, facts: Facts | None) -> None:
+        """The same for the entries of the corpus, which has those that can be read."""
+        if facts is not None and real in self._entries:
+            self._entries[real] = facts
+        elif facts is not None or real in self._entries:
+            readable = {each: analysis.facts for each, analysis in self.seen.items() if analysis.readable}
+            self._entries.clear()
+            self._entries.update(readable)
+
+    def _note_readings(self, real: Path, analysis: Analysis | None, before: Iterable[Path]) -> None:
+        """Notes which other files the problems of a document rest on."""
+        for each in before:
+            self._readers.get(each, set()).discard(real)
+        for each in files_of(analysis.depends, self.analyzer.files) if analysis is not None else ():
+            if each != real:
+                self._readers.setdefault(each, set()).add(real)
+
+    def _count(self, before: Facts | None, after: Facts | None) -> None:
+        """Counts the changes of what the rules of all documents together look at (`RuleSet.corpus`)."""
+        if before == after:
+            return
+        for dialect in {each.dialect for each in (before, after) if each is not None}:
+            self._versions[dialect] = self._versions.get(dialect, 0) + 1
+        if before is None or after is None or _shape(before) != _shape(after):
+            self._versions[""] = self._versions.get("", 0) + 1
+
+    def _look(
+        self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
+    ) -> dict[Path, tuple[Diagnostic, ...]]:
+        """Runs the rules again for some documents, and gives what is other now of these and of ``wanted`` ones."""
+        dialects = dialects_of(self.corpus)
+        for real in among:
+            self.names.forget(real)
+            self.names.reader = real
+            self._among[real] = tuple(check_among(self.corpus, real, dialects))
+            self.names.reader = None
+        wanted |= self._judge_all(dialects)
+        wanted |= self._judge_programs({*changed})
+        found: dict[Path, tuple[Diagnostic, ...]] = {}
+        for real in wanted:
+            new = self._diagnosed(real)
+            if new != self.diagnostics.get(real, ()) or real in changed:
+                found[real] = new
+            if new:
+                self.diagnostics[real] = new
+            else:
+                self.diagnostics.pop(real, None)
+        return found
+
+    def _judge_all(self, dialects: frozenset[DialectName]) -> set[Path]:
+        """Runs the rules of all documents together where what they look at changed; gives the documents in which they
+        found something, then or now."""
+        touched: set[Path] = set()
+        rules = corpus_checks(dialects)
+        for gone in self._whole.keys() - {rule.name for rule, _ in rules}:
+            touched.update(self._whole.pop(gone)[1])
+        for rule, find in rules:
+            version = tuple(self._versions.get(each or "", 0) for each in ("", rule.dialect, _SITES))
+            if rule.name in self._whole and self._whole[rule.name][0] == version:
+                continue
+            found: dict[Path, list[Problem]] = {}
+            for real, finding in find(self.corpus):
+                found.setdefault(real, []).append(finding.of(rule))
+            before = self._whole.get(rule.name, (version, {}))[1]
+            touched.update(real for real in {*before, *found} if before.get(real) != found.get(real))
+            self._whole[rule.name] = version, found
+        return touched
+
+    def _judge_programs(self, changed: set[Path]) -> set[Path]:
+        """Checks the programs again that import others, where one of them or what they read changed."""
+        if changed and not any(self._is_program(real) for real in changed):
+            return set()
+        self._groups = check_again(self.seen, self.analyzer, self._groups, changed)
+        before = self._programs
+        self._programs = {each.real: each for group in self._groups.values() for each in group.findings}
+        for each in self._programs.values():
+            self._rules |= {rule.name: rule for rule in each.rules}
+        either = before.keys() | self._programs.keys()
+        return {real for real in either if before.get(real) != self._programs.get(real)}
+
+    def _is_program(self, real: Path) -> bool:
+        """Whether a document is a program, was one, or is read by one."""
+        analysis = self.seen.get(real)
+        if analysis is not None and analysis.facts.dialect == "markdownlang":
+            return True
+        return any(real in group.files for group in self._groups.values())
+
+    def _diagnosed(self, real: Path) -> tuple[Diagnostic, ...]:
+        """The diagnostics of one document, or of a program that another one imports from elsewhere."""
+        analysis, program = self.seen.get(real), self._programs.get(real)
+        problems = [*program.problems] if program is not None else []
+        if analysis is not None:
+            whole = (each for _, found in self._whole.values() for each in found.get(real, ()))
+            problems = [*analysis.problems, *problems, *self._among.get(real, ()), *whole]
+            self._rules |= {rule.name: rule for rule in analysis.rules}
+        known = analysis or program
+        if known is None or not (problems or known.suppressions):
+            return ()
+        path = analysis.facts.path if analysis is not None else program.path if program is not None else ""
+        source = (analysis.source if analysis is not None else None) or self.analyzer.files.read(Path(path))
+        policy = self.profile.policy(real, analysis.strict if analysis is not None else None)
+        return ordered(ranked(problems, self._rules, known.suppressions, source, policy))
+
+
+def _order(real: Path) -> tuple[tuple[int, str], ...]:
+    """Where a walk meets a document: those of a folder by name, before those of the folders in it."""
+    *folders, name = real.parts
+    return (*((1, each) for each in folders), (0, name))
+
+
+def _shape(facts: Facts) -> tuple[object, ...]:
+    """What a rule of all documents together may look at in one of another dialect."""
+    return facts.path, facts.dialect, [each.name for each in facts.defs if each.kind == "id"]

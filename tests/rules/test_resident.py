@@ -1,0 +1,159 @@
+"""A corpus that stays in memory says what a fresh check of all documents says, whatever was edited before."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import gather
+from prosa.app.check.workspace import Workspace
+
+NAMES = ("a.md", "b.md", "B.md", "sub/a.md", "sub/deep/c.md", "note.mda", "sub/meta.mda", "t.ymj", "index.md", "p.md")
+
+LINES = (
+    *("# One", "## Two parts", "text ^mark", "[x](a.md)", "[x](b.md#one)", "[x](sub/a.md#two-parts)", "[x](gone.md)"),
+    *(
+        "[[a]]",
+        "[[b#One]]",
+        "[[B]]",
+        "[[nowhere]]",
+        "[[a#^mark]]",
+        "![p](p.png)",
+        "![p](q.png)",
+        "[y](sub/)",
+        "[z](#no)",
+    ),
+    *('[^1]: `{"rel-type": "cites", "doc-id": "id-one", "rel-desc": "x"}`', "see [^1]", "[n](/a)", "[n](/sub/deep/c)"),
+    "<!-- prosa-ignore MD020 -->",
+)
+
+FRONTS = (
+    *("", "", "---\ntitle: One\naliases: [nowhere]\n---\n", "---\ndoc-id: id-one\n---\n", "---\ndoc-id: id-two\n---\n"),
+    *(
+        "---\nid: one\ntype: page\ntitle: A\n---\n",
+        "---\nid: two\ntype: page\ntitle: B\nlinks: [{rel: up, to: one}]\n---\n",
+    ),
+    *("---\nname: p\ndescription: x\nimports: [./b.md]\n---\n", "---\nname: q\ndescription: x\ninput: {}\n---\n"),
+    "---\nglobs: ['**']\nexpired-date: 2020-01-01T00:00:00Z\n---\n",
+    "---\nkind: ticket\nsubject: one\nrelated: [nowhere, a]\n---\n",
+    "---\nbroken: [\n---\n",
+)
+
+TEXT = st.builds(
+    lambda front, lines: front + "\n\n".join(lines) + "\n",
+    st.sampled_from(FRONTS),
+    st.lists(st.sampled_from((*LINES, *LINES[:6], *LINES[:6])), max_size=8),
+)
+
+
+class Edit(NamedTuple):
+    """What happens to a document: another text, which may stay unsaved, or None where it is removed."""
+
+    name: str
+    text: str | None
+    saved: bool
+
+
+EDITS = st.lists(
+    st.builds(Edit, st.sampled_from(NAMES), st.one_of(TEXT, TEXT, TEXT, st.none()), st.booleans()), max_size=8
+)
+
+
+def write(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def fresh(root: Path) -> dict[Path, tuple]:
+    """What a check of the whole finds in the files."""
+    (group,) = gather([root])
+    found: dict[Path, list] = {}
+    for each in Checker.of(CheckOptions(), {}).check(group).diagnostics:
+        found.setdefault(Path(each.path), []).append(each)
+    return {path: tuple(each) for path, each in found.items()}
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(start=st.fixed_dictionaries(dict.fromkeys(NAMES[:-2], TEXT)), edits=EDITS, project=st.booleans())
+def test_x10_after_any_edits_a_resident_corpus_says_what_a_fresh_check_says(
+    tmp_path: Path, start: dict[str, str], edits: list[Edit], project: bool
+):
+    """X10."""
+    root = tmp_path / "corpus"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    if project:
+        (root / "prosa.toml").write_text('[relations]\n"related" = "related"\n', encoding="utf-8")
+    else:
+        (root / ".git").mkdir()
+    write(root, "sub/deep/q.png", "")
+    for name, text in start.items():
+        write(root, name, text)
+    workspace = Workspace.open(root, CheckOptions(), {})
+    told = dict(workspace.diagnostics)
+    assert told == fresh(root)
+    for edit in edits:
+        path = root / edit.name
+        if edit.text is None:
+            path.unlink(missing_ok=True)
+            news = workspace.update(path)
+        else:
+            news = workspace.update(path, edit.text)
+            write(root, edit.name, edit.text)
+            if edit.saved:
+                news |= workspace.update(path)
+        assert path in news
+        told |= news
+        expected = fresh(root)
+        assert dict(workspace.diagnostics) == expected
+        assert {each: found for each, found in told.items() if found} == expected
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, "a.md", "# One\n\n![p](p.png)\n")
+    write(tmp_path, "b.md", "[x](a.md#one) [y](c.md)\n")
+    return tmp_path
+
+
+def rules(found: dict[Path, tuple]) -> dict[str, list[str]]:
+    return {path.name: [each.rule for each in told] for path, told in found.items()}
+
+
+def test_x10_an_edit_tells_of_the_documents_that_point_at_it(notes: Path):
+    """X10. Documents that nobody touched and that say what they said are not told of."""
+    workspace = Workspace.open(notes, CheckOptions(), {})
+    assert rules(dict(workspace.diagnostics)) == {"a.md": ["unresolved-link"], "b.md": ["unresolved-link"]}
+    assert rules(workspace.update(notes / "a.md", "# Two\n")) == {
+        "a.md": [],
+        "b.md": ["unresolved-anchor", "unresolved-link"],
+    }
+    assert rules(workspace.update(notes / "a.md", "# One\n\ntext\n")) == {"a.md": [], "b.md": ["unresolved-link"]}
+    assert rules(workspace.update(notes / "a.md", "# One\n\nmore\n")) == {"a.md": []}
+    assert rules(workspace.update(notes / "c.md", "")) == {"b.md": [], "c.md": []}
+    assert rules(workspace.update(notes / "c.md")) == {"b.md": ["unresolved-link"], "c.md": []}
+
+
+def test_x10_a_file_that_is_no_document_comes_and_goes(notes: Path):
+    """X10."""
+    workspace = Workspace.open(notes, CheckOptions(), {})
+    (notes / "p.png").write_bytes(b"x")
+    assert rules(workspace.update(notes / "p.png")) == {"a.md": []}
+    (notes / "p.png").unlink()
+    assert rules(workspace.update(notes / "p.png")) == {"a.md": ["unresolved-link"]}
+
+
+def test_x10_a_text_that_is_not_saved_gives_way_to_the_file(notes: Path):
+    """X10."""
+    workspace = Workspace.open(notes, CheckOptions(), {})
+    workspace.update(notes / "b.md", "nothing\n")
+    assert "b.md" not in rules(dict(workspace.diagnostics))
+    assert rules(workspace.update(notes / "b.md")) == {"b.md": ["unresolved-link"]}
