@@ -223,3 +223,28 @@ def test_x26_python_takes_amounts(tmp_path: Path) -> None:
 def test_x26_a_cap_is_an_amount(tmp_path: Path, amount: str) -> None:
     status, at = prosa("run", program(tmp_path), f"--max-cost={amount}", environ=user(tmp_path))
     assert status == 2 and "US dollars" in at.err
+
+
+def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
+    """X26. As text and as JSON, for a program and for the scripts of a document; a plan asks nobody."""
+    path, _ = nested(tmp_path)
+    environ = user(tmp_path, PROSA_CONFIG_DIR=configured(tmp_path, PRICED + '[models."m"]\ncontext = 8000\n'))
+    flags = ("--model", "m", "--max-output-tokens", "100")
+    status, at = prosa("plan", path, "text=one two", *flags, environ=environ)
+    assert status == 0
+    table = at.out.split("\ncost ")[1]
+    assert "at least" in table and "+ inner: 288 × $" in table and "`limits: {tool-calls: 1}`" in table
+    status, at = prosa("plan", path, "text=one two", *flags, "--format", "json", environ=environ)
+    estimate = json.loads(at.out)["estimate"]
+    assert estimate["at_most"]["calls"] == 10 + 288 * 10 and estimate["lower"]["limit"] == "tool-calls"
+    assert 0 < estimate["at_least"]["dollars"] < estimate["at_most"]["dollars"] and estimate["likely"] is None
+    assert estimate["first_call"]["rendered"] and estimate["context"] == 8000
+    document = tmp_path / "notes.mda"
+    document.write_text(SCRIPTS.replace("MODEL", "m"))
+    status, at = prosa("plan", document, "--max-output-tokens", "100", environ=environ)
+    assert status == 0 and at.out.count("at most") >= 2 and "1 call with a context of 8,000 tokens" in at.out
+    status, at = prosa("plan", document, "--format", "json", "--max-cost", "0.001", environ=environ)
+    scripts = json.loads(at.out)["scripts"]
+    assert [each["estimate"]["at_most"]["dollars"] for each in scripts] == [0.001, 0.001]
+    status, at = prosa("plan", path, "--model", "odd", environ=environ)
+    assert "no bound" in at.out and "no price of odd is known" in at.out

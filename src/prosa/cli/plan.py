@@ -27,6 +27,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if runs_scripts(args):
         return _scripts(args, console)
     from prosa.app.run.load import load_program
+    from prosa.app.run.money import facts_of
     from prosa.app.run.service import service_words
     from prosa.cli.run.input import read_input
     from prosa.render.plan import plan_text
@@ -36,7 +37,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
-    planned = plan(program, given, has_input=has_input, service=service_words(choices, around))
+    service, facts = service_words(choices, around), facts_of(choices, around)
+    planned = plan(program, given, has_input=has_input, service=service, facts=facts)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from prosa.render.estimate import estimate_lines
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
 from prosa.runtime.plan import Plan
@@ -13,7 +14,8 @@ INDENT = "  "
 
 def plan_text(plan: Plan) -> str:
     """The plan, and that of every program it may call."""
-    parts = [_lines(plan), *(_message(each) for each in plan.messages)]
+    cost = [estimate_lines(plan.estimate.as_dict())] if plan.estimate else []
+    parts = [_lines(plan), *cost, *(_message(each) for each in plan.messages)]
     parts += [[f"imported: {first}", *rest] for first, *rest in map(_lines, plan.imports)]
     return "\n\n".join("\n".join(lines) for lines in parts)
 
@@ -39,8 +41,13 @@ def _limits(plan: Plan) -> str:
     memory = limits.python_memory // (1024 * 1024)
     return (
         f"{limits.iterations} iterations, {limits.wall_clock:g} s, {limits.retries} retries a call, "
-        f"tool results {limits.tool_result // 1024} KiB, python {limits.python_timeout:g} s and {memory} MB"
+        f"{limits.tool_calls} tool calls a reply, tool results {limits.tool_result // 1024} KiB, "
+        f"output {_output(limits.output_tokens)}, python {limits.python_timeout:g} s and {memory} MB"
     )
+
+
+def _output(tokens: int | None) -> str:
+    return "without limit" if tokens is None else f"{tokens:,} tokens a call"
 
 
 def _format(plan: Plan) -> str:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 
 from prosa.data import Value
+from prosa.render.estimate import estimate_lines
 from prosa.render.plain import safe, safe_source
 
 INDENT = "   "
@@ -61,6 +62,7 @@ def _sent(script: Mapping[str, Value]) -> list[str]:
     lines = [f"=== {safe(str(script['script']))} ===", ""]
     times = f"at most {script['retry_times']} corrections" if script["form"] in ("json", "image-url") else "one answer"
     lines.append(f"{times}, {limits['wall_clock']:g} s, tools: {', '.join(script['tools']) or 'none'}")
+    lines += ["", *estimate_lines(script["estimate"])]
     for message in script["messages"]:
         lines += ["", f"--- {message['role']} message, {len(message['content'])} characters ---"]
         lines += [safe_source(line) for line in message["content"].rstrip("\n").split("\n")]

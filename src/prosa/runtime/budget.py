@@ -36,8 +36,8 @@ BILLED = frozenset(("timeout", "malformed"))
 MESSAGE_TOKENS = 16
 """Tokens that a chat template puts around a message, at most."""
 
-_MESSAGE_BYTES = 160
-_TOOL_BYTES = 128
+MESSAGE_BYTES = 160
+TOOL_BYTES = 128
 _REQUEST_BYTES = 1_024
 """Bytes that the wire formats, and the instructions that services put before tools and schemas, add to each."""
 
@@ -298,17 +298,17 @@ def tokens_upper(request: ModelRequest) -> int:
     Tools and schema are counted as a template may write them out, indented and escaped.
     """
     messages = sum(map(message_upper, request.messages))
-    tools = sum(_written(each.name, each.description, each.parameters) + _TOOL_BYTES for each in request.tools)
-    schema = _written(request.output.name, request.output.schema) if request.output else 0
-    parameters = _written(dict(request.parameters)) if request.parameters else 0
+    tools = sum(json_upper(each.name, each.description, each.parameters) + TOOL_BYTES for each in request.tools)
+    schema = json_upper(request.output.name, request.output.schema) if request.output else 0
+    parameters = json_upper(dict(request.parameters)) if request.parameters else 0
     return messages + tools + schema + parameters + len(request.model_name) + _REQUEST_BYTES
 
 
 def message_upper(message: Message) -> int:
     """The same for one message."""
     size = _bytes(message.content) + _bytes(message.name or "") + _bytes(message.tool_call_id or "")
-    calls = sum(_written(each.id, each.name, each.arguments) + _TOOL_BYTES for each in message.tool_calls)
-    return size + calls + MESSAGE_TOKENS + _MESSAGE_BYTES
+    calls = sum(json_upper(each.id, each.name, each.arguments) + TOOL_BYTES for each in message.tool_calls)
+    return size + calls + MESSAGE_TOKENS + MESSAGE_BYTES
 
 
 def _bytes(text: str) -> int:
@@ -316,7 +316,8 @@ def _bytes(text: str) -> int:
     return max(len(text.encode("utf-8", "surrogatepass")), len(json.dumps(text, ensure_ascii=False)))
 
 
-def _written(*values: Value) -> int:
+def json_upper(*values: Value) -> int:
+    """The same for values that a template may write as indented JSON."""
     return sum(len(json.dumps(each, indent=4, default=dict)) for each in values)
 
 

@@ -83,10 +83,15 @@ async def step(task: Task, world: World, state: State) -> State | Done:
             raise
         final, reply = True, await _ask(task, world, state, final=True)
     after = replace(state, iteration=state.iteration + 1)
-    if reply.tool_calls and not final:
+    if reply.tool_calls and not final and _may_call(task):
         results = await task.toolbox.answer(reply.tool_calls, f"{task.scope.path}{after.iteration}")
         return replace(after, transcript=state.transcript.with_tool_calls(reply, results))
     return _judge(task, world, after, reply)
+
+
+def _may_call(task: Task) -> bool:
+    """Whether tool calls are answered. Where none is offered and corrections are counted, they are a wrong answer."""
+    return bool(task.toolbox.offered) or task.program.rejections is None
 
 
 def request_of(task: Task, state: State, *, final: bool) -> ModelRequest:

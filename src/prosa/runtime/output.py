@@ -19,6 +19,9 @@ from prosa.schema import Lowered, Schema, lower, unwrap
 MAX_PROBLEMS = 20
 """Reasons handed back to the model at once; more would bury the first ones."""
 
+MAX_REASON = 500
+"""Characters of one reason: the names in its pointer are the model's own."""
+
 OUTPUT_NAME = "output"
 
 ANSWER_RULE = (
@@ -129,5 +132,9 @@ def _not_json(error: JsonError, finish: Finish) -> str:
 
 def _reasons(schema: Schema, value: Value) -> tuple[str, ...]:
     problems = schema.problems(value)
-    shown = tuple(f"{problem.pointer or '(root)'}: {problem.message}" for problem in problems[:MAX_PROBLEMS])
+    shown = tuple(_cut(f"{problem.pointer or '(root)'}: {problem.message}") for problem in problems[:MAX_PROBLEMS])
     return shown if len(problems) <= MAX_PROBLEMS else (*shown, f"… and {len(problems) - MAX_PROBLEMS} more")
+
+
+def _cut(reason: str) -> str:
+    return reason if len(reason) <= MAX_REASON else f"{reason[: MAX_REASON - 1]}…"

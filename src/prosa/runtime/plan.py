@@ -15,8 +15,9 @@ from prosa.data import Value
 from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
+from prosa.runtime.estimate import Estimate, Facts, estimate
 from prosa.runtime.limits import Limits
-from prosa.runtime.messages import Message
+from prosa.runtime.messages import Message, ModelRequest
 from prosa.runtime.output import OutputContract
 from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import Program, reachable
@@ -41,7 +42,7 @@ class Plan(Struct, frozen=True):
     """Everything that is known of a run before it. ``messages`` is empty where no input was given.
 
     ``service`` says in words who answers. ``imports`` are all programs the run may reach, each once, and have none of
-    their own: which program may call which is in their tools.
+    their own: which program may call which is in their tools; ``estimate`` is of the whole run.
     """
 
     program: str
@@ -57,6 +58,7 @@ class Plan(Struct, frozen=True):
     limits: Limits
     effects: tuple[str, ...]
     imports: tuple[Plan, ...] = ()
+    estimate: Estimate | None = None
 
     def as_dict(self) -> dict[str, Value]:
         """Plain data for ``--format json``."""
@@ -76,14 +78,17 @@ class Plan(Struct, frozen=True):
             "limits": asdict(self.limits),
             "effects": list(self.effects),
             "imports": [imported.as_dict() for imported in self.imports],
+            **({} if self.estimate is None else {"estimate": self.estimate.as_dict()}),
         }
 
 
-def plan(program: Program, given: Value, *, has_input: bool, service: str) -> Plan:
-    """The plan of a program and of everything it imports. Raises what a run with this input would raise first."""
+def plan(program: Program, given: Value, *, has_input: bool, service: str, facts: Facts | None = None) -> Plan:
+    """The plan of a program and of everything it imports, with an estimate of the cost where there are facts for one.
+    Raises what a run with this input would raise first."""
     own = _plan(program, given, has_input=has_input, service=service)
     imports = (_plan(each, None, has_input=False, service=service) for each in reachable(program)[1:])
-    return replace(own, imports=tuple(imports))
+    first = first_request(program, own.messages) if has_input else None
+    return replace(own, imports=tuple(imports), estimate=facts and estimate(program, first, facts))
 
 
 def _plan(program: Program, given: Value, *, has_input: bool, service: str) -> Plan:
@@ -110,6 +115,12 @@ def first_messages(program: Program, given: Value, contract: Contract | None = N
     contract = contract or contract_of(program)
     body = "" if program.conversation else render_body(program, accept_input(program, given))
     return messages(program, contract, body, Transcript(), (), final=program.limits.iterations == 1)
+
+
+def first_request(program: Program, sent: tuple[Message, ...]) -> ModelRequest:
+    """The first request of a run but for its tools, which are known when it runs."""
+    contract = contract_of(program)
+    return ModelRequest(program.model_name, sent, output=contract.format, parameters=program.parameters)
 
 
 def _tools(program: Program) -> list[PlannedTool]:

@@ -1,6 +1,6 @@
 """What a user or a project may set (X7, X9, X16): one table, one value; `prosa.settings.read` reads it from a text."""
 
-from prosa.settings.model import GlobSettings, Price, ProviderSettings, Settings, merge
+from prosa.settings.model import GlobSettings, ModelSettings, Price, ProviderSettings, Settings, merge
 from prosa.settings.table import PROJECT_FILE, PROJECT_FILES, SETTINGS, USER_FILE, Setting, is_about_prosa
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "SETTINGS",
     "USER_FILE",
     "GlobSettings",
+    "ModelSettings",
     "Price",
     "ProviderSettings",
     "Setting",

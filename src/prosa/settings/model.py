@@ -18,6 +18,15 @@ class Price(Struct, frozen=True):
     cached_input: Decimal | None = None
 
 
+class ModelSettings(Struct, frozen=True):
+    """What the user knows of a model: the tokens of its context window, the most that it writes in one call, and the
+    name of its tokenizer."""
+
+    context: int | None = None
+    max_output: int | None = None
+    tokenizer: str | None = None
+
+
 class GlobSettings(Struct, frozen=True):
     """What holds for the documents that a glob matches, in addition to what holds for all. None leaves it as it is."""
 
@@ -37,11 +46,11 @@ class ProviderSettings(Struct, frozen=True):
 class Settings(Struct, frozen=True):
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
-    From the user: endpoint, limits of every run, prices. Times are seconds and sizes bytes. ``key_variables`` maps a
-    base URL without a final `/` to the environment variable with its key, ``site_variables`` the origin of a site, as
-    written, to the one with its token (X8). From the project: model name, dialects by
-    glob in the order written, rules; ``relations`` are fields of front matter with the type of relationship,
-    ``schemas`` globs with a path below the root of the project.
+    From the user: endpoint, limits of every run, prices and facts of models. Times are seconds and sizes bytes.
+    ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
+    the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
+    the order written, rules; ``relations`` are fields of front matter with the type of relationship, ``schemas`` globs
+    with a path below the root of the project.
     """
 
     base_url: str | None = None
@@ -63,6 +72,7 @@ class Settings(Struct, frozen=True):
     python_timeout: float | None = None
     python_memory: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
     model: str | None = None
     strict: bool | None = None
     select: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
-from prosa.settings.model import GlobSettings, Price, ProviderSettings, Settings
+from prosa.settings.model import GlobSettings, ModelSettings, Price, ProviderSettings, Settings
 from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
@@ -40,6 +40,7 @@ _CHOSEN: Mapping[str, str] = {
     "providers": "the name of the provider",
     "sites": "the origin of the site",
     "prices": "the name of the model",
+    "models": "the name of the model",
 }
 
 
@@ -204,21 +205,31 @@ def _half_prices(values: Mapping[Path, Value]) -> list[tuple[Path, _Wrong]]:
 
 def _user(values: Mapping[Path, Value]) -> Settings:
     """The user's part of the settings."""
-    tables = ("endpoints", "prices", "providers", "sites")
+    tables = ("endpoints", "prices", "providers", "sites", "models")
     plain = {_field(path): value for path, value in values.items() if path[0] not in tables}
     keys = {path[1].rstrip("/"): value for path, value in values.items() if path[0] == "endpoints"}
     sites = {path[1]: value for path, value in values.items() if path[0] == "sites"}
-    providers = _providers(values)
-    return Settings(**plain, key_variables=keys, site_variables=sites, prices=_prices(values), providers=providers)
+    providers = {name: ProviderSettings(**fields) for name, fields in _tables(values, "providers", str.lower).items()}
+    models = {name: ModelSettings(**fields) for name, fields in _tables(values, "models").items()}
+    return Settings(
+        **plain,
+        key_variables=keys,
+        site_variables=sites,
+        prices=_prices(values),
+        providers=providers,
+        models=models,
+    )
 
 
-def _providers(values: Mapping[Path, Value]) -> dict[str, ProviderSettings]:
-    """What is set for each provider, by its name in lower case."""
-    found: dict[str, dict[str, str]] = {}
+def _tables(
+    values: Mapping[Path, Value], table: str, spelled: Callable[[str], str] = str
+) -> dict[str, dict[str, Value]]:
+    """What is set in each table of a table, by the name that the writer chose, as it is to be spelled."""
+    found: dict[str, dict[str, Value]] = {}
     for path, value in values.items():
-        if path[0] == "providers":
-            found.setdefault(path[1].lower(), {})[_field(path)] = value
-    return {name: ProviderSettings(**fields) for name, fields in found.items()}
+        if path[0] == table:
+            found.setdefault(spelled(path[1]), {})[_field(path)] = value
+    return found
 
 
 def _field(path: Path) -> str:

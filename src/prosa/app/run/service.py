@@ -27,6 +27,9 @@ THREE_WAYS = (
 )
 """X17: what to do without key and base URL."""
 
+HERE = "http://127.0.0.1"
+"""Stands for a model server on this machine that has not been looked for."""
+
 QUESTION = "There is no key and no base URL. Look for a model server on this machine?"
 
 
@@ -115,6 +118,19 @@ def service_words(choices: Options, around: Environment, row: ProviderRow | None
 
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
     return f"{shown}, {'with' if service.key else 'without'} a key"
+
+
+def service_of(choices: Options, around: Environment, row: ProviderRow | None = None) -> str | None:
+    """The base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
+    if choices.script is not None or choices.lacks_script:
+        return None
+    if choices.is_local:
+        return HERE
+    from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
+
+    quiet = replace(around, notice=say_nothing)
+    asked = row.base_url if row is not None and _decides(row, choices) else _service(choices, quiet).base_url
+    return Endpoint(asked or DEFAULT_BASE_URL, None).shown
 
 
 def _decides(row: ProviderRow, choices: Options) -> bool:

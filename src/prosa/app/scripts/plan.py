@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
+from prosa.app.run.money import facts_of
 from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
 from prosa.data import Value
 from prosa.dialects.magi.choosing import Choice, Row
 from prosa.runtime.errors import RunError
-from prosa.runtime.plan import first_messages
+from prosa.runtime.estimate import estimate
+from prosa.runtime.plan import first_messages, first_request
 
 if TYPE_CHECKING:
     from prosa.dialects.magi import Script
@@ -44,7 +46,7 @@ def _script(
         job = preparing.ready(row.script, choice.text_for(row.script))
     except RunError as error:
         return {**made, "runs": False, "kind": "error", "why": error.message, "hint": error.hint}
-    return made | _job(job) | (_whole(job) if whole and row.runs else {})
+    return made | _job(job) | (_whole(job, preparing) if whole and row.runs else {})
 
 
 def _requested(script: Script) -> dict[str, Value]:
@@ -72,7 +74,11 @@ def _job(job: ScriptJob) -> dict[str, Value]:
     }
 
 
-def _whole(job: ScriptJob) -> dict[str, Value]:
-    messages = [{"role": each.role, "content": each.content} for each in first_messages(job.program, job.given)]
+def _whole(job: ScriptJob, preparing: Preparing) -> dict[str, Value]:
+    sent = first_messages(job.program, job.given)
+    facts = facts_of(preparing.choices, preparing.around, job.row)
+    cost = estimate(job.program, first_request(job.program, sent), facts)
+    messages = [{"role": each.role, "content": each.content} for each in sent]
     schema = job.program.output_schema if job.program.form == "json" else None
-    return {"messages": messages, "output_schema": schema, "limits": asdict(job.program.limits)}
+    limits = asdict(job.program.limits)
+    return {"messages": messages, "output_schema": schema, "limits": limits, "estimate": cost.as_dict()}
