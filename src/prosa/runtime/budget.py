@@ -118,6 +118,7 @@ class Budget(Struct):
     explicit: bool = True
     notice: Callable[[str], None] = lambda _: None
     _told: set[str] = field(default_factory=set)
+    _priced: dict[tuple[str, str | None], bool] = field(default_factory=dict)
 
     def require(self) -> None:
         """Raises `BudgetSpent` where nothing at all is left."""
@@ -128,7 +129,7 @@ class Budget(Struct):
         """Raises `PriceUnknown` where a cap that the user named would have to guess."""
         if not self.explicit:
             return
-        if self.price(model_name, Usage(1, 1), service) is None:
+        if not self._is_priced(model_name, service):
             raise _unknown_price(model_name, service)
         if name := without_price(parameters):
             why = f"with the parameter `{name}` the price of {model_name} is not known, so --max-cost cannot hold"
@@ -142,10 +143,17 @@ class Budget(Struct):
             return self.prices.cost(model_name, usage)
         return found
 
+    def _is_priced(self, model_name: str, service: str | None) -> bool:
+        """Whether a price is known; looked up once, as a list of prices takes its time."""
+        key = (model_name, service)
+        if key not in self._priced:
+            self._priced[key] = self.price(model_name, Usage(1, 1), service) is not None
+        return self._priced[key]
+
     def quote(self, request: ModelRequest, service: str | None) -> Quote | None:
         """The worst case of a call; None for one that is not counted. Raises `PriceUnknown`."""
         self.require_price(request.model_name, service, request.parameters)
-        if self.price(request.model_name, Usage(1, 1), service) is None:
+        if not self._is_priced(request.model_name, service):
             if not _is_here(service):
                 self._tell(f"no price of {request.model_name} is known, so its calls do not count in the budget")
             return None
