@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prosa.adapters.sqlite.asking import ask
-from prosa.adapters.sqlite.views import NAMES, VIEWS
+from prosa.adapters.sqlite.asking import ask_index
+from prosa.adapters.sqlite.views import CORPUS_VIEWS, VIEWS
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import QueryAnswer, QueryLimits
 from tests.sqlite.place import Place
@@ -34,27 +34,27 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_x10_the_views_answer(path: Path):
     """X10b."""
-    found = ask(path, "SELECT path, title, dialect, id FROM documents ORDER BY path")
+    found = ask_index(path, "SELECT path, title, dialect, id FROM documents ORDER BY path")
     assert found == QueryAnswer(
         ("path", "title", "dialect", "id"),
         (("a.md", "First", "plain", "a.md"), ("b.md", "Second", "plain", "b.md"), ("n.md", "Node", "mdh", "n:1")),
     )
-    assert ask(path, "SELECT source, target, state, line FROM edges ORDER BY line, target").rows == (
+    assert ask_index(path, "SELECT source, target, state, line FROM edges ORDER BY line, target").rows == (
         *(("a.md", "b.md", "resolved", 8), ("a.md", "nowhere", "unresolved", 8)),
     )
-    assert ask(path, "SELECT tag FROM tags WHERE document = 'a.md'").rows == (("x",), ("y",))
-    assert ask(path, "SELECT key FROM metadata WHERE number > 1").rows == (("rank",),)
+    assert ask_index(path, "SELECT tag FROM tags WHERE document = 'a.md'").rows == (("x",), ("y",))
+    assert ask_index(path, "SELECT key FROM metadata WHERE number > 1").rows == (("rank",),)
     words = (
         "SELECT s.path FROM section_text f JOIN sections s ON s.id = f.rowid WHERE section_text MATCH ? ORDER BY rank"
     )
-    assert ask(path, words.replace("?", "'deploy*'")).rows == (("b.md",), ("a.md",))
+    assert ask_index(path, words.replace("?", "'deploy*'")).rows == (("b.md",), ("a.md",))
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_every_view_has_the_columns_that_it_names(path: Path, view):
-    found = ask(path, f"SELECT * FROM {view.name}")
+    found = ask_index(path, f"SELECT * FROM {view.name}")
     assert found.columns == tuple(name for name, _ in view.columns)
-    assert ask(path, f"SELECT count(*) FROM {view.name}").rows == ((len(found.rows),),)
+    assert ask_index(path, f"SELECT count(*) FROM {view.name}").rows == ((len(found.rows),),)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_every_view_has_the_columns_that_it_names(path: Path, view):
     ],
 )
 def test_what_a_query_may_ask(path: Path, query: str):
-    assert ask(path, query).columns
+    assert ask_index(path, query).columns
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_a_query_may_ask(path: Path, query: str):
 def test_x10_what_a_query_may_not_do_is_said(path: Path, query: str, words: str):
     before = path.read_bytes()
     with pytest.raises(QueryRefused) as raised:
-        ask(path, query)
+        ask_index(path, query)
     assert words in raised.value.message
     assert raised.value.hint
     assert path.read_bytes() == before
@@ -140,13 +140,13 @@ def test_x10_what_a_query_may_not_do_is_said(path: Path, query: str, words: str)
         ("SELEC 1", "line 1, column 1: the query is wrong near `SELEC`", "SELEC 1"),
         ("SELECT 'a b' FROM FROM tags", "line 1, column 19: the query is wrong near `FROM`", "^"),
         ("SELECT lenght('a')", "line 1, column 8: there is no function `lenght`", "one SELECT over documents"),
-        ("SELECT * FROM nothing_like_it", "there is no table `nothing_like_it`", ", ".join(NAMES)),
+        ("SELECT * FROM nothing_like_it", "there is no table `nothing_like_it`", ", ".join(CORPUS_VIEWS.names)),
         ("SELECT * FROM section_text WHERE section_text MATCH '\"'", "unterminated string", "prosa query --help"),
     ],
 )
 def test_a_wrong_query_is_told_what_and_where(path: Path, query: str, message: str, hint: str):
     with pytest.raises(QueryRefused) as raised:
-        ask(path, query)
+        ask_index(path, query)
     assert message in raised.value.message
     assert hint in raised.value.hint
 
@@ -161,17 +161,17 @@ def test_x10_time_is_limited(path: Path, query: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("prosa.adapters.sqlite.asking._GRACE", 0.1)
     started = time.monotonic()
     with pytest.raises(QueryRefused, match="took longer than"):
-        ask(path, query, QueryLimits(seconds=0.05))
+        ask_index(path, query, QueryLimits(seconds=0.05))
     assert time.monotonic() - started < 5
 
 
 def test_x10_rows_and_bytes_are_limited(path: Path):
     many = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 50) SELECT x FROM n"
-    assert ask(path, many, QueryLimits(rows=50)).more is False
-    found = ask(path, many, QueryLimits(rows=49))
+    assert ask_index(path, many, QueryLimits(rows=50)).more is False
+    found = ask_index(path, many, QueryLimits(rows=49))
     assert (len(found.rows), found.more) == (49, True)
     with pytest.raises(QueryRefused, match="larger than 64 MB"):
-        ask(path, many.replace("SELECT x FROM n", "SELECT zeroblob(3000000) FROM n"))
+        ask_index(path, many.replace("SELECT x FROM n", "SELECT zeroblob(3000000) FROM n"))
 
 
 def test_a_damaged_file_is_no_fault_of_the_query(path: Path, tmp_path: Path):
@@ -181,7 +181,7 @@ def test_a_damaged_file_is_no_fault_of_the_query(path: Path, tmp_path: Path):
     data[4096:] = b"\xa5" * (len(data) - 4096)
     copy.write_bytes(data)
     with pytest.raises(sqlite3.DatabaseError):
-        ask(copy, "SELECT * FROM documents")
+        ask_index(copy, "SELECT * FROM documents")
 
 
 SIGNS = ["*", ",", "(", ")", "'", '"', "1", "=", ";", "--", "/*", "||", "\n"]
@@ -192,6 +192,6 @@ NAMED = ["SELECT", "FROM", "WHERE", "documents", "edges", "path", "x", "JOIN", "
 @given(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(SIGNS + NAMED), max_size=12).map(" ".join)))
 def test_any_text_is_answered_or_refused(path: Path, query: str):
     try:
-        ask(path, query, QueryLimits(seconds=1, rows=10))
+        ask_index(path, query, QueryLimits(seconds=1, rows=10))
     except QueryRefused as refused:
         assert refused.message and refused.hint

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.sqlite.asking import ask
+from prosa.adapters.sqlite.asking import ask_index
 from prosa.app.corpus.open import corpus_root, open_corpus
 from prosa.cli.main import main
 from prosa.corpus.errors import IndexProblem
@@ -202,7 +202,7 @@ def test_damage_that_shows_only_in_an_answer_is_put_into_words(root: Path, tmp_p
     data[8192:] = b"\xa5" * (len(data) - 8192)
     path.write_bytes(data)
     with pytest.raises(IndexProblem) as raised, open_corpus(root, environ=environ, refresh=False):
-        ask(path, "SELECT * FROM sections")
+        ask_index(path, "SELECT * FROM sections")
     assert "run the command again" in raised.value.hint
     with open_corpus(root, environ=environ) as corpus:
         assert len(corpus.index.documents()) == 3

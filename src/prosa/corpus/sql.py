@@ -1,4 +1,5 @@
-"""What a query in SQL may take and what it gives (X10). The index answers it; these are the values on both sides."""
+"""What a query in SQL may read and take, and what it gives (X10). Some store answers it; these are the values on both
+sides."""
 
 from __future__ import annotations
 
@@ -11,6 +12,45 @@ MAX_SECONDS = 10.0
 
 MAX_ROWS = 1_000
 """Rows of an answer when nobody says otherwise: more do not fit a screen or a prompt."""
+
+
+class View(Struct, frozen=True):
+    """A view: its columns in order, each with what stands in it, and the statement that gives them."""
+
+    name: str
+    meaning: str
+    columns: tuple[tuple[str, str], ...]
+    select: str
+
+
+class Readable(Struct, frozen=True):
+    """What a statement may read of a store, and nothing else of it.
+
+    ``views`` are what somebody who writes SQL sees, made for one connection; ``tables`` is what these are made of,
+    which nobody reads but by way of a view; ``direct`` are tables that a statement may read itself. ``full_text`` is a
+    full-text table beside the views, empty where there is none; ``help`` says where the columns are described.
+    """
+
+    views: tuple[View, ...] = ()
+    tables: frozenset[str] = frozenset()
+    direct: frozenset[str] = frozenset()
+    full_text: str = ""
+    help: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be named, in the order of the documentation."""
+        return (*(view.name for view in self.views), *((self.full_text,) if self.full_text else ()))
+
+    def allows(self, table: str, column: str, place: str, view: str) -> bool:
+        """Whether a statement may read a column of a table in a schema (``place``), asked by way of a ``view`` where
+        it is one. Rows may be counted wherever they are."""
+        own = {each.name for each in self.views}
+        if view in own:
+            return table in self.tables
+        if not column or table in self.direct or (table in own and place == "temp"):
+            return True
+        return bool(self.full_text) and table.startswith(self.full_text)
 
 
 class QueryLimits(Struct, frozen=True):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from typing import NamedTuple
 
-from prosa.adapters.sqlite.views import FULL_TEXT, NAMES, VIEWS
+from prosa.adapters.sqlite.guard import Denied
 from prosa.corpus.errors import QueryRefused
+from prosa.corpus.sql import Readable
 from prosa.diagnostics.nearest import nearest
 from prosa.source import LineIndex
 
@@ -20,12 +20,10 @@ MAX_QUERY = 100_000
 MAX_EXCERPT = 100
 """Characters of a line that is shown."""
 
-HINT = f"a query is one SELECT over {', '.join((*NAMES, FULL_TEXT))}\ntheir columns: prosa query --help"
-
 _NEAR = re.compile(r'near "(.*)": syntax error', re.DOTALL)
 _MISSING = re.compile(r"no such (table|column|function): (.+)", re.DOTALL)
 
-_READS = "a query only reads the index"
+_READS = "a query only reads"
 
 _WORDS: dict[int, str] = {
     sqlite3.SQLITE_ATTACH: "ATTACH would open another file",
@@ -37,22 +35,21 @@ _WORDS: dict[int, str] = {
 """What was denied; everything else would write."""
 
 
-class Denied(NamedTuple):
-    """What an authoriser was asked: the number of an action and its first two arguments."""
-
-    action: int
-    first: str
-    second: str
+def hint_of(readable: Readable) -> str:
+    """What a query may be."""
+    columns = f"\ntheir columns: {readable.help}" if readable.help else ""
+    return f"a query is one SELECT over {', '.join(readable.names)}{columns}"
 
 
-def check_text(query: str) -> None:
+def check_text(query: str, readable: Readable) -> None:
     """Raises `QueryRefused` for a text that is no query at all."""
+    hint = hint_of(readable)
     if not query.strip():
-        raise QueryRefused("the query is empty", hint=HINT)
+        raise QueryRefused("the query is empty", hint=hint)
     if len(query) > MAX_QUERY:
-        raise QueryRefused(f"the query has more than {MAX_QUERY:,} characters", hint=HINT)
+        raise QueryRefused(f"the query has more than {MAX_QUERY:,} characters", hint=hint)
     if "\0" in query or any("\ud800" <= char <= "\udfff" for char in query):
-        raise QueryRefused("the query holds characters that are no text", hint=HINT)
+        raise QueryRefused("the query holds characters that are no text", hint=hint)
 
 
 def too_slow(seconds: float) -> QueryRefused:
@@ -61,19 +58,23 @@ def too_slow(seconds: float) -> QueryRefused:
 
 
 def refusal(
-    error: sqlite3.Error | sqlite3.Warning, query: str, denied: Denied | None, connection: sqlite3.Connection
+    error: sqlite3.Error | sqlite3.Warning,
+    query: str,
+    denied: Denied | None,
+    connection: sqlite3.Connection,
+    readable: Readable,
 ) -> Exception:
     """The words for what SQLite said; the error itself where the file is broken."""
-    text = str(error)
+    text, hint = str(error), hint_of(readable)
     if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR")):
         return error
     if denied is not None:
-        return _denied(denied)
+        return _denied(denied, readable)
     if match := _NEAR.fullmatch(text):
-        return _at(query, _place(query, match[1], connection), f"the query is wrong near `{match[1]}`")
+        return _at(query, _place(query, match[1], connection), f"the query is wrong near `{match[1]}`", hint)
     if match := _MISSING.fullmatch(text):
-        return _missing(match[1], match[2], query)
-    return QueryRefused(_plain(text), hint=HINT)
+        return _missing(match[1], match[2], query, readable)
+    return QueryRefused(_plain(text), hint=hint)
 
 
 def _plain(text: str) -> str:
@@ -90,30 +91,30 @@ def _plain(text: str) -> str:
     return f"the query cannot be answered: {text}"
 
 
-def _denied(denied: Denied) -> QueryRefused:
+def _denied(denied: Denied, readable: Readable) -> QueryRefused:
     if denied.action == sqlite3.SQLITE_READ:
-        return _missing("table", denied.first, "")
+        return _missing("table", denied.first, "", readable)
     if denied.action == sqlite3.SQLITE_FUNCTION:
-        return QueryRefused(f"the function {denied.second} is not allowed: {_READS}", hint=HINT)
-    return QueryRefused(_WORDS.get(denied.action, _READS), hint=HINT)
+        return QueryRefused(f"the function {denied.second} is not allowed: {_READS}", hint=hint_of(readable))
+    return QueryRefused(_WORDS.get(denied.action, _READS), hint=hint_of(readable))
 
 
-def _missing(what: str, name: str, query: str) -> QueryRefused:
+def _missing(what: str, name: str, query: str, readable: Readable) -> QueryRefused:
     """An unknown name, with the nearest one."""
     if name.startswith("sqlite_"):
-        return QueryRefused("a query reads the views, not what they are made of", hint=HINT)
+        return QueryRefused("a query reads the views, not what they are made of", hint=hint_of(readable))
     near: str | None = None
     last = name.rpartition(".")[2]
     if what == "table":
-        near = nearest(last, (*NAMES, FULL_TEXT))
+        near = nearest(last, readable.names)
     elif what == "column":
-        asked = [view for view in VIEWS if view.name in query.lower()] or list(VIEWS)
+        asked = [view for view in readable.views if view.name in query.lower()] or list(readable.views)
         columns = list(dict.fromkeys(column for view in asked for column, _ in view.columns))
         near = nearest(last, columns)
         if near is None and len(asked) == 1:
             hint = f"{asked[0].name} has {', '.join(columns)}"
             return _at(query, _found(query, name), f"there is no column `{name}`", hint)
-    hint = f"did you mean {near}?" if near else HINT
+    hint = f"did you mean {near}?" if near else hint_of(readable)
     return _at(query, _found(query, name), f"there is no {what} `{name}`", hint)
 
 
@@ -136,7 +137,7 @@ def _place(query: str, token: str, connection: sqlite3.Connection) -> int:
     return -1
 
 
-def _at(query: str, offset: int, message: str, hint: str = HINT) -> QueryRefused:
+def _at(query: str, offset: int, message: str, hint: str) -> QueryRefused:
     """The message with its place, and the line it stands in."""
     if offset < 0:
         return QueryRefused(message, hint=hint)

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from prosa.adapters.sqlite.search_filter import bindable, filter_condition
+from prosa.adapters.sqlite.guard import select
+from prosa.adapters.sqlite.search_filter import INDEX, filter_condition
 from prosa.adapters.sqlite.search_hits import BATCH, Found, hits_of
 from prosa.adapters.sqlite.search_match import CJK_WEIGHTS, TRIGRAM, WEIGHTS, match_any, match_query, match_term
 from prosa.corpus.query import Clause, Query, Term, parse_query
@@ -79,7 +80,7 @@ def allowed_documents(
         batch = numbers[start : start + BATCH]
         some = f"d.id IN ({', '.join('?' * len(batch))})"
         statement = f"SELECT d.id, d.path FROM document AS d WHERE {some} AND {wanted.sql}"  # noqa: S608 - parameters
-        paths = dict(connection.execute(statement, (*batch, *bindable(*wanted.parameters))).fetchall())
+        paths = dict(select(connection, INDEX, statement, (*batch, *wanted.parameters)).fetchall())
         yield from (each for each in batch if each in paths and (not path_glob or glob_matches(path_glob, paths[each])))
 
 
@@ -117,14 +118,14 @@ def _matched(connection: sqlite3.Connection, query: Query, condition: Condition)
         return
     statement = f"{_MATCHED} {condition.sql} ORDER BY f.rank"
     values = (match_query(query), f"bm25({WEIGHTS})", *condition.parameters)
-    yield from map(_Ranked._make, connection.execute(statement, bindable(*values)))
+    yield from map(_Ranked._make, select(connection, INDEX, statement, values))
 
 
 def _unranked(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
     """What full text finds: first where the words stand in the title, else in no order of their own."""
     for score, column in ((2e-6, "{title} : "), (1e-6, "")):
         values = (score, match_query(query, column), *condition.parameters)
-        yield from map(_Ranked._make, connection.execute(f"{_UNRANKED} {condition.sql}", bindable(*values)))
+        yield from map(_Ranked._make, select(connection, INDEX, f"{_UNRANKED} {condition.sql}", values))
 
 
 def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
@@ -148,7 +149,7 @@ def spread(connection: sqlite3.Connection, term: Term) -> int:
 def _listed(connection: sqlite3.Connection, condition: Condition) -> Iterator[_Ranked]:
     """Without a query: the sections of all documents that pass, by path."""
     statement = f"{_LISTED} {condition.sql} ORDER BY d.path, s.number"
-    return map(_Ranked._make, connection.execute(statement, bindable(*condition.parameters)))
+    return map(_Ranked._make, select(connection, INDEX, statement, condition.parameters))
 
 
 def _from_sets(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
@@ -162,7 +163,7 @@ def _from_sets(connection: sqlite3.Connection, query: Query, condition: Conditio
     for start in range(0, len(best), BATCH):
         batch = best[start : start + BATCH]
         statement = f"{_LISTED} s.id IN ({', '.join('?' * len(batch))}) AND {condition.sql}"
-        rows = connection.execute(statement, (*(id_ for id_, _ in batch), *bindable(*condition.parameters)))
+        rows = select(connection, INDEX, statement, (*(id_ for id_, _ in batch), *condition.parameters))
         ranked = (_Ranked(section, document, path, scores[section]) for section, document, path, _ in rows)
         yield from sorted(ranked, key=lambda each: (-each.score, each.section))
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 
+from prosa.adapters.sqlite.guard import select
+from prosa.adapters.sqlite.schema import TABLES
+from prosa.adapters.sqlite.views import FULL_TEXT
 from prosa.corpus.search import Search
+from prosa.corpus.sql import Readable
 from prosa.corpus.where import Condition, compile_where, parse_where
 from prosa.corpus.where.compile import join
 
@@ -20,6 +24,10 @@ _LAST = "\U0010ffff"
 MANY = 300
 """Documents that a lookup finds, from which on it is better to ask for each document in turn: a list of the first hits
 needs few of them."""
+
+
+INDEX = Readable(direct=TABLES, full_text=FULL_TEXT)
+"""What a search may read: its statements are ours, the conditions in them are not."""
 
 
 def filter_condition(search: Search, connection: sqlite3.Connection | None = None) -> Condition | None:
@@ -35,13 +43,8 @@ def filter_condition(search: Search, connection: sqlite3.Connection | None = Non
 
 def _finds_many(connection: sqlite3.Connection, lookup: Condition) -> bool:
     statement = f"SELECT count(*) FROM ({lookup.sql} LIMIT {MANY})"  # noqa: S608 - values are parameters
-    (count,) = connection.execute(statement, bindable(*lookup.parameters)).fetchone()
+    (count,) = select(connection, INDEX, statement, lookup.parameters).fetchone()
     return int(count) >= MANY
-
-
-def bindable(*values: str | float) -> tuple[str | float, ...]:
-    """Values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes `?`."""
-    return tuple(each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values)
 
 
 def _conditions(search: Search, wide: Callable[[Condition], bool]) -> Iterator[Condition]:

@@ -7,17 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from msgspec import Struct
-
-
-class View(Struct, frozen=True):
-    """A view: its columns in order, each with what stands in it, and the statement that gives them."""
-
-    name: str
-    meaning: str
-    columns: tuple[tuple[str, str], ...]
-    select: str
-
+from prosa.adapters.sqlite.schema import TABLES
+from prosa.corpus.sql import Readable, View
 
 _LINKS = (
     "FROM main.edge e JOIN main.document s ON s.id = e.document LEFT JOIN main.document t ON t.id = e.target_document"
@@ -32,7 +23,7 @@ VIEWS: tuple[View, ...] = (
             ("path", "relative to the root of the corpus"),
             ("title", "its title, or its first heading of level 1, or the name of its file"),
             ("type", "the type of an MDH node, the kind of a YMJ record"),
-            ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md` or `plain`"),
+            ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `test` or `plain`"),
             ("url", "the `md_url` of an MDH node on its site"),
             ("kind", "`kind` or `type`"),
             ("classification", "`classification`, in small letters"),
@@ -148,10 +139,11 @@ VIEWS: tuple[View, ...] = (
 )
 """What a query may ask, beside `section_text`."""
 
-NAMES = tuple(view.name for view in VIEWS)
-
 FULL_TEXT = "section_text"
 """The full-text table (FTS5): `title`, `heading`, `tags` and `text` of the section whose id is its `rowid`."""
+
+CORPUS_VIEWS = Readable(VIEWS, TABLES, frozenset(("section",)), FULL_TEXT, "prosa query --help")
+"""What `prosa query` may read. The full-text table reads the texts of sections itself."""
 
 
 def make_views(connection: sqlite3.Connection) -> None:

@@ -5,10 +5,10 @@ In: an open corpus. Out: typed values. A query reads the views and does nothing 
 
 from __future__ import annotations
 
-from prosa.adapters.sqlite.asking import ask
+from prosa.adapters.sqlite.asking import ask_index
 from prosa.adapters.sqlite.counting import statistics
 from prosa.adapters.sqlite.refusing import check_text
-from prosa.adapters.sqlite.views import FULL_TEXT, VIEWS
+from prosa.adapters.sqlite.views import CORPUS_VIEWS
 from prosa.app.corpus.open import OpenCorpus
 from prosa.corpus.sql import QueryAnswer, QueryLimits
 from prosa.corpus.statistics import Statistics
@@ -16,13 +16,13 @@ from prosa.corpus.statistics import Statistics
 
 def check_query(text: str) -> None:
     """Raises `QueryRefused` for a text that is no query, before anything is opened."""
-    check_text(text)
+    check_text(text, CORPUS_VIEWS)
 
 
 def query_corpus(corpus: OpenCorpus, text: str, limits: QueryLimits | None = None) -> QueryAnswer:
     """The rows of one SELECT. Raises `QueryRefused`."""
     corpus.index.connection()
-    return ask(corpus.index.path, text, limits)
+    return ask_index(corpus.index.path, text, limits)
 
 
 def corpus_statistics(corpus: OpenCorpus) -> Statistics:
@@ -32,9 +32,9 @@ def corpus_statistics(corpus: OpenCorpus) -> Statistics:
 
 def known_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """What a query can name: each view with its columns, in the order of the documentation."""
-    return tuple((view.name, tuple(name for name, _ in view.columns)) for view in VIEWS)
+    return tuple((view.name, tuple(name for name, _ in view.columns)) for view in CORPUS_VIEWS.views)
 
 
 def full_text_table() -> str:
     """The table of the full text, whose rowid is the id of a section."""
-    return FULL_TEXT
+    return CORPUS_VIEWS.full_text

@@ -1,7 +1,8 @@
-"""The tree of a condition → a condition in SQL over `metadata` of the index. Every name and value is a parameter.
+"""The tree of a condition → a condition in SQL over the fields of a store. Every name and value is a parameter.
 
-In: a tree. Out: text with `?` and the values for them. It needs the functions of `sql_functions` on the connection, and
-gives one lookup in an index of `metadata` for each comparison. Nothing is executed here.
+In: a tree, and the table or view that holds the fields. Out: text with `?` and the values for them. It needs the
+functions of `sql_functions` on the connection, and gives one lookup for each comparison. Nothing is executed here:
+whoever does that sets the authoriser, as for any SQL of others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ _IS_DATE = "text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]*'"
 _IS_VALUE = "kind IN ('text', 'number', 'boolean')"
 _SAME_TEXT = "text = ?"
 _SAME_NUMBER = "number = ?"
-_SELECT = "SELECT document FROM metadata WHERE"
 _OF_KEY = "key = ? AND "
 
 
@@ -34,33 +34,52 @@ class Condition(Struct, frozen=True):
     parameters: tuple[Value, ...] = ()
 
 
+class Fields(Struct, frozen=True):
+    """Where fields are kept, a row for each value: a ``table`` or view with the columns `key`, `kind`, `text` and
+    `number`, as `metadata` of the index has them, and the column ``owner`` for what they are fields of."""
+
+    table: str = "metadata"
+    owner: str = "document"
+
+    @property
+    def select(self) -> str:
+        """The owners of fields, as a statement begins."""
+        return f"SELECT {self.owner} FROM {self.table} WHERE"  # noqa: S608 - names of ours
+
+
+FRONT_MATTER = Fields()
+"""The fields of documents, as the index keeps them."""
+
+
 def never(_: Condition) -> bool:
     """No lookup is wide."""
     return False
 
 
-def compile_where(expression: Expression, column: str, wide: Callable[[Condition], bool] = never) -> Condition:
-    """The condition on ``column``, which names the id of a document in the statement around it.
+def compile_where(
+    expression: Expression, column: str, wide: Callable[[Condition], bool] = never, fields: Fields = FRONT_MATTER
+) -> Condition:
+    """The condition on ``column``, which names the owner of ``fields`` in the statement around it.
 
-    ``wide`` is asked about every lookup, a SELECT of documents: whether it finds so many that it is better to ask for
-    each document in turn than to find them all first.
+    ``wide`` is asked about every lookup, a SELECT of owners: whether it finds so many that it is better to ask for
+    each in turn than to find them all first.
     """
     if isinstance(expression, Join):
-        return join(expression.word, [compile_where(operand, column, wide) for operand in expression.operands])
+        return join(expression.word, [compile_where(operand, column, wide, fields) for operand in expression.operands])
     if isinstance(expression, Not):
-        inner = compile_where(expression.operand, column, wide)
+        inner = compile_where(expression.operand, column, wide, fields)
         return Condition(f"NOT {inner.sql}", inner.parameters)
     rows = _has(expression) if isinstance(expression, Has) else _compare(expression)
     # One SELECT for each way to answer: with OR inside one of them SQLite would read all rows of the key.
-    selects = " UNION ALL ".join(f"{_SELECT} {each.sql}" for each in rows)
+    selects = " UNION ALL ".join(f"{fields.select} {each.sql}" for each in rows)
     lookup = Condition(selects, tuple(value for each in rows for value in each.parameters))
-    return _each(rows, column) if wide(lookup) else Condition(f"{column} IN ({lookup.sql})", lookup.parameters)
+    return _each(rows, column, fields) if wide(lookup) else Condition(f"{column} IN ({lookup.sql})", lookup.parameters)
 
 
-def _each(rows: list[Condition], column: str) -> Condition:
-    """The same question about one document. The plus keeps SQLite from any index but that of its rows."""
-    of_document = f"{_SELECT} document = {column}"
-    return join("or", [Condition(f"EXISTS ({of_document} AND {_guarded(each.sql)})", each.parameters) for each in rows])
+def _each(rows: list[Condition], column: str, fields: Fields) -> Condition:
+    """The same question about one owner. The plus keeps SQLite from any index but that of its rows."""
+    of_one = f"{fields.select} {fields.owner} = {column}"
+    return join("or", [Condition(f"EXISTS ({of_one} AND {_guarded(each.sql)})", each.parameters) for each in rows])
 
 
 def _guarded(sql: str) -> str:

@@ -1,0 +1,70 @@
+"""The one authoriser of statements that hold what somebody else wrote: a query in SQL, a condition of `--where` (X10).
+
+In: a connection and what may be read there. Out: the same connection, on which nothing but that is read: no other file,
+no setting and no extension is within reach, and nothing is written, whatever the statement says.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from prosa.corpus.sql import Readable
+
+_DENIED_FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"))
+"""Functions that reach outside. Most builds do not have them; none may be called."""
+
+FOR_ALL = frozenset(("json_each", "json_tree"))
+"""Tables that are functions of their arguments."""
+
+
+class Denied(NamedTuple):
+    """What an authoriser was asked: the number of an action and its first two arguments."""
+
+    action: int
+    first: str
+    second: str
+
+
+@contextmanager
+def guarded(connection: sqlite3.Connection, readable: Readable) -> Iterator[list[Denied]]:
+    """Statements that begin here only read what they may. Gives what was denied, in order: it fills as they run."""
+    denied: list[Denied] = []
+
+    def authorise(action: int, first: str | None, second: str | None, place: str | None, view: str | None) -> int:
+        if _allows(readable, action, first or "", second or "", place or "", view or ""):
+            return sqlite3.SQLITE_OK
+        denied.append(Denied(action, first or "", second or ""))
+        return sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(authorise)
+    try:
+        yield denied
+    finally:
+        connection.set_authorizer(None)
+
+
+def select(
+    connection: sqlite3.Connection, readable: Readable, statement: str, values: Sequence[str | float] = ()
+) -> sqlite3.Cursor:
+    """The rows of one statement that only reads what it may. Others go on writing on the same connection meanwhile.
+    Raises `sqlite3.Error`."""
+    with guarded(connection, readable):
+        return connection.execute(statement, bindable(*values))
+
+
+def bindable(*values: str | float) -> tuple[str | float, ...]:
+    """Values as SQLite takes them: half of a surrogate pair, as in a file name that is not UTF-8, becomes `?`."""
+    return tuple(each.encode("utf-8", "replace").decode() if isinstance(each, str) else each for each in values)
+
+
+def _allows(readable: Readable, action: int, first: str, second: str, place: str, view: str) -> bool:
+    if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+        return True
+    if action == sqlite3.SQLITE_READ:
+        return first in FOR_ALL or readable.allows(first, second, place, view)
+    if action == sqlite3.SQLITE_FUNCTION:
+        return second.lower() not in _DENIED_FUNCTIONS
+    return action == sqlite3.SQLITE_PRAGMA and first == "data_version"  # the full-text table asks for changes so
