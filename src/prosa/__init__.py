@@ -15,19 +15,21 @@ if TYPE_CHECKING:
     from prosa.api.run import arun, run
     from prosa.api.scripts import arun_scripts, run_scripts
     from prosa.app.chat.turn import ChatResult
-    from prosa.app.options import SiteRights
+    from prosa.app.options import Record, Replay, SiteRights
     from prosa.app.scripts.run import ScriptResult
     from prosa.diagnostics import Diagnostic
     from prosa.runtime.errors import (
         AgreementRequired,
         AnswerCut,
         BudgetSpent,
+        CassetteProblem,
         InputRefused,
         LimitExceeded,
         OutputRefused,
         PriceUnknown,
         ProgramRefused,
         ProviderError,
+        ReplayDrift,
         RunError,
         SandboxError,
         SiteError,
@@ -46,6 +48,7 @@ _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
     "AnswerCut": "prosa.runtime.errors",
     "BudgetSpent": "prosa.runtime.errors",
+    "CassetteProblem": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat.turn",
     "Corpus": "prosa.api.corpus",
     "Diagnostic": "prosa.diagnostics",
@@ -59,6 +62,9 @@ _NAMES = {
     "ProgramRefused": "prosa.runtime.errors",
     "Provider": "prosa.runtime.ports",
     "ProviderError": "prosa.runtime.errors",
+    "Record": "prosa.app.options",
+    "Replay": "prosa.app.options",
+    "ReplayDrift": "prosa.runtime.errors",
     "RunError": "prosa.runtime.errors",
     "RunResult": "prosa.runtime.summary",
     "SandboxError": "prosa.runtime.errors",
@@ -81,6 +87,7 @@ __all__ = [
     "AgreementRequired",
     "AnswerCut",
     "BudgetSpent",
+    "CassetteProblem",
     "ChatResult",
     "Corpus",
     "Diagnostic",
@@ -94,6 +101,9 @@ __all__ = [
     "ProgramRefused",
     "Provider",
     "ProviderError",
+    "Record",
+    "Replay",
+    "ReplayDrift",
     "RunError",
     "RunResult",
     "SandboxError",

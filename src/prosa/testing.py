@@ -1,7 +1,8 @@
-"""For people who test their own programs: a provider with fixed replies, and a clock that never waits."""
+"""For people who test their own programs: a provider with fixed replies, recordings that are played again, and a clock
+that never waits."""
 
 from __future__ import annotations
 
-from prosa.api.testing import FakeClock, ScriptedProvider, ScriptProblem
+from prosa.api.testing import FakeClock, Recorder, ScriptedProvider, ScriptProblem
 
-__all__ = ["FakeClock", "ScriptProblem", "ScriptedProvider"]
+__all__ = ["FakeClock", "Recorder", "ScriptProblem", "ScriptedProvider"]

@@ -11,7 +11,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
-from prosa.app.options import NO_RIGHTS, Environment, Options, SiteRights
+from prosa.app.options import NO_RIGHTS, Environment, Options, Record, Replay, SiteRights, Tape
 from prosa.app.settings import settings_for
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -90,6 +90,9 @@ def options_of(
     max_output_tokens: int | None,
     max_cost: Amount | None,
     site_rights: SiteRights = NO_RIGHTS,
+    *,
+    record: str | Path | Record | None = None,
+    replay: str | Path | Replay | None = None,
 ) -> Options:
     """The options that all calls share, in the order of their signatures."""
     return Options(
@@ -106,7 +109,19 @@ def options_of(
         output_tokens=max_output_tokens,
         max_cost=None if max_cost is None else dollars_of(max_cost),
         site_rights=site_rights,
+        tape=_tape_of(record, replay),
     )
+
+
+def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | None) -> Tape | None:
+    """What is recorded and what is played. Raises ValueError for what is asked for and recorded nowhere."""
+    if record is None and replay is None:
+        return None
+    kept = Record(Path(record)) if isinstance(record, str | Path) else record
+    played = Replay(Path(replay)) if isinstance(replay, str | Path) else replay
+    if played is not None and played.new is not None and kept is None:
+        raise ValueError("new='live' records what it asks for: give record= too")
+    return Tape(kept, played)
 
 
 def dollars_of(given: Amount) -> Decimal:

@@ -20,7 +20,7 @@ from prosa.api.arguments import (
 )
 from prosa.app.chat.prepare import ChatOptions
 from prosa.app.chat.turn import ChatResult, TurnRequest, take_turn
-from prosa.app.options import NO_RIGHTS, SiteRights
+from prosa.app.options import NO_RIGHTS, Record, Replay, SiteRights
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.source import SourceText
@@ -53,6 +53,8 @@ async def achat(
     max_output_tokens: int | None = None,
     max_cost: Amount | None = None,
     allow_cut: bool = False,
+    record: str | Path | Record | None = None,
+    replay: str | Path | Replay | None = None,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> ChatResult:
@@ -63,7 +65,7 @@ async def achat(
     ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of `prosa chat`.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
     ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
-    ``allow_cut``, ``listener``, ``environ`` are as in `arun`, for each reply.
+    ``allow_cut``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`, for each reply.
 
     Raises `RunError` where there is nothing to answer and when a reply fails, `ProgramRefused` for errors in the chat;
     `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
@@ -74,9 +76,8 @@ async def achat(
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
     costs = max_output_tokens, max_cost
-    options = options_of(
-        model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, rights
-    )
+    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, rights
+    options = options_of(*said, record=record, replay=replay)
     files = (config_files,) if isinstance(config_files, str | Path) else config_files
     asked = ChatOptions(tuple(map(Path, files)), default_config, tools, words(plugins), trusted, legacy, force, n)
     request = TurnRequest(options, environment_of(path, environ), asked, speaker, write, own, listener)

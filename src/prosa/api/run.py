@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from prosa.api.arguments import A_PROVIDER, Amount, ApiName, environment_of, options_of, require_provider, synchronous
-from prosa.app.options import NO_RIGHTS, SiteRights
+from prosa.api.arguments import (
+    A_PROVIDER,
+    Amount,
+    ApiName,
+    environment_of,
+    log,
+    options_of,
+    require_provider,
+    synchronous,
+)
+from prosa.app.options import NO_RIGHTS, Record, Replay, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.runtime.events import Listener, ignore
@@ -32,6 +41,8 @@ async def arun(
     max_cost: Amount | None = None,
     sites: SiteRights = NO_RIGHTS,
     allow_cut: bool = False,
+    record: str | Path | Record | None = None,
+    replay: str | Path | Replay | None = None,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
@@ -44,7 +55,9 @@ async def arun(
     ``max_output_tokens`` bounds the tokens of each model call, ``max_cost`` the US dollars of all together: a call
     whose worst case does not fit is not made (`BudgetSpent`), and a price that is not known is `PriceUnknown`.
     ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
-    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`. ``listener``
+    ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
+    ``record`` keeps every call in a file of this folder, ``replay`` plays such a file, or that of a folder, and asks
+    nobody; a `prosa.Record` and a `prosa.Replay` say how. A call that is not as recorded is `ReplayDrift`. ``listener``
     hears the events, the logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
 
     Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
@@ -56,13 +69,15 @@ async def arun(
     require_provider(provider)
     given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     costs = max_output_tokens, max_cost
-    options = options_of(
-        model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, sites
-    )
+    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, sites
+    options = options_of(*said, record=record, replay=replay)
     environment = environment_of(given if isinstance(given, Path) else None, environ)
     program = ready_program(given, options, environment)
     value = {} if input is None else input
-    return await run_program(program, value, options, environment, listener=listener, provider=provider)
+    result = await run_program(program, value, options, environment, listener=listener, provider=provider)
+    if result.unrecorded is not None:
+        log(f"error: {result.unrecorded.message}")
+    return result
 
 
 run = synchronous(arun, "run")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from prosa.api.arguments import Amount, ApiName, environment_of, options_of, path_of, provider_of, synchronous
+from prosa.app.options import Record, Replay
 from prosa.app.scripts.choose import Instructions, choice_of, requested, require_tools, selection
 from prosa.app.scripts.run import ScriptResult
 from prosa.app.scripts.run import run_scripts as run_all
@@ -41,6 +42,8 @@ async def arun_scripts(
     max_output_tokens: int | None = None,
     max_cost: Amount | None = None,
     allow_cut: bool = False,
+    record: str | Path | Record | None = None,
+    replay: str | Path | Replay | None = None,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> tuple[ScriptResult, ...]:
@@ -53,7 +56,7 @@ async def arun_scripts(
     ``write`` puts results into the document, with ``force`` over edited ones. ``jobs`` run at the same time.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
     ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``allow_cut``,
-    ``listener``, ``environ`` are as in `arun`.
+    ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`.
 
     A script that fails is a result with an ``error``; one that is passed over is logged. Raises `RunError` for what
     keeps all from running, such as a named script that cannot run; `FileProblem`; ValueError for options that
@@ -61,8 +64,8 @@ async def arun_scripts(
     """
     path = path_of(path_or_text)
     name, own = provider_of(provider)
-    costs = max_output_tokens, max_cost
-    options = options_of(model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs)
+    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
     environment = environment_of(path, environ)
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
     file = requested(path or SourceText(str(path_or_text)), scripts, choice, options, environment)

@@ -1,16 +1,113 @@
-"""For people who test their own programs: a provider with fixed replies, and a clock that never waits.
+"""For people who test their own programs: a provider with fixed replies, recordings that are played again, and a clock
+that never waits.
 
-Nothing here reaches a network, reads the time of day or sleeps.
+A provider and a clock of these reach no network, read no time of day and never sleep; a `Recorder` asks the model once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
 from prosa.adapters.providers.scripted import ScriptedProvider, ScriptProblem
+from prosa.api.arguments import words
+from prosa.api.chat import achat, chat
+from prosa.api.run import arun, run
+from prosa.api.scripts import arun_scripts, run_scripts
+from prosa.app.options import Record, Replay
+from prosa.runtime.errors import CassetteProblem, ReplayDrift
+from prosa.runtime.replay import Match
 
-__all__ = ["FakeClock", "ScriptProblem", "ScriptedProvider"]
+__all__ = ["FakeClock", "Recorder", "ScriptProblem", "ScriptedProvider"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Recording = Literal["once", "new", "never"]
+"""When a model is asked: where there is no recording yet, always, not at all."""
+
+VARIABLE = "PROSA_RECORD"
+
+
+class Recorder:
+    """Runs that are recorded once, and played from then on: in tests, with or without a key.
+
+    ``run``, ``chat`` and ``run_scripts``, with ``arun``, ``achat`` and ``arun_scripts`` to await, take what those of
+    `prosa` take. Recordings are files of ``folder``, one for each program and input. ``when`` says when a model is
+    asked: ``once`` where there is no recording, ``new`` always, ``never``. Left out, the variable `PROSA_RECORD` says
+    it; where it is not set, nothing is recorded in CI (the variable `CI` is set), so that a test whose recording is
+    missing fails there. ``match``, ``redact`` and ``force`` are as in `prosa.Replay` and `prosa.Record`; with
+    ``strict`` a recorded call that nobody asks for fails.
+
+    Raises ValueError for a ``when`` that is none. A run raises `prosa.CassetteProblem` where its recording is missing
+    or cannot be used, and `prosa.ReplayDrift` where it is not as recorded.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        when: Recording | None = None,
+        match: Match = "exact",
+        redact: str | Iterable[str] = (),
+        force: bool = False,
+        strict: bool = False,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.when: str = when or _when(os.environ if environ is None else environ)
+        if self.when not in get_args(Recording):
+            raise ValueError(f"{self.when!r} does not say when to record: `once`, `new` or `never`")
+        self._record = Record(Path(folder), words(redact), force, once=self.when == "once")
+        self._replay = Replay(Path(folder), match, strict=strict)
+        self.run, self.arun = self._with(run), self._awaited(arun)
+        self.chat, self.achat = self._with(chat), self._awaited(achat)
+        self.run_scripts, self.arun_scripts = self._with(run_scripts), self._awaited(arun_scripts)
+
+    @property
+    def options(self) -> dict[str, Record | Replay]:
+        """The options ``record`` and ``replay``, for a call of your own."""
+        record = {"record": self._record} if self.when != "never" else {}
+        return {**record, **({"replay": self._replay} if self.when != "new" else {})}
+
+    def _with(self, call: Callable[P, T]) -> Callable[P, T]:
+        @wraps(call)
+        def recorded(*args: P.args, **kwargs: P.kwargs) -> T:
+            kwargs.update(self.options)
+            with self._explained():
+                return call(*args, **kwargs)
+
+        return recorded
+
+    def _awaited(self, call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        @wraps(call)
+        async def recorded(*args: P.args, **kwargs: P.kwargs) -> T:
+            kwargs.update(self.options)
+            with self._explained():
+                return await call(*args, **kwargs)
+
+        return recorded
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Says how a test records what is missing or differs."""
+        try:
+            yield
+        except CassetteProblem as error:
+            error.hint = f"{error.hint}; in a test: {VARIABLE}={'new' if isinstance(error, ReplayDrift) else 'once'}"
+            raise
+
+
+def _when(environ: Mapping[str, str]) -> str:
+    """What the variables say."""
+    named = environ.get(VARIABLE, "").strip()
+    in_ci = environ.get("CI", "").strip().lower() not in ("", "0", "false")
+    return named or ("never" if in_ci else "once")
 
 
 class FakeClock:

@@ -71,6 +71,74 @@ NO_RIGHTS = SiteRights()
 """Public addresses are read; nothing is changed unless a person says yes."""
 
 
+class Record(Struct, frozen=True):
+    """Where the calls of a run are recorded (X27): ``folder``, in a file for each program and input.
+
+    ``redact`` are patterns (RE2) of secrets that are taken out. ``force`` records programs that are `confidential` or
+    `secret` all the same (X25). ``take`` tells several recordings of the same input apart, counted from 1. With
+    ``once`` a run that is to be replayed is recorded only where there is no recording of it.
+    """
+
+    folder: str | Path
+    redact: str | tuple[str, ...] = ()
+    force: bool = False
+    take: int = 1
+    once: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return Path(self.folder)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What is taken out."""
+        return (self.redact,) if isinstance(self.redact, str) else tuple(self.redact)
+
+
+class Replay(Struct, frozen=True):
+    """What is played in place of a run (X27): ``source`` is a recording, or a folder of them.
+
+    ``match`` says what must be as recorded: ``exact`` the whole request, ``messages`` all but descriptions and
+    parameters of tools, ``path`` nothing but the place of the call. With ``new`` as ``live`` what is not recorded is
+    asked for, with ``tools`` as ``live`` tools are called and only models are played. ``strict`` makes an error of a
+    recorded call that nobody asked for. ``take`` is that of the recording. Raises ValueError for words that are none of
+    these.
+    """
+
+    source: str | Path
+    match: Literal["exact", "messages", "path"] = "exact"
+    new: Literal["live"] | None = None
+    tools: Literal["live"] | None = None
+    strict: bool = False
+    take: int = 1
+
+    def __post_init__(self) -> None:
+        live = (None, "live")
+        allowed = {"match": ("exact", "messages", "path"), "new": live, "tools": live}
+        for name, words in allowed.items():
+            if (given := getattr(self, name)) not in words:
+                raise ValueError(f"{name}={given!r}: it is one of {', '.join(map(repr, words))}")
+
+    @property
+    def path(self) -> Path:
+        """The file or the folder."""
+        return Path(self.source)
+
+
+class Tape(Struct, frozen=True):
+    """Whether a run is recorded, and whether a recording is played."""
+
+    record: Record | None = None
+    replay: Replay | None = None
+
+    @property
+    def plays_all(self) -> bool:
+        """Whether no model is asked, whatever happens."""
+        once = self.record is not None and self.record.once
+        return self.replay is not None and self.replay.new is None and not once
+
+
 class Options(PartlyShown, Struct, frozen=True):
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
@@ -79,7 +147,7 @@ class Options(PartlyShown, Struct, frozen=True):
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
     the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
-    dollars; None bounds nothing.
+    dollars; None bounds nothing. ``tape`` is what is recorded and what is played.
     """
 
     model: str | None = None
@@ -105,6 +173,7 @@ class Options(PartlyShown, Struct, frozen=True):
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
     max_cost: Decimal | None = None
+    tape: Tape | None = None
 
     unshown: ClassVar = frozenset({"api_key"})
 

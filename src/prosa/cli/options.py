@@ -23,7 +23,7 @@ from prosa.dialects.table import DIALECTS, known_dialect
 if TYPE_CHECKING:
     from prosa.app.client.requests import Bounds
     from prosa.app.corpus.embedding import EmbeddingChoice
-    from prosa.app.options import Options, SiteRights
+    from prosa.app.options import Options, SiteRights, Tape
 
 _SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
@@ -158,7 +158,7 @@ def choices_from(args: argparse.Namespace) -> Options:
     from prosa.cli.parser import WrongUse
 
     chosen = {name: value for name, value in vars(args).items() if name in Options.__struct_fields__}
-    choices = Options(**chosen, site_rights=rights_from(args))
+    choices = Options(**chosen, site_rights=rights_from(args), tape=tape_from(args))
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
     return choices
@@ -275,6 +275,62 @@ def given_token(args: argparse.Namespace, console: Console) -> str | None:
     if not token:
         raise WrongUse(f"--token-env {args.token_env}: there is no such variable, or it is empty")
     return token
+
+
+TAPE_FLAGS = {"match": "--match", "new": "--new", "live_tools": "--tools", "strict": "--strict"}
+
+
+def add_tape(parser: argparse.ArgumentParser) -> None:
+    """What is recorded, and what is played in place of a run (X27)."""
+    group = parser.add_argument_group("recordings")
+    group.add_argument("--record", type=Path, metavar="DIR", help="record every call, in a file of this folder")
+    group.add_argument(
+        "--replay", type=Path, metavar="PLACE", help="play a recording, or that of a folder; nothing is asked"
+    )
+    group.add_argument(
+        "--match",
+        choices=("exact", "messages", "path"),
+        help="what must be as recorded: all (exact), all but descriptions of tools (messages), the place alone (path)",
+    )
+    group.add_argument("--new", choices=("live",), help="ask for what is not recorded, and record it (needs --record)")
+    group.add_argument(
+        "--tools", dest="live_tools", choices=("live",), help="call tools as in any run, and play models alone"
+    )
+    group.add_argument("--strict", action="store_true", help="a recorded call that nobody asks for is an error")
+    group.add_argument(
+        "--redact",
+        action="append",
+        metavar="PATTERN",
+        help="take what the pattern (RE2) finds out of the recording; without it a confidential or secret document is "
+        "recorded only with --force",
+    )
+
+
+def tape_from(args: argparse.Namespace) -> Tape | None:
+    """The tape that the arguments ask for. Raises `WrongUse` for flags that mean nothing together."""
+    from prosa.app.options import Record, Replay, Tape
+
+    record, replay = getattr(args, "record", None), getattr(args, "replay", None)
+    _require_tape(args, record, replay)
+    if record is None and replay is None:
+        return None
+    kept = None if record is None else Record(record, tuple(args.redact or ()), args.force)
+    played = None
+    if replay is not None:
+        played = Replay(replay, args.match or "exact", args.new, args.live_tools, args.strict)
+    return Tape(kept, played)
+
+
+def _require_tape(args: argparse.Namespace, record: Path | None, replay: Path | None) -> None:
+    given = next((flag for name, flag in TAPE_FLAGS.items() if getattr(args, name, None)), None)
+    if replay is None and given is not None:
+        raise WrongUse(f"{given} is about a recording that is played", hint="name it: --replay FILE or DIR")
+    if record is None and getattr(args, "redact", None):
+        raise WrongUse("--redact is about a recording that is made", hint="say where: --record DIR")
+    if replay is not None and args.new and record is None:
+        raise WrongUse("--new live records what it asks for", hint="say where: --record DIR")
+    if replay is not None and not args.new and (args.model or "").startswith("scripted"):
+        raise WrongUse("--replay and --model scripted both answer every call", hint="give one of them")
 
 
 CHAT_SITE = "mdh:"

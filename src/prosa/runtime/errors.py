@@ -13,6 +13,8 @@ RunError
 ├── ProviderError      the model service; `retryable` says whether another attempt makes sense
 ├── ToolServerError    an MCP server that does not start (LA11)
 ├── SiteError          a declared site whose page cannot be read
+├── CassetteProblem    a recording that cannot be used or written
+│   └── ReplayDrift    a call that is not what was recorded; carries where and both values
 └── SandboxError       the sandbox itself cannot work
 """
 
@@ -21,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 
 
@@ -130,6 +133,37 @@ class ToolServerError(RunError):
 
 class SiteError(RunError):
     """The page of a declared site cannot be read, or nobody allowed to."""
+
+
+class CassetteProblem(RunError):
+    """A recording that cannot be used: none at all, cut off, edited, of another program, newer than this Prosa; or one
+    that cannot be written."""
+
+
+class ReplayDrift(CassetteProblem):
+    """A call of a replay is not what was recorded, or is not recorded at all.
+
+    ``path`` is that of the call, ``nearest`` the recorded call that it was compared with, empty where there is none.
+    ``pointer`` is where they differ first, as a JSON Pointer, with both values; None where there is nothing.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: str,
+        pointer: str = "",
+        recorded: Value = None,
+        now: Value = None,
+        *,
+        nearest: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+        self.pointer = pointer
+        self.recorded = recorded
+        self.now = now
+        self.nearest = nearest
 
 
 class SandboxError(RunError):

@@ -82,7 +82,7 @@ class Run(Struct, frozen=True):
             return await self.program(imported, arguments, scope, path)
 
         tools = await gather_tools(program, self.world, self.pool, call)
-        changing = await open_sites(program, self.world, tools, stack)
+        changing = await open_sites(program, self.world, tools, stack, scope.path)
         world = self.world
         toolbox = Toolbox(tools, program.limits, world.clock, world.listener, scope, changing, world.journal)
         self.world.listener(ToolsOffered(scope, tuple(toolbox.offered)))

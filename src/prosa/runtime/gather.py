@@ -40,7 +40,8 @@ async def gather_tools(program: Program, world: World, pool: ServerPool, run: Ru
     if program.servers:
         session = await pool.session(program.servers, program.folder)
         for tool in session.tools:
-            spec = ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters)
+            origin = ("mcp", tool.server, tool.name)
+            spec = ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
             tools.append(McpTool(session, tool, spec))
     named: dict[str, Tool] = {}
     for tool_ in tools:
@@ -52,14 +53,18 @@ async def gather_tools(program: Program, world: World, pool: ServerPool, run: Ru
     return named
 
 
-async def open_sites(program: Program, world: World, fixed: Collection[str], stack: AsyncExitStack) -> Changing:
+async def open_sites(
+    program: Program, world: World, fixed: Collection[str], stack: AsyncExitStack, path: str = ""
+) -> Changing:
     """The tools that the sites of a program give while it runs. Each run of a program is on pages of its own, so they
-    are opened anew and end with ``stack``. ``fixed`` are names that are taken. Raises `SiteError`."""
+    are opened anew, for the program at ``path``, and end with ``stack``. ``fixed`` are names that are taken. Raises
+    `SiteError`."""
     if not program.sites:
         return Unchanging()
     if world.sites is None:
         raise SiteError(f"{program.name} has sites, and this run has no way to them")
-    session = await stack.enter_async_context(world.sites.open(program.sites, result_limit=program.limits.tool_result))
+    opening = world.sites.open(program.sites, result_limit=program.limits.tool_result, path=path)
+    session = await stack.enter_async_context(opening)
     return SiteTools(session, frozenset(fixed))
 
 
@@ -154,7 +159,8 @@ class VisitTool(Struct, frozen=True):
         """With the page that the run is on now."""
         where = {"type": "string", "minLength": 1, "description": _TO}
         schema = {"type": "object", "properties": {"to": where}, "required": ["to"], "additionalProperties": False}
-        return ToolSpec(VISIT_TOOL, f"{VISIT} {self.session.where}", schema)
+        where_now = self.session.where
+        return ToolSpec(VISIT_TOOL, f"{VISIT} {where_now}", schema, ("visit", where_now))
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Goes to ``arguments["to"]``."""
@@ -199,7 +205,8 @@ class SiteTools(Struct, frozen=True):
             names.add(name)
             if len(self.met) < MAX_MET:
                 self.met[name] = action.page
-            found.append(ActionTool(action, ToolSpec(name, action.description, action.parameters)))
+            origin = ("action", action.id, action.page)
+            found.append(ActionTool(action, ToolSpec(name, action.description, action.parameters, origin)))
         return found
 
     def gone(self, name: str) -> str:

@@ -36,11 +36,16 @@ class Message(Struct, frozen=True):
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as offered to a model: wire name (at most 64 of ``[A-Za-z0-9_-]``), description, JSON Schema."""
+    """A tool as offered to a model: wire name (at most 64 of ``[A-Za-z0-9_-]``), description, JSON Schema.
+
+    ``origin`` is never sent. It says what the tool is outside of the run: ``mcp``, the server and its own name;
+    ``action``, its id and its page; ``visit`` and where the run is.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Value]
+    origin: tuple[str, ...] = ()
 
 
 class OutputFormat(Struct, frozen=True):

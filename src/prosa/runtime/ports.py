@@ -195,11 +195,13 @@ class SiteSession(Protocol):
 class Sites(Protocol):
     """Reaches MDH sites within the bounds and rights of the run (X7, X8)."""
 
-    def open(self, urls: Sequence[str], *, result_limit: int) -> AbstractAsyncContextManager[SiteSession]:
+    def open(
+        self, urls: Sequence[str], *, result_limit: int, path: str = ""
+    ) -> AbstractAsyncContextManager[SiteSession]:
         """Reads the page at each URL; leaving the context ends what is still being asked.
 
-        ``result_limit`` is bytes of a tool result. Entering raises `prosa.runtime.errors.SiteError` for a page that
-        cannot be read.
+        ``result_limit`` is bytes of a tool result, ``path`` where in the run the program is (`Scope.path`). Entering
+        raises `prosa.runtime.errors.SiteError` for a page that cannot be read.
         """
         ...
 

@@ -32,7 +32,8 @@ class Program(Struct, frozen=True):
     ``form`` is what the output is; only json uses the output schema. ``instructions`` stand before the description in
     the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go into
     every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
-    (M32); None leaves that to the iterations.
+    (M32); None leaves that to the iterations. ``classified`` says that its document is `confidential` or `secret`: what
+    happens in a run of it is not kept on disk unless the user says so (X25).
     """
 
     name: str
@@ -55,6 +56,7 @@ class Program(Struct, frozen=True):
     parameters: Mapping[str, Value] = field(default_factory=dict)
     instructions: str = ""
     rejections: int | None = None
+    classified: bool = False
 
     @property
     def has_tools(self) -> bool:

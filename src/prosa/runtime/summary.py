@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime import events
+from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
@@ -118,11 +119,13 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 
 
 class RunResult(PartlyShown, Struct, frozen=True):
-    """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last."""
+    """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last.
+    ``unrecorded`` is why a run that was to be recorded stands in no file (X27)."""
 
     output: Value
     summary: Summary
     messages: tuple[Message, ...] = ()
+    unrecorded: RunError | None = None
 
     unshown: ClassVar = frozenset({"messages"})
 

@@ -20,6 +20,7 @@ from prosa.app.chat.prepare import Conversation, require_something
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.load import limits_in
+from prosa.corpus.embedding import looks_classified
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.headings import wire_names
 from prosa.runtime.errors import AnswerCut, RunError, first_error
@@ -144,7 +145,7 @@ class _Answering(Struct, frozen=True):
     def _job(self, turn: Turn, spot: Spot) -> Job:
         row, raw = self._row(turn), turn.mode == "completion"
         streams = turn.stream and self.hears.text is not None
-        return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw)
+        return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw, spot.number)
 
     async def turn(self, at: int, turn: Turn) -> list[Reply]:
         """All replies of a turn; when one fails the others are ended, and the first error is raised."""
@@ -166,6 +167,8 @@ class _Answering(Struct, frozen=True):
             if self.hears.cut is not None:
                 self.hears.cut(spot, error.content, self.driver.progress.ended[job.name])
             raise
+        if ran.unrecorded is not None:
+            self.around.notice(f"error: {ran.unrecorded.message}")
         number = spot.number if turn.n > 1 else None
         reply = Reply(ran.output, turn.name, number, ran.summary, tool_record(ran.messages))
         self.hears.reply(reply)
@@ -208,6 +211,7 @@ class _Answering(Struct, frozen=True):
             folder=str(conversation.path.parent),
             form="text",
             conversation=turn.messages if chat else (Message("user", turn.prompt),),
+            classified=looks_classified(conversation.source.text),
             parameters=mapped(turn.parameters, row, "responses" if api == "responses" else "chat").sent,
         )
 

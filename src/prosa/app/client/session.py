@@ -131,8 +131,9 @@ class LiveSites(Struct, frozen=True):
     access: SiteAccess
 
     @asynccontextmanager
-    async def open(self, urls: Sequence[str], *, result_limit: int) -> AsyncIterator[SiteSession]:
+    async def open(self, urls: Sequence[str], *, result_limit: int, path: str = "") -> AsyncIterator[SiteSession]:
         """Reads the page at each URL. Raises `SiteError`."""
+        del path
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._begun(url)) for url in urls]

@@ -20,13 +20,15 @@ from msgspec.structs import replace
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
 from prosa.app.run.money import budget_of, require_prices
+from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
 from prosa.runtime.budget import Budget, Budgeted, Ledger, Meter
-from prosa.runtime.errors import ProviderError, RunError, first_error
+from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
+from prosa.runtime.journal import chained
 from prosa.runtime.program import with_model
 from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
@@ -34,8 +36,9 @@ from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.events import Event
+    from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, OnText, Provider
+    from prosa.runtime.ports import Clock, OnText, Provider, ToolResult
     from prosa.runtime.program import Program
 
 MAX_JOBS = 64
@@ -45,7 +48,7 @@ MAX_JOBS = 64
 class Job(Struct, frozen=True):
     """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
-    ``completion`` for a raw completion."""
+    ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input."""
 
     name: str
     program: Program
@@ -53,6 +56,7 @@ class Job(Struct, frozen=True):
     row: ProviderRow | None = None
     stream: bool = False
     completion: bool = False
+    take: int = 1
 
 
 J = TypeVar("J", bound=Job)
@@ -173,18 +177,36 @@ class Driver(Struct, frozen=True):
 
     async def _result(self, job: Job, tally: Tally, listener: Listener) -> RunResult:
         try:
-            chosen = await self.services.of(job.row, completion=job.completion)
-        except ProviderError:
+            tape = open_tape(job.program, job.given, self.options, self.environment, job.take)
+            chosen = await self._chosen(job, tape)
+        except (ProviderError, CassetteProblem):
             accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         tally.program = program
-        provider = _Shared(self._paid(chosen), program.name)
-        options = replace(self.options, stream=job.stream)
-        hears = tell(tally, listener, self.listener)
-        async with open_world(program, options, self.environment, hears, provider) as world:
-            output = await execute(program, job.given, world, numbers=self.numbers)
-        return RunResult(output, tally.summary(), provider.messages)
+        options, sent = replace(self.options, stream=job.stream), _Sent()
+        hears = tell(tally, tape.listener, listener, self.listener)
+        opening = open_world(
+            program,
+            options,
+            self.environment,
+            hears,
+            _Shared(self._paid(chosen)),
+            journal=chained(sent, tape.journal),
+            played=tape.stands_in,
+        )
+        async with opening as world:
+            with tape.recording(program, world, tally, self.environment):
+                output = await execute(program, job.given, world, numbers=self.numbers)
+        return RunResult(output, tally.summary(), sent.messages, tape.unwritten)
+
+    async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
+        """Who answers; nobody where everything is played, under the model that the user had chosen then."""
+        if tape.nobody is not None:
+            return service.Chosen(tape.nobody, None if self.options.model_name else tape.chosen_model)
+        chosen = await self.services.of(job.row, completion=job.completion)
+        tape.answers(chosen.model_name)
+        return chosen
 
     def _paid(self, chosen: service.Chosen) -> Provider:
         """The provider within the budget, where there is one."""
@@ -194,7 +216,7 @@ class Driver(Struct, frozen=True):
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
-        if self.budget is None or not self.budget.explicit:
+        if self.budget is None or not self.budget.explicit or (self.options.tape and self.options.tape.plays_all):
             return
         for job in jobs:
             try:
@@ -213,6 +235,8 @@ class Driver(Struct, frozen=True):
             if not heard.anything:
                 self._never_began(job.name, error)
             return Outcome(job, None, error, self.progress.ended[job.name])
+        if result.unrecorded is not None:
+            self.environment.notice(f"error: {result.unrecorded.message}")
         return Outcome(job, result.output, None, result.summary)
 
     async def all(
@@ -307,17 +331,30 @@ class _Heard(Struct):
         self.anything = True
 
 
+class _Sent(Struct):
+    """A journal that remembers what the program that was started sent last, whoever answers it."""
+
+    messages: tuple[Message, ...] = ()
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """Asks."""
+        if not step.scope.depth:
+            self.messages = step.request.messages
+        return await ask()
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Calls the tool."""
+        del step
+        return await use()
+
+
 class _Shared(Struct):
-    """A provider that several runs share: none of them closes it. It remembers what was sent last for ``program``."""
+    """A provider that several runs share: none of them closes it."""
 
     provider: Provider
-    program: str
-    messages: tuple[Message, ...] = ()
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
         """Asks."""
-        if request.program == self.program:
-            self.messages = request.messages
         return await self.provider.complete(request, on_text)
 
     async def aclose(self) -> None:

@@ -61,6 +61,8 @@ def settle(choices: Options, around: Environment) -> Options:
     """
     if around.ask is None or choices.script is not None or choices.is_local or choices.lacks_script:
         return choices
+    if choices.tape is not None and choices.tape.plays_all:
+        return choices
     if not _service(choices, replace(around, notice=say_nothing)).is_missing or not around.ask(QUESTION):
         return choices
     return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from prosa.app.options import Environment, Options, say_nothing
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
+from prosa.runtime.journal import UNRECORDED, Journal
 
 if TYPE_CHECKING:
     from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, ToolServers
     from prosa.runtime.program import Program
+    from prosa.runtime.replay import Player
     from prosa.runtime.summary import Tally
     from prosa.runtime.world import World
     from prosa.settings import Settings
@@ -69,9 +71,17 @@ def new_tally(program: Program, settings: Settings) -> Tally:
 
 @asynccontextmanager
 async def open_world(
-    program: Program, choices: Options, around: Environment, listener: Listener, provider: Provider
+    program: Program,
+    choices: Options,
+    around: Environment,
+    listener: Listener,
+    provider: Provider,
+    *,
+    journal: Journal = UNRECORDED,
+    played: Player | None = None,
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens, but for ``provider``: who opened it closes it.
+    """The ports of a run, closed at the end whatever happens, but for ``provider``: who opened it closes it. ``played``
+    stands in for tool servers, sandbox and sites, of which none is then opened.
 
     Raises `SandboxError` for limits no sandbox can keep.
     """
@@ -79,6 +89,9 @@ async def open_world(
 
     from prosa.runtime.world import World
 
+    if played is not None:
+        yield _played_world(played, choices, listener, provider, journal)
+        return
     async with AsyncExitStack() as stack:
         sandbox = _sandbox(program, around)
         if sandbox is not None:
@@ -93,7 +106,26 @@ async def open_world(
             jitter=random,
             stream=choices.stream,
             allow_cut=choices.allow_cut,
+            journal=journal,
         )
+
+
+def _played_world(player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal) -> World:
+    """A world in which nothing is started and nobody asked: it offers what was offered in the recording (X27)."""
+    from prosa.runtime.replay import RecordedServers, RecordedSites, recorded_sandbox
+    from prosa.runtime.world import World
+
+    return World(
+        provider=provider,
+        clock=system_clock(),
+        servers=RecordedServers(player.cassette),
+        sandbox=recorded_sandbox(player.cassette),
+        sites=RecordedSites(player),
+        listener=listener,
+        stream=choices.stream,
+        allow_cut=choices.allow_cut,
+        journal=journal,
+    )
 
 
 def _sandbox(program: Program, around: Environment) -> Sandbox | None:

@@ -20,6 +20,7 @@ from prosa.app.run.jobs import Job
 from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
 from prosa.app.settings import size_limit
+from prosa.corpus.embedding import looks_classified
 from prosa.diagnostics import Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import read_front
@@ -164,7 +165,8 @@ class Preparing(Struct, frozen=True):
         parameters = mapped(_parameters(script), row, self._api())
         require_sensible(script, parameters)
         limits = replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices)))
-        granted = Granted(self._model_name(script, row), parameters.sent, limits, "python" in self.tools)
+        classified = looks_classified(self.file.model.source.text)
+        granted = Granted(self._model_name(script, row), parameters.sent, limits, "python" in self.tools, classified)
         program = lower(script, granted)
         _require_schema(program)
         own = None if self.file.beside is not None else script

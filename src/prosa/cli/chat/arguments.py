@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_limits, add_model, add_sites, count
+from prosa.cli.options import add_limits, add_model, add_sites, add_tape, count
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--provider", metavar="NAME", help="the provider, whatever the chat says")
     add_limits(parser)
     add_sites(parser, named=False)
+    add_tape(parser)
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")

@@ -43,7 +43,8 @@ def runs_scripts(args: argparse.Namespace) -> bool:
         dialect = "magi"
     if (dialect or dialect_here(args.file) or "markdownlang") == "magi":
         return True
-    given = [name for name in (*CHOOSING, "provider", "tools", "write", "force") if getattr(args, name, None)]
+    about = (*CHOOSING, "provider", "tools", "write", *(() if getattr(args, "record", None) else ("force",)))
+    given = [name for name in about if getattr(args, name, None)]
     if given:
         flags = {"ids": "--script", "every": "--all", "beside": "--scripts"}
         flag = flags.get(given[0], f"--{given[0]}")

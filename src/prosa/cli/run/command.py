@@ -20,20 +20,20 @@ from prosa.cli.options import (
     add_model,
     add_scripts,
     add_sites,
+    add_tape,
     add_writing,
     choices_from,
     require_no_sites,
 )
 from prosa.cli.run.choosing import runs_scripts
 from prosa.cli.run.delivery import as_json, deliver, require_writable, words
-from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
     from prosa.app.run.jobs import Progress
     from prosa.cli.run.watch import Watch
     from prosa.diagnostics import Diagnostic
-    from prosa.runtime.summary import Summary
+    from prosa.runtime.summary import RunResult, Summary
 
 
 class Job(Struct, frozen=True):
@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_limits(parser)
     add_sites(parser, named=True)
+    add_tape(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
@@ -125,11 +126,13 @@ def execute(console: Console, job: Job) -> int:
             console, name, events=job.events, debug=job.debug, progress=job.progress, quiet=job.summary
         ) as watching:
             try:
-                output = _output(console, job, watching, progress)
+                result = _result(console, job, watching, progress)
             except BaseException as error:
                 watching.ended(words(error))
                 raise
-        deliver(console, output, job.output)
+        deliver(console, result.output, job.output)
+        if result.unrecorded is not None:
+            raise result.unrecorded
     except PipeClosed:
         _report(console, job, progress, None)
         raise
@@ -140,8 +143,8 @@ def execute(console: Console, job: Job) -> int:
     return 0
 
 
-def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> Value:
-    """The validated output of the program. Whatever can be refused is refused before a model is asked."""
+def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> RunResult:
+    """What the program gave. Whatever can be refused is refused before a model is asked."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import settle
@@ -154,7 +157,7 @@ def _output(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     program = ready_program(job.program, job.choices, environment, warned=warned, gate=job.gate)
     given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
     options = settle(job.choices, environment)
-    return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress)).output
+    return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
 
 
 def _warning(console: Console, watching: Watch) -> Callable[[Diagnostic], None] | None:

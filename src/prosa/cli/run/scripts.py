@@ -129,7 +129,7 @@ def require_sense(args: argparse.Namespace, found: Selection) -> None:
     if found.file.beside is not None and (found.choice.writes or found.choice.stale):
         flag = "--stale" if found.choice.stale else "--write"
         raise WrongUse(f"{flag} needs blocks in the document, and --scripts takes them from {args.beside}")
-    if found.choice.force and not found.choice.writes:
+    if found.choice.force and not found.choice.writes and args.record is None:
         raise WrongUse("--force is about results in the document: add --write or --stale")
     if args.output is not None and found.choice.writes:
         raise WrongUse("--output and --write are two places for one result: give one of them")

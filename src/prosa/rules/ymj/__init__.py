@@ -1,5 +1,5 @@
 """Rules of YMJ records: `YM00` sections, `YM01` summary, `YM02` versions, `YM03` hashes, `YM04` footer, `YM05` payload,
-`YM06` attachments, `YM07` other records, `YM08` profiles."""
+`YM06` attachments, `YM07` other records, `YM08` profiles, `YM09` recordings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ RULES: RuleSet[YmjModel] = RuleSet(
     __name__,
     "YM",
     "ymj",
-    topics=("sections", "summary", "metadata", "hashes", "handling", "payload", "attachments"),
+    topics=("sections", "summary", "metadata", "hashes", "handling", "payload", "attachments", "traces"),
     corpus_topics=("references",),
 )

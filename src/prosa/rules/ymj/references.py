@@ -24,18 +24,23 @@ _WORDS: dict[Origin, str] = {
     "ops.ticket": "no record here is the related ticket `{}`",
     "ops.trace": "no record here is the parent `{}`",
 }
+RAN = "ran"
+"""The edge from a recording to its program (X27)."""
+
 _NOTE = "a record is named by its file name without suffix, its `subject`, or as a trace by `provenance.run_id`"
 
 
 @RULES.one_of_many("YM070", "unknown-record", Severity.INFO, strict=Severity.WARNING)
 def unknown_record(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Finds an edge, a related ticket or a parent that is no document of the corpus (Y12, Y31). The finding points at
-    the name. It is silent unless all documents below the root are known: the target may be among the others."""
+    the name. It is silent unless all documents below the root are known: the target may be among the others; and about
+    what a recording says that it `ran`, which may stand elsewhere, or be gone."""
     if not corpus.complete or facts.dialect != "ymj":
         return
     names = corpus_names(corpus)
     for ref in facts.refs:
-        if ref.origin in _WORDS and ref.kind != "url" and not _is_known(path, facts, ref, corpus, names):
+        asked = ref.origin in _WORDS and ref.rel != RAN and ref.kind != "url"
+        if asked and not _is_known(path, facts, ref, corpus, names):
             near = nearest(ref.target, names.stems())
             notes = (f"did you mean `{near}`?",) if near else () if ref.origin == "ops.graph" else (_NOTE,)
             message = _WORDS[ref.origin].format(shown(ref.target))

@@ -34,12 +34,14 @@ _WISHES = {
 
 
 class Granted(Struct, frozen=True):
-    """What the user chose for a script: the model, parameters as sent, limits, and whether it may run Python."""
+    """What the user chose for a script: the model, parameters as sent, limits, and whether it may run Python;
+    ``classified`` is as in `Program`."""
 
     model_name: str
     parameters: Mapping[str, Value] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     python: bool = False
+    classified: bool = False
 
 
 def lower(script: Script, granted: Granted) -> Program:
@@ -59,6 +61,7 @@ def lower(script: Script, granted: Granted) -> Program:
         parameters=granted.parameters,
         instructions=_instructions(script),
         rejections=retry_times(script),
+        classified=granted.classified,
     )
 
 

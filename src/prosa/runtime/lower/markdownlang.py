@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from prosa.corpus.embedding import looks_classified
 from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel
@@ -84,6 +85,7 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         file=read.file_name,
         folder=str(loaded.path.parent),
         body_line=read.source.position(read.body_offset).line,
+        classified=looks_classified(read.source.text),
     )
 
 

@@ -1,0 +1,313 @@
+"""Recordings as files (X27): which one is played, where one is written, what may be recorded.
+
+In: what the user chose, the name of a program, the digest of its input. Out: a `Player`; a `Target` for the cassette of
+a run. A cassette is written whole or not at all, and never over something else or over one that somebody changed
+meanwhile. Whatever can be refused is refused before a model is asked.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import re
+from collections.abc import Callable, Container, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from msgspec import Struct, structs
+
+import prosa
+from prosa.adapters.files import RootedFiles, replace_file
+from prosa.app.options import Record, Replay, Tape
+from prosa.data import Value
+from prosa.dialects.ymj.sections import normalised, sha256_of
+from prosa.dialects.ymj.trace import Unreadable, footer_of, is_recording
+from prosa.runtime.cassette import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
+from prosa.runtime.errors import CassetteProblem
+from prosa.runtime.program import Program, reachable
+from prosa.runtime.recorder import Recorder
+from prosa.runtime.redaction import Mark, marked, redacted
+from prosa.runtime.replay import Player
+from prosa.source import FileProblem, SourceText
+
+if TYPE_CHECKING:
+    from prosa.runtime.summary import Tally
+
+SUFFIX = ".ymj"
+MAX_CASSETTE = 256 * 1024 * 1024
+"""Bytes of a cassette, and of one value beside it."""
+
+MAX_FILES = 10_000
+"""Recordings of a folder that are looked through where none has the expected name."""
+
+MAX_NAMED = 5
+"""Recordings that a message names."""
+
+
+def open_cassettes(
+    tape: Tape,
+    program: Program,
+    given: Value,
+    take: int,
+    model_name: str | None,
+    default_model: str,
+    notice: Callable[[str], None],
+) -> tuple[Player | None, Recorder | None, Target | None]:
+    """What plays and what records a run of ``program``, and where to. ``model_name`` is what the user chose for the
+    whole run. Raises `CassetteProblem` and `FileProblem`."""
+    digest = given_digest(program, given)
+    player = recorder = target = None
+    if tape.record is not None and tape.record.once and tape.replay is not None:
+        known = _known(tape.replay, program.name, digest, tape.replay.take + take - 1)
+        tape = Tape(None, tape.replay) if known is not None else Tape(tape.record)
+    if tape.replay is not None:
+        player = _player(tape.replay, program, digest, take, default_model, notice)
+    if tape.record is not None:
+        _require_recordable(program, tape.record)
+        target = Target.of(tape.record, program.name, digest, take)
+        played = player.cassette if player is not None else None
+        chosen = model_name or (played.chosen_model if played is not None else None)
+        about = Cassette(program.name, digest, default_model=default_model)
+        recorder = Recorder(about, played, chosen)
+    return player, recorder, target
+
+
+# Playing: which file is meant.
+
+
+def _player(
+    replay: Replay, program: Program, digest: str, take: int, default: str, notice: Callable[[str], None]
+) -> Player:
+    path = _find(replay, program, digest, replay.take + take - 1)
+    how = replay.match, replay.new == "live", replay.tools == "live", default, notice
+    if path is None:
+        return Player(Cassette(program.name, digest), str(replay.path), *how)
+    cassette = load_cassette(path)
+    if cassette.program != program.name:
+        message = f"{path} is a recording of `{cassette.program}`, not of `{program.name}`"
+        raise CassetteProblem(message, hint="name the recording of this program, or the folder that it is in")
+    return Player(cassette, str(path), *how)
+
+
+def load_cassette(path: Path) -> Cassette:
+    """The cassette of a file. Raises `CassetteProblem`, and `FileProblem` for a file that cannot be read."""
+    return read_cassette(_read(path), lambda name: _attached(path, name))
+
+
+def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | None:
+    """The file to play; None where there is none, and what is not recorded is asked for. Raises `CassetteProblem`."""
+    source, name = replay.path, program.name
+    if (path := _known(replay, name, digest, take)) is not None or replay.new == "live":
+        return path
+    if not source.exists():
+        raise CassetteProblem(f"{source} does not exist", hint="record the run first: --record DIR")
+    known = _of_program(source, name) if take == 1 else []
+    if len(known) == 1 and program.input_schema is True:
+        return known[0].path  # of a chat or a script, whose text is its input: the run tells where it differs
+    raise _not_found(source, name, known, take)
+
+
+def _known(replay: Replay, program: str, digest: str, take: int) -> Path | None:
+    """The file of this program and input. Raises `CassetteProblem` where it could be one of several."""
+    source = replay.path
+    if not source.is_dir():
+        return source if source.exists() else None
+    expected = source / f"{cassette_name(program, digest, take)}{SUFFIX}"
+    if expected.exists():
+        return expected
+    same = [each for each in _of_program(source, program) if each.given == digest] if take == 1 else []
+    if len(same) > 1:
+        message = f"{source} has several recordings of `{program}` with this input: {_named(same)}"
+        raise CassetteProblem(message, hint="name the file: --replay FILE")
+    return same[0].path if same else None
+
+
+def _of_program(folder: Path, program: str) -> list[_Recording]:
+    return [each for each in _recordings(folder) if each.program == program]
+
+
+def _not_found(source: Path, program: str, known: list[_Recording], take: int) -> CassetteProblem:
+    which = f"with this input (number {take})" if take > 1 else "with this input"
+    others = f"; with other inputs: {_named(known)}" if known else ""
+    hint = f"record it: --record {source}" + ("; or compare with one of them: --replay FILE" if known else "")
+    return CassetteProblem(f"{source} has no recording of `{program}` {which}{others}", hint=hint)
+
+
+class _Recording(Struct, frozen=True):
+    path: Path
+    program: str
+    given: str
+
+
+def _named(found: list[_Recording]) -> str:
+    names = ", ".join(each.path.name for each in found[:MAX_NAMED])
+    return f"{names} and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else names
+
+
+def _recordings(folder: Path) -> Iterator[_Recording]:
+    """What the footers of a folder say."""
+    for path in sorted(folder.glob(f"*{SUFFIX}"))[:MAX_FILES]:
+        try:
+            footer = footer_of(_read(path).text)
+        except FileProblem:
+            continue
+        index = footer.get("index") if footer is not None and is_recording(footer) else None
+        if isinstance(index, dict):
+            yield _Recording(path, str(index.get("program")), str(index.get("input")))
+
+
+def _read(path: Path) -> SourceText:
+    return RootedFiles(max_size=MAX_CASSETTE).read(path)
+
+
+_BESIDE = re.compile(r"[^/\\]+\.(?P<digest>[0-9a-f]{12})\.(?:txt|json)")
+
+
+def _attached(source: Path, name: str) -> str:
+    """The text of a long value beside a cassette, if it is what was recorded. Raises `Unreadable`."""
+    match = _BESIDE.fullmatch(name)
+    if match is None:
+        raise Unreadable(f"`{name[:80]}` names no file beside it")
+    path = source.with_name(name)
+    try:
+        if path.stat().st_size > MAX_CASSETTE:
+            raise Unreadable(f"{name}, which belongs to it, is larger than {MAX_CASSETTE:,} bytes")
+        data = path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{name}, which belongs to it, cannot be read: {error.strerror or error}") from None
+    if not hashlib.sha256(data).hexdigest().startswith(match["digest"]):
+        raise Unreadable(f"{name}, which belongs to it, was changed after it was recorded")
+    return data.decode("utf-8", "surrogatepass")
+
+
+# Recording: where it goes, and what may not be recorded.
+
+
+class Target(Struct, frozen=True):
+    """The file of a recording, and the digest of what is there, empty for nothing; ``redact`` as in `Record`."""
+
+    path: Path
+    before: str
+    redact: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, record: Record, program: str, digest: str, take: int) -> Target:
+        """The file in a folder that is there, made if need be. Raises `CassetteProblem`."""
+        folder = record.path
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = "a file stands there" if folder.exists() else error.strerror or str(error)
+            raise CassetteProblem(f"nothing can be recorded in {folder}: {reason}") from None
+        path = folder / f"{cassette_name(program, digest, record.take + take - 1)}{SUFFIX}"
+        if not path.exists():
+            return cls(path, "", record.patterns)
+        source = _read(path)
+        _require_same(source, program, digest)
+        return cls(path, source.digest, record.patterns)
+
+    def write(self, cassette: Cassette, program: Program, tally: Tally, error: str | None) -> CassetteProblem | None:
+        """Writes the long values, then the cassette, then removes long values of an earlier one; why that could not be.
+        A run in which nothing was asked leaves nothing."""
+        if not cassette.replies:
+            return None
+        stamp = self._stamp(program, tally, error)
+        if self.redact:
+            mark = mark_of(self.redact)
+            cassette = redacted(cassette, mark)
+            stamp = stamp if error is None else structs.replace(stamp, error=mark(error))
+        written = cassette_text(cassette, stamp)
+        try:
+            for name, data in written.files.items():
+                replace_file(self.path.with_name(name), data)
+            replace_file(self.path, written.text, expect_digest=self.before)
+            self._remove_but(written.files)
+        except (OSError, FileProblem) as problem:
+            return CassetteProblem(f"the recording was not written: {problem}", hint="record into another folder")
+        return None
+
+    def _stamp(self, program: Program, tally: Tally, error: str | None) -> Stamp:
+        cost = tally.summary(error).total_cost
+        return Stamp(
+            created=tally.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
+            run_id=uuid4().hex,
+            source=program.file or program.name,
+            tool=f"prosa {prosa.__version__}",
+            revision=_revision(program),
+            stem=self.path.stem,
+            error=error,
+            cost=None if cost is None else float(cost),
+            classification="confidential" if any(each.classified for each in reachable(program)) else "internal",
+        )
+
+    def _remove_but(self, names: Container[str]) -> None:
+        for path in self.path.parent.glob(f"{glob.escape(self.path.stem)}.*"):
+            if path.name not in names and _BESIDE.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+
+
+def _require_same(source: SourceText, program: str, digest: str) -> None:
+    """Raises `CassetteProblem` where what stands in the place of a recording is something else, or was edited."""
+    footer = footer_of(source.text)
+    index = footer.get("index") if footer is not None and is_recording(footer) else None
+    hint = "move it away, or record into another folder"
+    if not isinstance(index, dict) or footer is None:
+        raise CassetteProblem(f"{source.path} is no recording, and is not written over", hint=hint)
+    if (index.get("program"), index.get("input")) != (program, digest):
+        raise CassetteProblem(f"{source.path} is the recording of another run, and is not written over", hint=hint)
+    text = normalised(source.text)
+    body = text[text.find("\n---\n", 3) + len("\n---\n") : text.rfind("\n```json\n") + 1]
+    if footer.get("payload_hash") != sha256_of(body):
+        message = f"{source.path} was edited after it was recorded, and is not written over"
+        raise CassetteProblem(message, hint="move it away; if the edit was meant: prosa fmt --rehash")
+
+
+def _require_recordable(program: Program, record: Record) -> None:
+    """X25: what is confidential is on no disk unless the user says so."""
+    classified = next((each for each in reachable(program) if each.classified), None)
+    if classified is not None and not record.patterns and not record.force:
+        message = f"`{classified.name}` is confidential or secret, and is not recorded as it is"
+        raise CassetteProblem(message, hint="take secrets out with --redact PATTERN, or say --force")
+    if record.patterns:
+        mark_of(record.patterns)
+
+
+def mark_of(patterns: tuple[str, ...]) -> Mark:
+    """What marks the secrets that patterns (RE2) find. Raises `CassetteProblem` for a pattern that is none."""
+    import re2  # only here: few runs are redacted
+
+    for pattern in patterns:
+        try:
+            compiled = re2.compile(pattern, _quiet())
+        except re2.error as error:
+            reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
+            raise CassetteProblem(f"--redact {pattern[:80]!r} is no pattern (RE2): {reason}") from None
+        if compiled.search("") is not None:
+            raise CassetteProblem(
+                f"--redact {pattern[:80]!r} finds nothing at all everywhere: it matches an empty text"
+            )
+    together = re2.compile("|".join(f"(?:{each})" for each in patterns), _quiet())
+
+    def mark(text: str) -> str:
+        return str(together.sub(lambda match: marked(match.group(0)), text))
+
+    return mark
+
+
+def _quiet() -> Value:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+def _revision(program: Program) -> str:
+    """The digest of the program with everything it imports."""
+    parts = [
+        (each.name, each.description, each.template.text, each.input_schema, each.output_schema, each.instructions)
+        for each in reachable(program)
+    ]
+    return f"sha256:{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"

@@ -1,0 +1,129 @@
+"""The tape of a run (X27): a recording that answers its calls, a recorder that keeps them, both, or neither.
+
+In: a program with its input, and what the user chose. Out: a `Taped`, whose journal is asked around every call. Without
+a tape nothing of it is loaded; with one `prosa.app.run.cassettes` finds and writes the files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.data import Value
+from prosa.runtime.errors import CassetteProblem, RunError
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.journal import UNRECORDED, Journal, chained
+from prosa.runtime.program import Program, reachable
+
+if TYPE_CHECKING:
+    from prosa.app.run.cassettes import Target
+    from prosa.runtime.ports import Provider
+    from prosa.runtime.recorder import Recorder
+    from prosa.runtime.replay import Player
+    from prosa.runtime.summary import Tally
+    from prosa.runtime.world import World
+
+MAX_NAMED = 5
+"""Calls that a message names."""
+
+
+class Taped(Struct):
+    """The tape of one run: what plays it and what records it, where there is either. ``unwritten`` is why what was
+    recorded stands in no file."""
+
+    player: Player | None = None
+    recorder: Recorder | None = None
+    target: Target | None = None
+    strict: bool = False
+    unwritten: RunError | None = None
+
+    @property
+    def journal(self) -> Journal:
+        """What is asked around every call."""
+        return chained(self.recorder or UNRECORDED, self.player or UNRECORDED)
+
+    @property
+    def listener(self) -> Listener:
+        """Hears of attempts that failed."""
+        return self.recorder or ignore
+
+    @property
+    def nobody(self) -> Provider | None:
+        """The provider that is never asked, where everything is played."""
+        return self.player.nobody if self.player is not None and not self.player.asks else None
+
+    @property
+    def stands_in(self) -> Player | None:
+        """What stands in for tool servers, sandbox and sites; None where they are real."""
+        return self.player if self.nobody is not None and self.player is not None and not self.player.uses else None
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The model that the user had chosen when the run was recorded."""
+        return self.player.cassette.chosen_model if self.player is not None else None
+
+    def answers(self, model_name: str | None) -> None:
+        """Keeps the model that whoever answers brings for the whole run."""
+        if self.recorder is not None and model_name is not None:
+            self.recorder.chosen_model = model_name
+
+    @contextmanager
+    def recording(self, program: Program, world: World, tally: Tally, environment: Environment) -> Iterator[None]:
+        """While the run goes on. What was answered is written at its end, whatever ended it. Raises `CassetteProblem`
+        for recorded calls that nobody asked for, where that is an error."""
+        if self.recorder is not None:
+            without = world.sandbox is None and any(each.python for each in reachable(program))
+            self.recorder.without_python = without
+        try:
+            yield
+        except BaseException as error:
+            self._write(program, tally, _words(error))
+            if self.unwritten is not None:
+                environment.notice(f"error: {self.unwritten.message}")
+            raise
+        self._require_used(environment)
+        self._write(program, tally, None)
+
+    def _require_used(self, environment: Environment) -> None:
+        if self.player is None or not (unused := self.player.unused()):
+            return
+        more = f" and {len(unused) - MAX_NAMED} more" if len(unused) > MAX_NAMED else ""
+        message = f"{self.player.name}: nobody asked for {', '.join(unused[:MAX_NAMED])}{more}"
+        if self.strict:
+            raise CassetteProblem(message, hint="record it again with --record")
+        environment.notice(f"note: {message}")
+
+    def _write(self, program: Program, tally: Tally, error: str | None) -> None:
+        if self.recorder is not None and self.target is not None:
+            self.unwritten = self.target.write(self.recorder.cassette(), program, tally, error)
+
+
+UNTAPED = Taped()
+
+
+def open_tape(program: Program, given: Value, options: Options, environment: Environment, take: int = 1) -> Taped:
+    """The tape of a run of ``program``; without one a `Taped` that does nothing. ``take`` counts equal runs of a call.
+
+    Raises `CassetteProblem` and `FileProblem`, before anything is asked.
+    """
+    if options.tape is None:
+        return UNTAPED
+    from prosa.app.run.cassettes import open_cassettes  # a run without a tape needs none of it
+
+    default = options.default_model or environment.settings.model_name or DEFAULT_MODEL
+    player, recorder, target = open_cassettes(
+        options.tape, program, given, take, options.model_name, default, environment.notice
+    )
+    replay = options.tape.replay
+    return Taped(player, recorder, target, replay is not None and replay.strict)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, RunError):
+        return error.message
+    return "interrupted" if isinstance(error, asyncio.CancelledError | KeyboardInterrupt) else type(error).__name__

@@ -1,0 +1,481 @@
+"""Recordings of runs as records of kind `trace` (X27): the blocks of their bodies, as typed values and as text.
+
+The footer says that a record is one: a handler `prosa-trace`, and the version of its form as `schema`. Each block is a
+fence ``json call:PATH``: `setup` of a program, a model call, a tool call, in the order of their paths. A request is
+written as what it adds to the call that `after` names, and `digest` is that of the whole. Texts of several lines are
+lists of lines; long values stand in files beside the record.
+
+In: the text of a record. Out: blocks with their places, whole requests as plain data, and what is wrong with the form.
+Nothing else is opened: whoever wants long values hands in how they are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal, NoReturn, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from prosa.data import Value
+from prosa.dialects.ymj.sections import find_footer
+from prosa.source import Span
+
+HANDLER = "prosa-trace"
+"""The name in `ops.handlers` by which a record says that its body is a recording."""
+
+SCHEMA = "1"
+"""The version of the form, which is the `schema` of the footer."""
+
+MAX_INLINE = 64 * 1024
+"""Bytes of a value that stands in the record; a longer one is an attachment."""
+
+
+class Attached(Struct, frozen=True):
+    """A text that stands in a file beside the record."""
+
+    attached: str
+
+
+Text: TypeAlias = str | list[str] | Attached
+"""A text; of several lines a list of them."""
+
+
+class WrittenCall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A tool call as the model wrote it; ``arguments`` is its raw text."""
+
+    id: str
+    name: str
+    arguments: Text
+
+
+class WrittenMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A message."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: Text
+    tool_calls: list[WrittenCall] = []
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+class WrittenTool(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A tool as the model was offered it. ``origin`` is what it was outside of the run: `mcp`, the server and the tool;
+    `action`, the id and the page; `visit` and where the run was."""
+
+    name: str
+    description: Text
+    parameters: Value = None
+    parameters_in: Attached | None = None
+    origin: list[str] = []
+
+
+class WrittenFormat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The schema of the answer as it was sent."""
+
+    name: str
+    strict: bool
+    schema: Value = None
+    schema_in: Attached | None = None
+
+
+class WrittenTokens(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Tokens of a reply; cached ones are part of the input."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+class WrittenReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reply."""
+
+    content: Text
+    tool_calls: list[WrittenCall] = []
+    usage: WrittenTokens = WrittenTokens()
+    finish: Literal["stop", "tool_calls", "length", "refusal", "filter"] = "stop"
+    model: str | None = None
+    refusal: Text | None = None
+    service: str | None = None
+
+
+class WrittenError(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What ended a call: the class of the error, its words, and of a model service the kind and the status."""
+
+    type: str
+    message: Text
+    hint: Text = ""
+    kind: str | None = None
+    status: int | None = None
+
+
+class SetupBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What stays the same over the calls of one program: the name, the model, tools, output and parameters.
+
+    ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one that programs without
+    a model of their own got, ``without`` what the machine did not have: `python`. They stand at the first program.
+    """
+
+    program: str
+    model: str
+    tools: list[WrittenTool] = []
+    output: WrittenFormat | None = None
+    parameters: dict[str, Value] = {}
+    chosen_model: str | None = None
+    default_model: str | None = None
+    without: list[Literal["python"]] = []
+
+
+class ModelBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A model call. Its messages are those of ``after``, ``changed`` ones by their index, then ``messages``.
+
+    ``model``, ``tools``, ``output`` and ``parameters`` stand here where they are not those of the setup: a tool that
+    the program was offered before by its name.
+    """
+
+    digest: str
+    after: str | None
+    messages: list[WrittenMessage]
+    changed: dict[str, WrittenMessage] = {}
+    model: str | None = None
+    tools: list[str | WrittenTool] | None = None
+    output: WrittenFormat | Literal["none"] | None = None
+    parameters: dict[str, Value] | None = None
+    attempts: list[Text] = []
+    reply: WrittenReply | None = None
+    error: WrittenError | None = None
+
+
+class WrittenResult(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The result of a tool."""
+
+    content: Text
+    is_error: bool = False
+
+
+class ToolBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A tool call."""
+
+    tool: str
+    kind: Literal["python", "mcp", "program", "action", "unknown"]
+    arguments: dict[str, Value] = {}
+    arguments_in: Attached | None = None
+    result: WrittenResult | None = None
+    error: WrittenError | None = None
+
+
+Content: TypeAlias = SetupBlock | ModelBlock | ToolBlock
+
+
+class TraceBlock(Struct, frozen=True):
+    """One block with its place: ``span`` is its opening line."""
+
+    path: str
+    content: Content
+    span: Span
+
+
+class TraceFault(Struct, frozen=True):
+    """What is wrong with the form, and where."""
+
+    message: str
+    span: Span
+
+
+class Trace(Struct, frozen=True):
+    """The body of a recording: its blocks in the order written, and what is wrong with the form."""
+
+    blocks: tuple[TraceBlock, ...]
+    faults: tuple[TraceFault, ...]
+
+
+class Unreadable(ValueError):
+    """A long value that is not there or is not what it was; the text says so."""
+
+
+Read: TypeAlias = Callable[[str], str]
+"""Gives the text of an attachment by its name. Raises `Unreadable`."""
+
+# Paths: the calls of a program that a tool call started stand below that call.
+
+_PATH = re.compile(r"(?:[1-9]\d{0,5}\.\d{1,5}/)*(?:setup|[1-9]\d{0,5}(?:\.\d{1,5})?)", re.ASCII)
+SETUP = "setup"
+
+
+def path_key(path: str) -> list[tuple[int, ...]]:
+    """The place of a path in the order of paths: the setup of a program, its calls, below each what it started."""
+    parts = path.split("/")
+    return [(0,) if part == SETUP else tuple(map(int, part.split("."))) for part in parts]
+
+
+def scope_of(path: str) -> str:
+    """The path of the program whose call a path is."""
+    return path[: path.rfind("/") + 1]
+
+
+def is_tool_call(path: str) -> bool:
+    """Whether a path is that of a tool call."""
+    return "." in path[path.rfind("/") + 1 :]
+
+
+# Reading.
+
+_BLOCK = re.compile(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?$\n(?P<json>.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+
+
+def is_recording(footer: Value) -> bool:
+    """Whether a footer says that the body is a recording."""
+    ops = footer.get("ops") if isinstance(footer, dict) else None
+    handlers = ops.get("handlers") if isinstance(ops, dict) else None
+    return isinstance(handlers, list) and any(
+        isinstance(each, dict) and each.get("name") == HANDLER for each in handlers
+    )
+
+
+def footer_of(text: str) -> dict[str, Value] | None:
+    """The footer of a record as data, quickly; None where there is none that can be read."""
+    place = find_footer(text, Span(0, len(text)))
+    if place is None or not place.closed or place.tail.of(text).strip():
+        return None
+    try:
+        found = json.loads(place.content.of(text))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def read_trace(text: str, body: Span) -> Trace:
+    """The blocks of a body. A block that cannot be read is a fault, and is left out."""
+    blocks: list[TraceBlock] = []
+    faults: list[TraceFault] = []
+    for match in _BLOCK.finditer(text, body.start, body.end):
+        span = Span(match.start(), match.start() + len("```json call:") + len(match["path"]))
+        try:
+            blocks.append(TraceBlock(match["path"], _content(match["path"], match["json"]), span))
+        except ValueError as error:
+            faults.append(TraceFault(f"call {match['path'][:60] or '(none)'}: {error}", span))
+    return Trace(tuple(blocks), (*faults, *_disorder(blocks)))
+
+
+def _content(path: str, text: str) -> Content:
+    if not _PATH.fullmatch(path):
+        raise ValueError("is no path of a call; they are `setup`, `1`, `1.0`, `1.0/1` and so on")
+    try:
+        data = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"is not valid JSON: line {error.lineno} of the block, column {error.colno}: {error.msg}"
+        ) from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    kind: type[SetupBlock | ModelBlock | ToolBlock]
+    kind = SetupBlock if path.endswith(SETUP) else ToolBlock if is_tool_call(path) else ModelBlock
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _disorder(blocks: list[TraceBlock]) -> Iterator[TraceFault]:
+    """What is wrong between blocks: their order, calls without a setup, tool calls that no reply asked for."""
+    known: dict[str, TraceBlock] = {}
+    last: TraceBlock | None = None
+    for block in blocks:
+        if block.path in known:
+            yield TraceFault(f"call {block.path} stands here a second time", block.span)
+            continue
+        if last is not None and path_key(block.path) < path_key(last.path):
+            yield TraceFault(
+                f"call {block.path} stands behind {last.path}: blocks are in the order of their paths", block.span
+            )
+        known[block.path] = last = block
+    for block in known.values():
+        if message := _lonely(block, known):
+            yield TraceFault(f"call {block.path}: {message}", block.span)
+
+
+def _lonely(block: TraceBlock, known: Mapping[str, TraceBlock]) -> str:
+    """What a block refers to and is not there."""
+    content, scope = block.content, scope_of(block.path)
+    if isinstance(content, SetupBlock):
+        return ""
+    if f"{scope}{SETUP}" not in known:
+        return f"there is no block {scope}{SETUP}"
+    if isinstance(content, ModelBlock):
+        if content.after is None:
+            return "`changed` is about the messages of `after`, and there is none" if content.changed else ""
+        before = known.get(content.after)
+        earlier = before is not None and isinstance(before.content, ModelBlock) and scope_of(content.after) == scope
+        is_there = earlier and path_key(content.after) < path_key(block.path)
+        return "" if is_there else f"`after` names {content.after}, which is no earlier call of this program"
+    asker, _, index = block.path.rpartition(".")
+    asked = known.get(asker)
+    calls = (
+        asked.content.reply.tool_calls
+        if asked and isinstance(asked.content, ModelBlock) and asked.content.reply
+        else []
+    )
+    if int(index) >= len(calls):
+        return f"the reply of {asker} has no such tool call"
+    wanted = calls[int(index)].name
+    return "" if wanted == content.tool else f"it is of `{content.tool}`, and the reply asks for `{wanted}`"
+
+
+# Whole requests: what was sent, as plain data. Differences between two are said by pointers into this.
+
+Request: TypeAlias = dict[str, Value]
+
+
+def digest_of(request: Mapping[str, Value]) -> str:
+    """The digest of a request: SHA-256 of its JSON with sorted keys."""
+    text = json.dumps(request, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def text_of(text: Text, read: Read) -> str:
+    """A text as it is."""
+    if isinstance(text, Attached):
+        return read(text.attached)
+    return text if isinstance(text, str) else "\n".join(text)
+
+
+def value_of(value: Value, long: Attached | None, read: Read) -> Value:
+    """A value that stands in the record, or as JSON beside it. Raises `Unreadable`."""
+    if long is None:
+        return value
+    try:
+        return json.loads(read(long.attached))
+    except (json.JSONDecodeError, RecursionError):
+        raise Unreadable(f"{long.attached} is not valid JSON") from None
+
+
+def requests_of(
+    blocks: Mapping[str, Content], read: Read
+) -> Iterator[tuple[str, Request, tuple[tuple[str, ...], ...]]]:
+    """The whole request of each model call, with the origins of its tools. Raises `Unreadable`, and ValueError for
+    what refers to nothing."""
+    messages: dict[str, list[Value]] = {}
+    tools: dict[str, dict[str, WrittenTool]] = {}
+    for path in sorted(blocks, key=path_key):
+        content, scope = blocks[path], scope_of(path)
+        if not isinstance(content, ModelBlock):
+            continue
+        setup = blocks.get(f"{scope}{SETUP}")
+        if not isinstance(setup, SetupBlock):
+            raise ValueError(f"there is no block {scope}{SETUP}")
+        known = tools.setdefault(scope, {each.name: each for each in setup.tools})
+        messages[path] = _messages(path, content, messages, read)
+        offered = list(_offered(path, content, setup, known))
+        output = setup.output if content.output is None else None if content.output == "none" else content.output
+        request: Request = {
+            "program": setup.program,
+            "model": setup.model if content.model is None else content.model,
+            "messages": messages[path],
+            "tools": [_tool(each, read) for each in offered],
+            "output": None if output is None else _format(output, read),
+            "parameters": setup.parameters if content.parameters is None else content.parameters,
+        }
+        yield path, request, tuple(tuple(each.origin) for each in offered)
+
+
+def _messages(path: str, block: ModelBlock, known: Mapping[str, list[Value]], read: Read) -> list[Value]:
+    before: list[Value] = []
+    if block.after is not None:
+        if block.after not in known:
+            raise ValueError(f"call {path}: `after` names {block.after}, which is no earlier call")
+        before = list(known[block.after])
+    for index, each in block.changed.items():
+        if not index.isdecimal() or int(index) >= len(before):
+            raise ValueError(f"call {path}: `changed` names message {index[:20]}, which {block.after} does not have")
+        before[int(index)] = _message(each, read)
+    return [*before, *(_message(each, read) for each in block.messages)]
+
+
+def _offered(path: str, block: ModelBlock, setup: SetupBlock, known: dict[str, WrittenTool]) -> Iterator[WrittenTool]:
+    for each in setup.tools if block.tools is None else block.tools:
+        if isinstance(each, WrittenTool):
+            known[each.name] = each
+            yield each
+        elif each in known:
+            yield known[each]
+        else:
+            raise ValueError(f"call {path}: the tool `{each[:64]}` was not offered before")
+
+
+def _message(each: WrittenMessage, read: Read) -> Value:
+    message: dict[str, Value] = {"role": each.role, "content": text_of(each.content, read)}
+    if each.tool_calls:
+        message["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": text_of(call.arguments, read)} for call in each.tool_calls
+        ]
+    if each.tool_call_id is not None:
+        message["tool_call_id"] = each.tool_call_id
+    if each.name is not None:
+        message["name"] = each.name
+    return message
+
+
+def _tool(each: WrittenTool, read: Read) -> Value:
+    parameters = value_of(each.parameters, each.parameters_in, read)
+    return {"name": each.name, "description": text_of(each.description, read), "parameters": parameters}
+
+
+def _format(output: WrittenFormat, read: Read) -> Value:
+    return {"name": output.name, "strict": output.strict, "schema": value_of(output.schema, output.schema_in, read)}
+
+
+def digest_faults(trace: Trace, read: Read) -> Iterator[TraceFault]:
+    """Model calls whose digest is not that of their request. What is wrong otherwise has been said by `read_trace`."""
+    blocks = {block.path: block.content for block in trace.blocks}
+    spans = {block.path: block.span for block in trace.blocks}
+    try:
+        for path, request, _ in requests_of(blocks, read):
+            content = blocks[path]
+            if isinstance(content, ModelBlock) and content.digest != digest_of(request):
+                yield TraceFault(f"call {path}: `digest` is not that of this request", spans[path])
+    except Unreadable:
+        return
+    except ValueError as error:
+        first = next(iter(spans.values()))
+        yield TraceFault(
+            str(error), next((span for path, span in spans.items() if str(error).startswith(f"call {path}:")), first)
+        )
+
+
+# Writing.
+
+_AWAY = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff]")
+_WIDTH = 112
+
+
+def block_text(path: str, content: Content, heading: str) -> str:
+    """A block as it stands in a body, below a heading for people."""
+    return f"{heading}\n\n```json call:{path}\n{laid_out(msgspec.to_builtins(content))}\n```\n"
+
+
+def laid_out(value: Value, indent: str = "") -> str:
+    """JSON for people: what fits on a line stands on one. What no editor shows is escaped."""
+    short = _escaped(json.dumps(value, ensure_ascii=False))
+    if len(indent) + len(short) <= _WIDTH or not isinstance(value, dict | list) or not value:
+        return short
+    deeper = f"{indent}  "
+    if isinstance(value, list):
+        items = [f"{deeper}{laid_out(each, deeper)}" for each in value]
+    else:
+        items = [
+            f"{deeper}{_escaped(json.dumps(key, ensure_ascii=False))}: {laid_out(each, deeper)}"
+            for key, each in value.items()
+        ]
+    first, last = ("[", "]") if isinstance(value, list) else ("{", "}")
+    return f"{first}\n" + ",\n".join(items) + f"\n{indent}{last}"
+
+
+def _escaped(text: str) -> str:
+    return _AWAY.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,0 +1,559 @@
+"""Cassettes: the recorded calls of one run (X27), as values and as the YMJ record that holds them.
+
+In: the calls of a run by their paths (`prosa.runtime.journal`), and what is to be said of it. Out: the text of a
+record, with the files that stand beside it; or the text of a record, to a `Cassette`. Reading what was written gives
+the same value. Times and ids stand in the header alone. Nothing is opened here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from prosa.data import Value
+from prosa.dialects.ymj import trace
+from prosa.dialects.ymj.fields import LATEST
+from prosa.dialects.ymj.sections import find_footer, normalised, sha256_of
+from prosa.dialects.ymj.trace import Request, digest_of, path_key, scope_of
+from prosa.dialects.ymj.write import write
+from prosa.runtime import errors
+from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
+from prosa.runtime.events import ToolKind
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.program import Program
+from prosa.runtime.usage import Usage
+from prosa.source import SourceText, Span
+
+
+class RecordedError(Struct, frozen=True):
+    """What ended a call, as it was told."""
+
+    type: str
+    message: str
+    hint: str = ""
+    kind: str | None = None
+    status: int | None = None
+
+    def raised(self) -> RunError:
+        """The error again. One whose class is not known is a `RunError`."""
+        if self.type == ProviderError.__name__:
+            kind = self.kind or "server"
+            return ProviderError(self.message, kind=kind, retryable=False, status=self.status, hint=self.hint)
+        return _ERRORS.get(self.type, RunError)(self.message, hint=self.hint)
+
+
+_ERRORS: Mapping[str, type[RunError]] = {
+    each.__name__: each
+    for each in (errors.SandboxError, errors.SiteError, errors.ToolServerError, errors.LimitExceeded)
+}
+
+
+def recorded_error(error: RunError) -> RecordedError:
+    """An error as it is recorded."""
+    kind, status = (error.kind, error.status) if isinstance(error, ProviderError) else (None, None)
+    return RecordedError(type(error).__name__, error.message, error.hint, kind, status)
+
+
+class RecordedReply(Struct, frozen=True):
+    """A model call: what was sent, as plain data, and the reply, or the error that ended it. ``origins`` are those
+    of its tools, empty where none has one; ``attempts`` are why earlier attempts failed."""
+
+    request: Request
+    reply: ModelReply | None = None
+    error: RecordedError | None = None
+    attempts: tuple[str, ...] = ()
+    origins: tuple[tuple[str, ...], ...] = ()
+
+
+class RecordedResult(Struct, frozen=True):
+    """A tool call: what was given, and the result, or the error that ended the run."""
+
+    tool: str
+    kind: ToolKind
+    arguments: Mapping[str, Value]
+    result: ToolResult | None = None
+    error: RecordedError | None = None
+
+
+class Cassette(Struct, frozen=True):
+    """The calls of one run of ``program`` with the input whose digest is ``given``, by their paths.
+
+    ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one of programs that name
+    none. ``without_python`` says that the machine had no sandbox, ``redacted`` that secrets were taken out.
+    """
+
+    program: str
+    given: str
+    replies: Mapping[str, RecordedReply] = {}
+    results: Mapping[str, RecordedResult] = {}
+    chosen_model: str | None = None
+    default_model: str | None = None
+    without_python: bool = False
+    redacted: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its file is called, without a suffix."""
+        return cassette_name(self.program, self.given)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all replies."""
+        return sum((each.reply.usage for each in self.replies.values() if each.reply is not None), Usage())
+
+
+_UNSAFE = re.compile(r"[^\w.@-]+")
+
+
+def cassette_name(program: str, given: str, take: int = 1) -> str:
+    """The name of the file for a program and the digest of its input, without a suffix. Several recordings of the same
+    input are told apart by ``take``."""
+    stem = _UNSAFE.sub("-", program).strip("-.")[:80] or "program"
+    return f"{stem}-{given[:8]}" + (f"-{take}" if take > 1 else "")
+
+
+def given_digest(program: Program, given: Value) -> str:
+    """The digest of what a run is given: its input, and the conversation of a chat."""
+    said = [_message(each) for each in program.conversation]
+    whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def request_data(request: ModelRequest) -> Request:
+    """A request as plain data: what recordings are compared by."""
+    tools = [
+        {"name": each.name, "description": each.description, "parameters": _plain(each.parameters)}
+        for each in request.tools
+    ]
+    output = request.output
+    wanted = None if output is None else {"name": output.name, "strict": output.strict, "schema": _plain(output.schema)}
+    return {
+        "program": request.program,
+        "model": request.model_name,
+        "messages": [_message(each) for each in request.messages],
+        "tools": tools,
+        "output": wanted,
+        "parameters": _plain(request.parameters),
+    }
+
+
+def _message(each: Value) -> Value:
+    message: dict[str, Value] = {"role": each.role, "content": each.content}
+    if each.tool_calls:
+        message["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments": call.arguments} for call in each.tool_calls
+        ]
+    if each.tool_call_id is not None:
+        message["tool_call_id"] = each.tool_call_id
+    if each.name is not None:
+        message["name"] = each.name
+    return message
+
+
+def _plain(value: Value) -> Value:
+    """The value with what JSON has: a number that is none becomes its name."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# Writing.
+
+
+class Stamp(Struct, frozen=True):
+    """What is said of a run beside its calls. ``created`` and ``run_id`` alone differ between two recordings of the
+    same answers. ``cost`` is in dollars, None where it is not known; ``error`` is why there is no output."""
+
+    created: str
+    run_id: str
+    source: str
+    tool: str
+    revision: str
+    stem: str
+    error: str | None = None
+    cost: float | None = None
+    classification: str = "internal"
+
+
+class Written(Struct, frozen=True):
+    """A cassette as text, and the files that stand beside it by their names."""
+
+    text: str
+    files: Mapping[str, bytes]
+
+
+def cassette_text(cassette: Cassette, stamp: Stamp) -> Written:
+    """The record of a cassette."""
+    files = _Files(stamp.stem)
+    replies, tools = len(cassette.replies), len(cassette.results)
+    counts = f"{_counted(replies, 'call')}, {_counted(tools, 'tool')}"
+    end = "done" if stamp.error is None else "failed"
+    price = "" if stamp.cost is None else f", ${stamp.cost:.4f}"
+    name = _shown(cassette.program)
+    body = "".join(_body(cassette, name, f"{counts}, {end}", files))
+    header: dict[str, Value] = {
+        "doc_summary": f"{name}: {counts}{price}, {end}",
+        "kind": "trace",
+        "version": "1.0.0",
+        "subject": f"Recording {stamp.stem}",
+        "maintained_by": name,
+        "ymj_spec": LATEST,
+        "created": stamp.created,
+        "classification": stamp.classification,
+        **({"attachments": files.catalog} if files.known else {}),
+        "provenance": {"source": stamp.source, "tool": stamp.tool, "run_id": stamp.run_id},
+    }
+    text = write(header, body, _footer(cassette, stamp))
+    return Written(text, {each.attached: data for each, data in files.known.values()})
+
+
+def _footer(cassette: Cassette, stamp: Stamp) -> dict[str, Value]:
+    first = min(cassette.replies, key=path_key, default=None)
+    index: dict[str, Value] = {
+        "tags": ["trace"],
+        "program": cassette.program,
+        "input": cassette.given,
+        "model": None if first is None else cassette.replies[first].request["model"],
+        "success": stamp.error is None,
+        "calls": len(cassette.replies),
+        "tools": len(cassette.results),
+        "tokens": cassette.usage.total_tokens,
+        "cost": stamp.cost,
+    }
+    if index["model"] is None:
+        del index["model"]
+    if stamp.error is not None:
+        index["error"] = _encodable(stamp.error)
+    if cassette.redacted:
+        index["redacted"] = True
+    ops: dict[str, Value] = {
+        "handlers": [{"name": trace.HANDLER}],
+        "trace": {"lineage_id": cassette.name, "revision": stamp.revision},
+        "graph": {
+            "edges": [{"type": "ran", "to": stamp.source.rpartition(".")[0] or stamp.source or cassette.program}]
+        },
+    }
+    return {"schema": trace.SCHEMA, "index": index, "ops": ops}
+
+
+def _body(cassette: Cassette, name: str, summary: str, files: _Files) -> Iterator[str]:
+    yield f"# Recording of {name}\n\n{summary}\n\n"
+    blocks = dict(_blocks(cassette, files))
+    for path in sorted(blocks, key=path_key):
+        content = blocks[path]
+        yield trace.block_text(path, content, f"{'#' * _level(path)} {_heading(path, content)}") + "\n"
+
+
+def _level(path: str) -> int:
+    return min(2 + 2 * path.count("/") + trace.is_tool_call(path), 6)
+
+
+def _heading(path: str, content: trace.Content) -> str:
+    """What people read above a block."""
+    if isinstance(content, trace.SetupBlock):
+        return _shown(content.program)
+    if isinstance(content, trace.ToolBlock):
+        return f"{path} · {_shown(content.tool)}"
+    if content.reply is None:
+        return f"{path} · failed"
+    usage = content.reply.usage
+    return f"{path} · {_shown(content.reply.model or 'reply')} · {usage.input} → {usage.output} tokens"
+
+
+def _blocks(cassette: Cassette, files: _Files) -> Iterator[tuple[str, trace.Content]]:
+    """All blocks: before the first call of each program its setup."""
+    setups: dict[str, _Scope] = {}
+    for path in sorted(cassette.replies, key=path_key):
+        call = cassette.replies[path]
+        scope = setups.get(scope_of(path))
+        if scope is None:
+            scope = setups[scope_of(path)] = _Scope(call, files)
+            yield f"{scope_of(path)}{trace.SETUP}", scope.setup(None if scope_of(path) else cassette)
+        yield path, scope.block(path, call)
+    for path, result in cassette.results.items():
+        if scope_of(path) in setups:
+            yield path, _tool_block(result, files)
+
+
+class _Scope:
+    """The calls of one program while they are written: what is known already is not written again."""
+
+    def __init__(self, first: RecordedReply, files: _Files) -> None:
+        self.first = first.request
+        self.files = files
+        self.known = {each["name"]: (each, origin) for each, origin in _tools(first)}
+        self.last: tuple[str, Sequence[Value]] | None = None
+
+    def setup(self, run: Cassette | None) -> trace.SetupBlock:
+        """What the first call says, and of the first program what is said of the ``run``."""
+        return trace.SetupBlock(
+            program=self.first["program"],
+            model=self.first["model"],
+            tools=[self._offered(each, origin) for each, origin in self.known.values()],
+            output=self._format(self.first["output"]),
+            parameters=self.first["parameters"],
+            chosen_model=run.chosen_model if run else None,
+            default_model=run.default_model if run else None,
+            without=["python"] if run and run.without_python else [],
+        )
+
+    def block(self, path: str, call: RecordedReply) -> trace.ModelBlock:
+        """A call by what it adds."""
+        request, first = call.request, self.first
+        after, changed, added = self._since(request["messages"])
+        self.last = path, request["messages"]
+        tools = None if request["tools"] == first["tools"] and self._as_before(call) else list(self._named(call))
+        output: trace.WrittenFormat | str | None = None
+        if request["output"] != first["output"]:
+            output = self._format(request["output"]) or "none"
+        return trace.ModelBlock(
+            digest=digest_of(request),
+            after=after,
+            messages=[self._said(each) for each in added],
+            changed={str(index): self._said(each) for index, each in changed.items()},
+            model=None if request["model"] == first["model"] else request["model"],
+            tools=tools,
+            output=output,  # type: ignore[arg-type]
+            parameters=None if request["parameters"] == first["parameters"] else request["parameters"],
+            attempts=[self.files.text(each) for each in call.attempts],
+            reply=None if call.reply is None else self._answer(call.reply),
+            error=None if call.error is None else _failure(call.error, self.files),
+        )
+
+    def _since(self, messages: Sequence[Value]) -> tuple[str | None, dict[int, Value], Sequence[Value]]:
+        """The call before whose messages these begin with, but for some that changed, and those that follow."""
+        if self.last is None:
+            return None, {}, messages
+        path, before = self.last
+        changed = {at: now for at, (was, now) in enumerate(zip(before, messages, strict=False)) if was != now}
+        if len(messages) < len(before) or len(changed) > 1 + len(before) // 2:
+            return None, {}, messages
+        return path, changed, messages[len(before) :]
+
+    def _as_before(self, call: RecordedReply) -> bool:
+        """Whether the tools of the setup still mean what they meant there."""
+        return all(self.known.get(each["name"]) == (each, origin) for each, origin in _tools(call))
+
+    def _named(self, call: RecordedReply) -> Iterator[str | trace.WrittenTool]:
+        for each, origin in _tools(call):
+            if self.known.get(each["name"]) == (each, origin):
+                yield each["name"]
+            else:
+                self.known[each["name"]] = each, origin
+                yield self._offered(each, origin)
+
+    def _offered(self, each: Mapping[str, Value], origin: tuple[str, ...]) -> trace.WrittenTool:
+        value, long = self.files.value(each["parameters"])
+        return trace.WrittenTool(each["name"], self.files.text(each["description"]), value, long, list(origin))
+
+    def _format(self, output: Value) -> trace.WrittenFormat | None:
+        if output is None:
+            return None
+        value, long = self.files.value(output["schema"])
+        return trace.WrittenFormat(output["name"], output["strict"], value, long)
+
+    def _said(self, each: Mapping[str, Value]) -> trace.WrittenMessage:
+        calls = [
+            trace.WrittenCall(call["id"], call["name"], self.files.text(call["arguments"]))
+            for call in each.get("tool_calls", ())
+        ]
+        content = self.files.text(each["content"])
+        return trace.WrittenMessage(each["role"], content, calls, each.get("tool_call_id"), each.get("name"))
+
+    def _answer(self, reply: ModelReply) -> trace.WrittenReply:
+        usage, text = reply.usage, self.files.text
+        return trace.WrittenReply(
+            content=text(reply.content),
+            tool_calls=[trace.WrittenCall(each.id, each.name, text(each.arguments)) for each in reply.tool_calls],
+            usage=trace.WrittenTokens(usage.input_tokens, usage.output_tokens, usage.cached_input_tokens),
+            finish=reply.finish,
+            model=reply.model_name,
+            refusal=None if reply.refusal is None else text(reply.refusal),
+            service=reply.service,
+        )
+
+
+def _tools(call: RecordedReply) -> Iterator[tuple[Value, tuple[str, ...]]]:
+    """The tools of a call with their origins."""
+    tools = call.request["tools"]
+    return zip(tools, call.origins or ((),) * len(tools), strict=True)
+
+
+def _tool_block(call: RecordedResult, files: _Files) -> trace.ToolBlock:
+    arguments, long = files.value(dict(call.arguments))
+    result = None if call.result is None else trace.WrittenResult(files.text(call.result.content), call.result.is_error)
+    error = None if call.error is None else _failure(call.error, files)
+    return trace.ToolBlock(call.tool, call.kind, arguments or {}, long, result, error)
+
+
+def _failure(error: RecordedError, files: _Files) -> trace.WrittenError:
+    text = files.text
+    return trace.WrittenError(error.type, text(error.message), text(error.hint), error.kind, error.status)
+
+
+class _Files:
+    """The long values of a cassette, each once."""
+
+    def __init__(self, stem: str) -> None:
+        self.stem = stem
+        self.known: dict[tuple[str, str], tuple[trace.Attached, bytes]] = {}
+
+    def text(self, text: str) -> trace.Text:
+        """A text as it stands in the record."""
+        if len(text) * 4 > trace.MAX_INLINE and len(data := _bytes(text)) > trace.MAX_INLINE:
+            return self._attached(data, "txt")
+        return text.split("\n") if "\n" in text else text
+
+    def value(self, value: Value) -> tuple[Value, trace.Attached | None]:
+        """A value as it stands in the record, else where it does not fit the name of its file."""
+        data = json.dumps(value)
+        return (None, self._attached(data.encode(), "json")) if len(data) > trace.MAX_INLINE else (value, None)
+
+    def _attached(self, data: bytes, suffix: str) -> trace.Attached:
+        digest = hashlib.sha256(data).hexdigest()
+        name = trace.Attached(f"{self.stem}.{digest[:12]}.{suffix}")
+        return self.known.setdefault((digest, suffix), (name, data))[0]
+
+    @property
+    def catalog(self) -> list[Value]:
+        """What the header says of them."""
+        return [{"uri": name.attached, "sha256": digest} for (digest, _), (name, _data) in sorted(self.known.items())]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+_FOREIGN = re.compile(r"[^\w .:/@+()-]|\s+")
+
+
+def _shown(name: str) -> str:
+    """A name in a heading or a summary, where it cannot be taken for markup."""
+    return _FOREIGN.sub(" ", name).strip()[:60] or "unnamed"
+
+
+# Reading.
+
+
+def read_cassette(source: SourceText, read: trace.Read) -> Cassette:
+    """The cassette that a record holds; ``read`` gives its attachments. Raises `CassetteProblem`."""
+    text, path = source.text, source.path
+    footer = trace.footer_of(text)
+    if footer is None:
+        hint = "it may have been cut off; record it again, or restore it"
+        raise CassetteProblem(f"{path} is no recording: it does not end in a footer that can be read", hint=hint)
+    if not trace.is_recording(footer):
+        raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` tells what it is")
+    _require_version(path, footer)
+    body = _body_of(text, path)
+    _require_untouched(path, footer, body.of(text))
+    found = trace.read_trace(text, body)
+    if found.faults:
+        raise _fault(source, found.faults[0])
+    try:
+        return _cassette(footer, {block.path: block.content for block in found.blocks}, read)
+    except trace.Unreadable as error:
+        raise CassetteProblem(f"{path}: {error}", hint="restore the file, or record the run again") from None
+    except (ValueError, KeyError) as error:
+        raise CassetteProblem(
+            f"{path} is no recording that can be played: {error}", hint=f"prosa check {path}"
+        ) from None
+
+
+def _require_version(path: str, footer: Mapping[str, Value]) -> None:
+    schema = footer.get("schema")
+    if str(schema) != trace.SCHEMA:
+        newer = str(schema).isdecimal() and int(str(schema)[:9]) > int(trace.SCHEMA)
+        hint = "a newer Prosa wrote it: use that one, or record it again" if newer else "record it again"
+        raise CassetteProblem(
+            f"{path} has the schema {json.dumps(schema)[:40]}, and this Prosa plays the schema {trace.SCHEMA}",
+            hint=hint,
+        )
+
+
+_HEADER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+
+
+def _body_of(text: str, path: str) -> Span:
+    header = _HEADER.match(text)
+    place = find_footer(text, Span(0, len(text)))
+    if header is None or place is None or place.open.start < header.end():
+        raise CassetteProblem(f"{path} is no recording: it has no header", hint="record it again, or restore it")
+    return Span(header.end(), place.open.start)
+
+
+def _require_untouched(path: str, footer: Mapping[str, Value], body: str) -> None:
+    if footer.get("payload_hash") != sha256_of(normalised(body)):
+        hint = "restore it or record it again; if the edit was meant: prosa fmt --rehash"
+        raise CassetteProblem(f"{path} was edited after it was recorded: its hash is not that of its body", hint=hint)
+
+
+def _fault(source: SourceText, fault: trace.TraceFault) -> CassetteProblem:
+    line = source.position(fault.span.start).line
+    return CassetteProblem(f"{source.path}:{line}: {fault.message}", hint=f"prosa check {source.path}")
+
+
+def _cassette(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], read: trace.Read) -> Cassette:
+    index = footer["index"]
+    replies: dict[str, RecordedReply] = {}
+    for path, request, origins in trace.requests_of(blocks, read):
+        block = blocks[path]
+        assert isinstance(block, trace.ModelBlock)
+        replies[path] = RecordedReply(
+            request,
+            None if block.reply is None else _reply(block.reply, read),
+            None if block.error is None else _error(block.error, read),
+            tuple(trace.text_of(each, read) for each in block.attempts),
+            origins if any(origins) else (),
+        )
+    results = {path: _result(each, read) for path, each in blocks.items() if isinstance(each, trace.ToolBlock)}
+    setup = blocks.get(trace.SETUP)
+    if not isinstance(setup, trace.SetupBlock):
+        raise ValueError(f"there is no block {trace.SETUP}")
+    models, without = (setup.chosen_model, setup.default_model), "python" in setup.without
+    redacted = index.get("redacted") is True
+    return Cassette(index["program"], index["input"], replies, results, *models, without, redacted)
+
+
+def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:
+    usage = answer.usage
+    return ModelReply(
+        content=trace.text_of(answer.content, read),
+        tool_calls=tuple(
+            ToolCall(each.id, each.name, trace.text_of(each.arguments, read)) for each in answer.tool_calls
+        ),
+        usage=Usage(usage.input, usage.output, usage.cached),
+        model_name=answer.model,
+        finish=answer.finish,
+        refusal=None if answer.refusal is None else trace.text_of(answer.refusal, read),
+        service=answer.service,
+    )
+
+
+def _result(block: trace.ToolBlock, read: trace.Read) -> RecordedResult:
+    arguments = trace.value_of(block.arguments, block.arguments_in, read)
+    given = block.result
+    result = None if given is None else ToolResult(trace.text_of(given.content, read), given.is_error)
+    error = None if block.error is None else _error(block.error, read)
+    return RecordedResult(block.tool, block.kind, arguments, result, error)
+
+
+def _error(failure: trace.WrittenError, read: trace.Read) -> RecordedError:
+    message, hint = trace.text_of(failure.message, read), trace.text_of(failure.hint, read)
+    return RecordedError(failure.type, message, hint, failure.kind, failure.status)

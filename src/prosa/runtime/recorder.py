@@ -1,0 +1,95 @@
+"""A run recorded (X27): a journal that lets every call be made and keeps what came, for a `Cassette`.
+
+In: the calls of a run, and its events for attempts that failed. Out: a cassette, at any time: of a run that was
+interrupted it holds what was answered. Keys and headers never come here.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct, field, structs
+
+from prosa.runtime.cassette import Cassette, RecordedReply, RecordedResult, recorded_error, request_data
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import AttemptFailed, Event
+from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import ToolResult
+
+
+class Recorder(Struct):
+    """A journal that remembers, and a listener that hears of failed attempts.
+
+    ``about`` is the cassette without its calls. ``played`` is a cassette whose calls may be played in this run: what it
+    says of failed attempts is kept. ``chosen_model`` is what the user chose for the whole run; ``without_python`` says
+    that the machine has no sandbox.
+    """
+
+    about: Cassette
+    played: Cassette | None = None
+    chosen_model: str | None = None
+    replies: dict[str, RecordedReply] = field(default_factory=dict)
+    results: dict[str, RecordedResult] = field(default_factory=dict)
+    asking: dict[str, str] = field(default_factory=dict)
+    attempts: dict[str, list[str]] = field(default_factory=dict)
+    without_python: bool = False
+
+    def __call__(self, event: Event, /) -> None:
+        """Keeps why an attempt failed."""
+        if isinstance(event, AttemptFailed) and (path := self.asking.get(event.scope.path)) is not None:
+            self.attempts.setdefault(path, []).append(event.reason)
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """Has the call made, and keeps what came of it."""
+        request = request_data(step.request)
+        tools = step.request.tools
+        origins = tuple(each.origin for each in tools) if any(each.origin for each in tools) else ()
+        self.asking[step.scope.path] = step.path
+        try:
+            reply = await ask()
+        except RunError as error:
+            failed = RecordedReply(request, None, recorded_error(error), self._attempts(step.path), origins)
+            self.replies[step.path] = failed
+            raise
+        kept = ModelReply(
+            reply.content,
+            reply.tool_calls,
+            reply.usage,
+            reply.model_name,
+            reply.finish,
+            reply.refusal,
+            _without_credentials(reply.service),
+        )
+        self.replies[step.path] = RecordedReply(request, kept, None, self._attempts(step.path), origins)
+        return reply
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Has the tool called, and keeps what it gave."""
+        try:
+            result = await use()
+        except RunError as error:
+            if step.kind != "program":
+                failed = RecordedResult(step.tool, step.kind, step.arguments, None, recorded_error(error))
+                self.results[step.path] = failed
+            raise
+        self.results[step.path] = RecordedResult(step.tool, step.kind, step.arguments, result)
+        return result
+
+    def cassette(self) -> Cassette:
+        """What was answered so far."""
+        about = structs.replace(self.about, without_python=self.without_python, chosen_model=self.chosen_model)
+        return structs.replace(about, replies=dict(self.replies), results=dict(self.results))
+
+    def _attempts(self, path: str) -> tuple[str, ...]:
+        here = tuple(self.attempts.get(path, ()))
+        before = self.played.replies.get(path) if self.played is not None else None
+        return here or (before.attempts if before is not None else ())
+
+
+def _without_credentials(url: str | None) -> str | None:
+    """A base URL without name, password and query."""
+    if url is None or ("@" not in url and "?" not in url):
+        return url
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -1,0 +1,125 @@
+"""Secrets taken out of a cassette, and a run compared with what is left (X27).
+
+In: a cassette and a function that marks the secrets of a text as `[redacted:…]`, with the first digits of their
+SHA-256. Out: the cassette without them. A text of a later run agrees with a marked one where its own words in these
+places have these digits: nobody needs the pattern again, and none is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from msgspec import structs
+from msgspec.structs import replace
+
+from prosa.data import Value
+from prosa.runtime.cassette import Cassette, RecordedError, RecordedReply, RecordedResult
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import ToolResult
+
+Mark: TypeAlias = Callable[[str], str]
+
+_MARKED = re.compile(r"\[redacted:([0-9a-f]{8})\]")
+MAX_SECRET = 4_096
+"""Characters of one secret; nobody looks further for the end of it."""
+
+
+def marked(secret: str) -> str:
+    """What stands in place of a secret."""
+    return f"[redacted:{_digits(secret)}]"
+
+
+def _digits(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def redacted(cassette: Cassette, mark: Mark) -> Cassette:
+    """The cassette with every secret marked: in messages, replies, arguments, results and errors."""
+    return structs.replace(
+        cassette,
+        replies={path: _call(each, mark) for path, each in cassette.replies.items()},
+        results={path: _result(each, mark) for path, each in cassette.results.items()},
+        redacted=True,
+    )
+
+
+def _call(call: RecordedReply, mark: Mark) -> RecordedReply:
+    names = ("program", "model")
+    kept = {name: call.request[name] for name in names}
+    request = _value({name: each for name, each in call.request.items() if name not in names}, mark)
+    return RecordedReply(
+        {**kept, **request},
+        None if call.reply is None else _reply(call.reply, mark),
+        _error(call.error, mark),
+        tuple(_text(each, mark) for each in call.attempts),
+        tuple(tuple(_text(each, mark) for each in origin) for origin in call.origins),
+    )
+
+
+def _reply(reply: ModelReply, mark: Mark) -> ModelReply:
+    calls = tuple(replace(each, arguments=_text(each.arguments, mark)) for each in reply.tool_calls)
+    refusal = None if reply.refusal is None else _text(reply.refusal, mark)
+    return replace(reply, content=_text(reply.content, mark), tool_calls=calls, refusal=refusal)
+
+
+def _result(call: RecordedResult, mark: Mark) -> RecordedResult:
+    result = None if call.result is None else ToolResult(_text(call.result.content, mark), call.result.is_error)
+    return RecordedResult(call.tool, call.kind, _value(dict(call.arguments), mark), result, _error(call.error, mark))
+
+
+def _error(error: RecordedError | None, mark: Mark) -> RecordedError | None:
+    if error is None:
+        return None
+    return structs.replace(error, message=_text(error.message, mark), hint=_text(error.hint, mark))
+
+
+def _value(value: Value, mark: Mark) -> Value:
+    if isinstance(value, str):
+        return _text(value, mark)
+    if isinstance(value, Mapping):
+        return {key: _value(each, mark) for key, each in value.items()}
+    return [_value(each, mark) for each in value] if isinstance(value, list) else value
+
+
+def _text(text: str, mark: Mark) -> str:
+    """The text without secrets. One that is JSON is looked at as what it says, too: a secret may be escaped in it."""
+    found = mark(text)
+    if found[:1] not in ("{", "[", '"') or "\\" not in found:
+        return found
+    try:
+        value = json.loads(found)
+    except (ValueError, RecursionError):
+        return found
+    inside = _value(value, mark)
+    return found if inside == value else json.dumps(inside, ensure_ascii=False)
+
+
+def agree(recorded: Value, now: Value) -> bool:
+    """Whether a value of a later run is the recorded one, secrets taken out or not."""
+    if not isinstance(recorded, str) or not isinstance(now, str) or "[redacted:" not in recorded:
+        return bool(recorded == now)
+    first, *rest = _MARKED.split(recorded)
+    if not now.startswith(first):
+        return False
+    at = len(first)
+    for index in range(0, len(rest), 2):
+        digits, words = rest[index : index + 2]
+        end = _end(now, at, digits, words, last=index + 2 == len(rest))
+        if end is None:
+            return False
+        at = end + len(words)
+    return at == len(now)
+
+
+def _end(text: str, start: int, digits: str, words: str, *, last: bool) -> int | None:
+    """Where a secret ends that begins at ``start``: what follows it is ``words``."""
+    if last:
+        ends = [len(text) - len(words)] if text.endswith(words) and len(text) - len(words) >= start else []
+    else:
+        ends = [at for at in range(start, min(len(text), start + MAX_SECRET) + 1) if text.startswith(words, at)]
+    mark = f"[redacted:{digits}]"
+    return next((end for end in ends if text[start:end] == mark or _digits(text[start:end]) == digits), None)

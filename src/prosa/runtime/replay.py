@@ -1,0 +1,385 @@
+"""A recorded run played again (X27): the calls of a run are answered from a cassette, and nothing outside is asked.
+
+In: a cassette, and what a difference means. Out: a `Journal` that answers, and ports that stand in for tool servers,
+sandbox and sites, so that a run is offered the same tools and none of these is opened. A call that is not what was
+recorded is an error which says where it differs, unless the caller chose otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from prosa.data import Value, format_pointer
+from prosa.dialects.ymj.trace import Request, path_key, scope_of
+from prosa.runtime.cassette import Cassette, RecordedError, RecordedReply, RecordedResult, request_data
+from prosa.runtime.errors import CassetteProblem, ReplayDrift, RunError
+from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import (
+    OnText,
+    SandboxResult,
+    ServerConfig,
+    ServerSession,
+    ServerTool,
+    SiteAction,
+    SiteSession,
+    ToolResult,
+)
+from prosa.runtime.redaction import agree
+
+Match: TypeAlias = Literal["exact", "messages", "path"]
+"""What must be as recorded: the whole request, all but descriptions and parameters of tools, nothing but the path."""
+
+RECORD_AGAIN = (
+    "record it again with --record; --match path plays it all the same, --new live asks for what is not recorded"
+)
+
+
+def _nobody(text: str) -> None:
+    del text
+
+
+class Player(Struct):
+    """A journal that answers from a cassette; ``name`` is its file, for messages.
+
+    ``asks`` says that what is not recorded is asked for, ``uses`` that tools are called as in any run.
+    ``default_model`` is the model of programs that name none, which may be another one than where the cassette was
+    recorded. ``notice`` hears of differences that do not matter by ``match``. ``used`` are the paths that were played,
+    ``reached`` the iteration that each program has come to.
+    """
+
+    cassette: Cassette
+    name: str
+    match: Match = "exact"
+    asks: bool = False
+    uses: bool = False
+    default_model: str | None = None
+    notice: Callable[[str], None] = _nobody
+    used: set[str] = field(default_factory=set)
+    reached: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def nobody(self) -> NobodyAsked:
+        """The provider of a run in which everything is played."""
+        return NobodyAsked()
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The recorded reply of the call at this path. Raises `ReplayDrift`, and the error that was recorded."""
+        self.reached[step.scope.path] = _iteration(step.path)
+        call, now = self.cassette.replies.get(step.path), request_data(step.request)
+        problem = self._missing(step.path, now) if call is None else self._drift(step.path, call, now)
+        if problem is not None and self.asks:
+            self.used.add(step.path)  # what is there is replaced
+            return await ask()
+        self._judge(problem, is_there=call is not None)
+        assert call is not None
+        self.used.add(step.path)
+        if call.reply is None:
+            raise self._ended(step.path, call.error)
+        if step.on_text is not None and call.reply.content:
+            step.on_text(call.reply.content)
+        return call.reply
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """The recorded result of the call at this path. Programs run again: what they call is recorded, too."""
+        call = self.cassette.results.get(step.path)
+        if self.uses or step.kind == "program" or (self.asks and step.moves):
+            self.used.add(step.path)
+            return await use()
+        problem = self._misused(step, call)
+        if problem is not None and self.asks:
+            self.used.add(step.path)
+            return await use()
+        self._judge(problem, is_there=call is not None)
+        assert call is not None
+        self.used.add(step.path)
+        if step.moves:
+            self.reached[step.scope.path] = _iteration(step.path.rpartition(".")[0]) + 1
+        if call.result is None:
+            raise self._ended(step.path, call.error)
+        return call.result
+
+    def _judge(self, problem: ReplayDrift | None, *, is_there: bool) -> None:
+        """Raises a difference, or tells of one that does not matter."""
+        if problem is None:
+            return
+        if self.match != "path" or not is_there:
+            raise problem
+        self.notice(f"note: {problem.message}")
+
+    def _ended(self, path: str, error: RecordedError | None) -> RunError:
+        return error.raised() if error is not None else CassetteProblem(f"{self.name}: nothing came of call {path}")
+
+    def _misused(self, step: ToolStep, call: RecordedResult | None) -> ReplayDrift | None:
+        """Why a tool call is not what was recorded."""
+        if call is None:
+            message = f"{self.name} has no result of tool call {step.path} (`{step.tool}`)"
+            return ReplayDrift(message, step.path, hint=RECORD_AGAIN)
+        was, now = {"tool": call.tool, "arguments": call.arguments}, {"tool": step.tool, "arguments": step.arguments}
+        found = first_difference(was, now)
+        return found.error(step.path, self.name, "tool call") if found else None
+
+    def unused(self) -> list[str]:
+        """The recorded calls that nobody asked for, in the order of their paths."""
+        paths = {*self.cassette.replies, *self.cassette.results} - self.used
+        return sorted(paths, key=path_key)
+
+    def _drift(self, path: str, call: RecordedReply, now: Request) -> ReplayDrift | None:
+        was, seen = self._weighed(call.request), self._weighed(now)
+        if was["model"] == self.cassette.default_model and seen["model"] == self.default_model:
+            seen["model"] = was["model"]
+        found = first_difference(was, seen)
+        return None if found is None else found.error(path, self.name, "call", self._more(path, now))
+
+    def _weighed(self, request: Request) -> Request:
+        """What counts of a request."""
+        if self.match != "messages":
+            return dict(request)
+        return {**request, "tools": [{"name": each["name"]} for each in request["tools"]]}
+
+    def _more(self, path: str, now: Request) -> str:
+        """Where else the same is recorded, and what redaction may have to do with it."""
+        same = next(
+            (at for at, each in self._ordered() if at != path and first_difference(each.request, now) is None), ""
+        )
+        told = f"the same is recorded as call {same}" if same else ""
+        if self.cassette.redacted:
+            told = "; ".join(filter(None, (told, "secrets were taken out of the recording, which may be the reason")))
+        return told
+
+    def _missing(self, path: str, now: Request) -> ReplayDrift:
+        """The error of a call that is not recorded, with the recorded one that is most like it."""
+        message = f"{self.name} has no call {path}"
+        best = max(self._ordered(), key=lambda each: _likeness(each[1].request, now), default=None)
+        if best is None:
+            return ReplayDrift(f"{message}: it has none at all", path, hint=RECORD_AGAIN)
+        at, call = best
+        found = first_difference(self._weighed(call.request), self._weighed(now))
+        if found is None:
+            return ReplayDrift(f"{message}; the same is recorded as call {at}", path, nearest=at, hint=RECORD_AGAIN)
+        message += f"; the nearest is {at}, which differs at {found.words}"
+        return ReplayDrift(message, path, found.pointer, found.recorded, found.now, nearest=at, hint=RECORD_AGAIN)
+
+    def _ordered(self) -> list[tuple[str, RecordedReply]]:
+        return sorted(self.cassette.replies.items(), key=lambda each: path_key(each[0]))
+
+
+def _iteration(path: str) -> int:
+    return int(path[len(scope_of(path)) :])
+
+
+def _likeness(was: Request, now: Request) -> tuple[bool, int]:
+    """How like two requests are: of one program, and how many messages they begin with alike."""
+    alike = 0
+    for one, other in zip(was["messages"], now["messages"], strict=False):
+        if one != other:
+            break
+        alike += 1
+    return was["program"] == now["program"], alike
+
+
+# Where two requests differ first.
+
+
+class Difference(Struct, frozen=True):
+    """The first difference between two values: where, what was recorded and what is now; None where one has nothing."""
+
+    pointer: str
+    recorded: Value
+    now: Value
+
+    @property
+    def words(self) -> str:
+        """Where, and both values, long ones around the place."""
+        one, other = _excerpts(self.recorded, self.now)
+        return f"{self.pointer or '/'}: recorded {one}, now {other}"
+
+    def error(self, path: str, name: str, what: str, more: str = "") -> ReplayDrift:
+        """The error of a call that differs."""
+        message = f"{what} {path} is not as recorded in {name}: {self.words}" + (f" ({more})" if more else "")
+        return ReplayDrift(message, path, self.pointer, self.recorded, self.now, nearest=path, hint=RECORD_AGAIN)
+
+
+def first_difference(recorded: Value, now: Value) -> Difference | None:
+    """The first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
+    found = _differing(recorded, now, ())
+    return None if found is None else Difference(format_pointer(found[0]), found[1], found[2])
+
+
+_Steps: TypeAlias = tuple[str | int, ...]
+
+
+def _differing(was: Value, now: Value, at: _Steps) -> tuple[_Steps, Value, Value] | None:
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        steps: Iterator[str | int] = iter(dict.fromkeys((*was, *now)))
+        return _within(was, now, steps, at, lambda value, step: value.get(step))
+    if isinstance(was, list | tuple) and isinstance(now, list | tuple):
+        steps = iter(range(max(len(was), len(now))))
+        return _within(was, now, steps, at, lambda value, step: value[step] if step < len(value) else None)
+    same = agree(was, now) and isinstance(was, bool) == isinstance(now, bool)
+    return None if same else (at, was, now)
+
+
+def _within(
+    was: Value, now: Value, steps: Iterator[str | int], at: _Steps, get: Callable[[Value, Value], Value]
+) -> tuple[_Steps, Value, Value] | None:
+    for step in steps:
+        if (found := _differing(get(was, step), get(now, step), (*at, step))) is not None:
+            return found
+    return None
+
+
+_SHOWN = 160
+_BEFORE = 40
+
+
+def _excerpts(was: Value, now: Value) -> tuple[str, str]:
+    """Both values in one line each, from a little before the first character that differs."""
+    one, other = _line(was), _line(now)
+    if len(one) <= _SHOWN and len(other) <= _SHOWN:
+        return one, other
+    alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(0, alike - _BEFORE)
+    return _cut(one, start), _cut(other, start)
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + _SHOWN
+    return f"{'…' if start else ''}{text[start:end]}{'…' if len(text) > end else ''}"
+
+
+def _line(value: Value) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+# Ports that stand in for the world. They offer what was offered; the player answers the calls.
+
+
+class NobodyAsked:
+    """A provider that is there and is never asked: every reply comes from the cassette."""
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """Refuses."""
+        del on_text
+        raise CassetteProblem(f"nothing is asked in a replay, and {request.program} asked {request.model_name}")
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+class RecordedSandbox:
+    """A sandbox that is there and runs nothing."""
+
+    async def run(self, code: str, *, timeout: float, memory: int) -> SandboxResult:
+        """Refuses."""
+        raise CassetteProblem(
+            f"nothing runs in a replay, not for {timeout:g} s, {memory} bytes and {len(code)} characters"
+        )
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+def recorded_sandbox(cassette: Cassette) -> RecordedSandbox | None:
+    """The sandbox, where the machine of the recording had one."""
+    return None if cassette.without_python else RecordedSandbox()
+
+
+class RecordedServers(Struct, frozen=True):
+    """MCP servers of which nothing but the tools is known."""
+
+    cassette: Cassette
+
+    @asynccontextmanager
+    async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
+        """The tools that these servers had."""
+        del cwd
+        yield RecordedSession(tuple(tool for each in servers for tool in self._tools(each.name)))
+
+    def _tools(self, server: str) -> list[ServerTool]:
+        """The tools of a server in its own order: those of the first program that was offered any."""
+        for _, call in sorted(self.cassette.replies.items(), key=lambda each: path_key(each[0])):
+            found = [
+                ServerTool(server, origin[2], tool["description"], tool["parameters"])
+                for tool, origin in zip(call.request["tools"], call.origins, strict=False)
+                if origin[:2] == ("mcp", server) and len(origin) == 3
+            ]
+            if found:
+                return found
+        return []
+
+
+class RecordedSession(Struct, frozen=True):
+    """Servers that do not run."""
+
+    tools: Sequence[ServerTool]
+
+    async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
+        """Refuses."""
+        raise CassetteProblem(
+            f"nothing is called in a replay, and {tool} of {server} was: {json.dumps(arguments)[:80]}"
+        )
+
+
+class RecordedSites(Struct, frozen=True):
+    """Sites of which nothing but the offered actions is known."""
+
+    player: Player
+
+    @asynccontextmanager
+    async def open(self, urls: Sequence[str], *, result_limit: int, path: str = "") -> AsyncIterator[SiteSession]:
+        """The pages that the program at ``path`` was on."""
+        del urls, result_limit
+        yield RecordedPages(self.player, path)
+
+
+class RecordedPages(Struct, frozen=True):
+    """The pages of one program, as far as it has come."""
+
+    player: Player
+    path: str
+
+    @property
+    def where(self) -> str:
+        """What was said of the page."""
+        return next((origin[1] for _, origin in self._offered() if origin[:1] == ("visit",) and len(origin) == 2), "")
+
+    @property
+    def actions(self) -> Sequence[SiteAction]:
+        """The actions that were offered."""
+        return [
+            RecordedAction(origin[1], origin[2], tool["description"], tool["parameters"])
+            for tool, origin in self._offered()
+            if origin[:1] == ("action",) and len(origin) == 3
+        ]
+
+    async def visit(self, to: str) -> ToolResult:
+        """Refuses."""
+        raise CassetteProblem(f"no page is visited in a replay, and {to[:80]} was")
+
+    def _offered(self) -> list[tuple[Mapping[str, Value], tuple[str, ...]]]:
+        """The tools of the last call up to here that was offered any."""
+        for iteration in range(self.player.reached.get(self.path, 1), 0, -1):
+            call = self.player.cassette.replies.get(f"{self.path}{iteration}")
+            if call is not None and call.request["tools"]:
+                return list(zip(call.request["tools"], call.origins, strict=False))
+        return []
+
+
+class RecordedAction(Struct, frozen=True):
+    """An action that is not sent."""
+
+    id: str
+    page: str
+    description: str
+    parameters: Mapping[str, Value]
+    repeatable: bool = True
+
+    async def call(self, arguments: Mapping[str, Value]) -> ToolResult:
+        """Refuses."""
+        raise CassetteProblem(f"nothing is sent in a replay, and {self.id} was: {json.dumps(arguments)[:80]}")
