@@ -14,9 +14,14 @@ import prosa as library
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program
+from prosa.cli.chat.command import configure
+from prosa.cli.chat.turn import turn
+from prosa.cli.parser import Parser
+from prosa.runtime.budget import Ledger
 from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
 from prosa.testing import ScriptedProvider
+from tests.cli.desk import desk
 from tests.cli.programs import ANSWER, configured, nested, program, prosa, script, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
@@ -206,6 +211,33 @@ def test_x26_scripts_and_chats_have_the_same_budget(tmp_path: Path, model_server
     status, at = prosa("chat", chat, "--model", "m", "--max-cost", "0.01", **around)
     assert status == 1 and "the budget of $0.01" in at.err and len(model_server.bodies) == 1
     assert prosa("chat", chat, "--model", "m", "--max-cost", "0.1", **around)[0] == 0
+
+
+def test_x26_the_turns_of_a_watched_chat_share_the_budget(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26. `--watch` has one budget until it ends, not one for each save."""
+    model_server.default = {"content": "Well.", "usage": {"input_tokens": 100, "output_tokens": 1000}}
+    around, chat = here(model_server, tmp_path), tmp_path / "talk.md"
+    at, ledger = desk(environ=around["environ"]), Ledger(Decimal("0.02"))
+    parser = Parser(console=at.console, prog="prosa chat", description="")
+    configure(parser)
+    args = parser.parse_args([str(chat), "--model", "m", "--max-cost", "0.02", "--max-output-tokens", "1000"])
+    args.debug = False
+    turn(args, at.console, "One?", ledger=ledger)
+    with pytest.raises(BudgetSpent):
+        turn(args, at.console, "Two?", ledger=ledger)
+    assert len(model_server.bodies) == 1 and ledger.spent == Decimal("0.0123")
+
+
+def test_x26_the_summary_says_what_the_budget_counted(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26. A call that broke off is in no cost of answered calls, and spent all the same."""
+    model_server.script({"content": {"words": 1}, "fault": "truncated"}, {"content": {"words": 1}})
+    flags = ("--model", "m", "--max-cost", "1", "--max-output-tokens", "100", "--summary")
+    status, at = prosa("run", program(tmp_path), *flags, **here(model_server, tmp_path))
+    total = json.loads(at.err[at.err.index("{") :])["total"]
+    assert status == 0 and total["cost"] == 0.00135 and total["spent"] > total["cost"] + 0.0012
+    model_server.script({"content": {"words": 1}})
+    status, at = prosa("run", program(tmp_path), "--model", "m", "--summary", **here(model_server, tmp_path))
+    assert "spent" not in json.loads(at.err)["total"]
 
 
 def test_x26_python_takes_amounts(tmp_path: Path) -> None:

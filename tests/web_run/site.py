@@ -176,6 +176,7 @@ def site(
     budget: str | None = None,
     wall_clock: float | None = None,
     agreed: bool = True,
+    model: str | None = None,
 ) -> Iterator[Site]:
     """The site of a folder; everything that runs gets ``replies`` from the first one on."""
     root = root.resolve()
@@ -186,7 +187,7 @@ def site(
     said: list[str] = []
     logged: list[str] = []
     settings = Settings()
-    model = replies_file(beside, *(replies or (GREETING,)))
+    model = model or replies_file(beside, *(replies or (GREETING,)))
     choices = Options(model=model, wall_clock=wall_clock, retries=0)
     around = Environment(environ, settings, said.append)
     made = server_budget(None if budget is None else Decimal(budget), around)

@@ -8,11 +8,36 @@ from pathlib import Path
 
 import pytest
 
+from prosa.adapters.providers.prices import KnownPrices
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import OnText
+from prosa.runtime.usage import Usage
 from prosa.web.answer import Answer
 from prosa.web.run.gate import Gate
 from prosa.web.run.kept_answers import LIFETIME, MAX_KEPT, KeptAnswers
 from prosa.web.run.problem import Refused
-from tests.web_run.site import greeting, site
+from tests.web_run.site import answered_by, greeting, site
+
+
+class Worst:
+    """A service that counts as much as it was allowed to write, and whatever was sent."""
+
+    def __init__(self) -> None:
+        self.billed, self.now, self.most = Decimal(0), 0, 0
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.now -= 1
+        assert request.max_output is not None
+        usage = Usage(sum(len(each.content) for each in request.messages), request.max_output)
+        self.billed += KnownPrices().cost("gpt-4o", usage) or 0
+        return ModelReply('{"greeting": "Hello"}', usage=usage)
+
+    async def aclose(self) -> None:
+        self.now = 0
 
 
 def test_x9_nothing_runs_when_the_budget_is_spent(tmp_path: Path) -> None:
@@ -29,6 +54,24 @@ def test_x9_nothing_runs_when_the_budget_is_spent(tmp_path: Path) -> None:
             assert [each for each in at.said if "is spent: no model" in each] == [
                 "note: the budget of $2 is spent: no model is asked any more"
             ]
+
+    asyncio.run(work())
+
+
+def test_x26_runs_at_once_share_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """X26. Eight at once, each of which may cost a tenth of the budget and does: what does not fit is refused, and
+    nothing is spent beyond. Those that are under way when the client leaves count with their worst case."""
+    worst = Worst()
+    answered_by(monkeypatch, worst)
+
+    async def work() -> None:
+        with site(greeting(tmp_path), budget="0.2", at_once=8, model="gpt-4o") as at:
+            replies = await asyncio.gather(*(at.run({"name": f"Ada {number}"}) for number in range(8)))
+            ledger = at.runner.budget.ledger
+            assert {each.status for each in replies} == {200, 503}
+            assert ledger.held == 0 and worst.billed <= ledger.spent <= Decimal("0.2")
+            assert worst.most > 1 and ledger.cap - ledger.spent < Decimal("0.05")
+            assert sum(Decimal(each.headers.get("x-prosa-cost", "0")) for each in replies) == ledger.spent
 
     asyncio.run(work())
 

@@ -18,6 +18,7 @@ import uvicorn
 
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.serve.running import add_running_options, runner_of, token_of
+from prosa.runtime.errors import PriceUnknown
 from tests.cli.desk import Desk, desk
 from tests.cli.programs import prosa, script, user
 from tests.scripts.documents import block
@@ -93,6 +94,17 @@ def test_l41_the_owner_is_told_what_keeps_programs_from_running(tmp_path: Path) 
     at = person(tmp_path, MARKDOWNLANG_AGREE="")
     assert runner_of(parsed(at, "--allow-run"), at.console, tmp_path) is not None
     assert "programs do not run yet" in at.err
+
+
+def test_x26_a_cap_of_the_user_needs_the_price_of_the_model(tmp_path: Path) -> None:
+    """X26. Refused at the start, not with the first request; the default counts what has a known price."""
+    at = person(tmp_path)
+    flags = ["--allow-run", "--model", "nobody-knows", "--model-url", "http://127.0.0.1:9/v1"]
+    for name in ("--max-cost", "--budget"):
+        with pytest.raises(PriceUnknown, match="nobody-knows"):
+            runner_of(parsed(at, *flags, name, "2"), at.console, tmp_path)
+    runner = runner_of(parsed(at, *flags), at.console, tmp_path)
+    assert runner is not None and not runner.budget.explicit
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "NaN", "Infinity", "much", "1e9"])

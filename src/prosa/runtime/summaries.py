@@ -56,7 +56,9 @@ class Together(Struct, frozen=True):
     def _total(self) -> dict[str, Value]:
         """The whole of every script, the programs that it called included."""
         tokens = sum(each.total_usage.total_tokens for each in self.scripts)
-        return {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
+        total: dict[str, Value] = {"tokens": tokens, "cost": _sum(each.total_cost for each in self.scripts)}
+        spent = [each.spent for each in self.scripts if each.spent is not None]
+        return {**total, "spent": float(sum(spent))} if spent else total
 
 
 def _one(names: set[str] | set[str | None]) -> str | None:

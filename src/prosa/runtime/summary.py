@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime import events
+from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
@@ -47,7 +48,8 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     """What a run did. ``tools_called`` leaves agent calls out; ``errors`` counts invalid answers (L42).
 
     ``model_name`` is the model that was asked for; ``answered`` are the program's own model calls, ``below`` those of
-    the programs that it called, at every depth. ``cut`` says that the output was cut off and allowed to be.
+    the programs that it called, at every depth. ``cut`` says that the output was cut off and allowed to be. ``spent``
+    is what the budget counts, where there is one: with the worst case of calls whose end nobody heard.
     """
 
     program: str
@@ -66,6 +68,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     below: tuple[Answered, ...] = ()
     cut: bool = False
     prices: Prices | None = None
+    spent: Decimal | None = None
 
     unshown: ClassVar = frozenset({"answered", "below", "prices"})
     uncompared: ClassVar = frozenset({"prices"})
@@ -108,6 +111,8 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
             "cost": _number(self.cost),
         }
         total = {"tokens": self.total_usage.total_tokens, "cost": _number(self.total_cost)}
+        if self.spent is not None:
+            total["spent"] = _number(self.spent)
         head |= {"iterations": self.iterations, "tokens": tokens, "tools_called": self.tools_called}
         head |= {"duration": duration(self.seconds), "model": self.model_name, "answered_by": self.answered_by}
         if self.cut:
@@ -146,6 +151,7 @@ class Tally(Struct):
     errors: int = 0
     agents: Counter[str] = field(default_factory=Counter)
     agent_seconds: float = 0.0
+    meter: Meter | None = None
     started: datetime = datetime.min
     _since: float = 0.0
     _asked: dict[int, str] = field(default_factory=dict)
@@ -208,6 +214,7 @@ class Tally(Struct):
             below=tuple(self.below),
             cut=self.cut,
             prices=self.prices,
+            spent=None if self.meter is None else self.meter.cost,
         )
 
 

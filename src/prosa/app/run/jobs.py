@@ -152,7 +152,8 @@ class Services(Struct):
 
 
 class Driver(Struct, frozen=True):
-    """What runs the jobs of one call. ``budget`` bounds what they cost together, ``meter`` counts it."""
+    """What runs the jobs of one call. ``budget`` bounds what they cost together; ``meter`` counts it for a caller, else
+    each job has its own."""
 
     options: Options
     environment: Environment
@@ -160,13 +161,15 @@ class Driver(Struct, frozen=True):
     listener: Listener
     progress: Progress
     budget: Budget | None = None
-    meter: Meter = field(default_factory=Meter)
+    meter: Meter | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
         """Runs a job; ``listener`` hears its events before the one of the call. Raises `RunError`; ``progress`` then
         still knows what happened (L44)."""
         tally = self.progress.tallies[job.name] = new_tally(job.program, self.environment.settings)
+        if self.budget is not None:
+            tally.meter = self.meter or Meter()
         try:
             result = await self._result(job, tally, listener)
         except RunError as error:
@@ -191,7 +194,7 @@ class Driver(Struct, frozen=True):
             options,
             self.environment,
             hears,
-            _Shared(self._paid(chosen)),
+            _Shared(self._paid(chosen, tally.meter)),
             journal=chained(sent, tape.journal),
             played=tape.stands_in,
         )
@@ -208,11 +211,11 @@ class Driver(Struct, frozen=True):
         tape.answers(chosen.model_name)
         return chosen
 
-    def _paid(self, chosen: service.Chosen) -> Provider:
+    def _paid(self, chosen: service.Chosen, meter: Meter | None) -> Provider:
         """The provider within the budget, where there is one."""
-        if self.budget is None:
+        if self.budget is None or meter is None:
             return chosen.provider
-        return Budgeted(chosen.provider, self.budget, chosen.service, self.meter)
+        return Budgeted(chosen.provider, self.budget, chosen.service, meter)
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
@@ -301,7 +304,7 @@ async def driving(
         services = Services(options, known, stack, provider)
         progress = progress or Progress()
         budget = budget or budget_of(options, environment, progress.ledger)
-        yield Driver(options, environment, services, listener, progress, budget, meter or Meter())
+        yield Driver(options, environment, services, listener, progress, budget, meter)
 
 
 async def run_program(

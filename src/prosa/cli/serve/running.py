@@ -72,7 +72,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         return None
     from prosa.app.options import say_nothing
     from prosa.app.run.money import server_budget
-    from prosa.app.run.service import settle
+    from prosa.app.run.service import service_of, settle
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
@@ -84,6 +84,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
     budget = server_budget(choices.max_cost, around)
+    if choices.model_name:
+        budget.require_price(choices.model_name, service_of(choices, around), {})
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
     return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
 
