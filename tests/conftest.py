@@ -1,4 +1,4 @@
-"""For all tests: signals as at a terminal, and whether there is a browser.
+"""For all tests: signals as at a terminal, a home that is nobody's, and whether there is a browser.
 
 A shell that starts the tests in the background lets them ignore SIGINT, and so would every process that they start;
 Ctrl-C could not be tried then. A session says whether browser tests run, and fails where they should have and did not.
@@ -6,7 +6,10 @@ Ctrl-C could not be tried then. A session says whether browser tests run, and fa
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+_HOME = tempfile.mkdtemp(prefix="prosa-home-")
+os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
+os.environ.pop("XDG_DATA_HOME", None)
 
 _passed: set[str] = set()
 
@@ -43,6 +50,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """A session whose browser tests did not run, though they were required, has failed."""
+    shutil.rmtree(_HOME, ignore_errors=True)
     if not presence.is_required() or hasattr(session.config, "workerinput") or session.config.option.collectonly:
         return
     if missing := presence.not_run(_passed):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from prosa.api.arguments import (
     A_PROVIDER,
     Amount,
@@ -15,7 +17,7 @@ from prosa.api.arguments import (
     require_provider,
     synchronous,
 )
-from prosa.app.options import NO_RIGHTS, Record, Replay, SiteRights
+from prosa.app.options import NO_RIGHTS, JournalOptions, Record, Replay, SiteRights
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.runtime.events import Listener, ignore
@@ -43,6 +45,9 @@ async def arun(
     allow_cut: bool = False,
     record: str | Path | Record | None = None,
     replay: str | Path | Replay | None = None,
+    journal: bool | str | Path = False,
+    resume: str | None = None,
+    rerun_in_doubt: bool = False,
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> RunResult:
@@ -57,8 +62,10 @@ async def arun(
     ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
     ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
     ``record`` keeps every call in a file of this folder, ``replay`` plays such a file, or that of a folder, and asks
-    nobody; a `prosa.Record` and a `prosa.Replay` say how. A call that is not as recorded is `ReplayDrift`. ``listener``
-    hears the events, the logger ``prosa`` what a person should know; ``environ`` takes the place of `os.environ`.
+    nobody; a `prosa.Record` and a `prosa.Replay` say how. A call that is not as recorded is `ReplayDrift`.
+    ``journal`` keeps answers in the user's store, or the file it names; a library does so only when asked. ``resume``
+    goes on with a run by `RunResult.run_id`, or that of an error; ``rerun_in_doubt`` repeats what is `InDoubt`.
+    ``listener`` hears the events, the logger ``prosa`` what to know; ``environ`` takes the place of `os.environ`.
 
     Raises `RunError`, `AgreementRequired` among them (L41), `FileProblem`, and TypeError for a provider that is none.
     """
@@ -71,6 +78,7 @@ async def arun(
     costs = max_output_tokens, max_cost
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, sites
     options = options_of(*said, record=record, replay=replay)
+    options = replace(options, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
     environment = environment_of(given if isinstance(given, Path) else None, environ)
     program = ready_program(given, options, environment)
     value = {} if input is None else input
@@ -78,6 +86,14 @@ async def arun(
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
     return result
+
+
+def _journal(journal: bool | str | Path, resume: str | None, *, rerun_in_doubt: bool) -> JournalOptions | None:
+    """What is to be kept of the run."""
+    if journal is False and resume is None:
+        return None
+    store = None if isinstance(journal, bool) else Path(journal)
+    return JournalOptions("python", store, resume=resume, rerun_in_doubt=rerun_in_doubt)
 
 
 run = synchronous(arun, "run")

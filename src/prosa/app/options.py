@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct, field
 
+from prosa.data import Value
 from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
+    from prosa.runtime.runs import History
     from prosa.settings import Settings
 
 DEFAULT_MODEL = "gpt-4o"
@@ -139,6 +141,22 @@ class Tape(Struct, frozen=True):
         return self.replay is not None and self.replay.new is None and not once
 
 
+class JournalOptions(Struct, frozen=True):
+    """What is to be kept of the runs of a call (X25). ``door`` says what began them, as in the history.
+
+    ``store`` is the file, None for that of the user; ``history`` what remains of a run, None for what the settings say.
+    ``resume`` is the id of a run that goes on. ``rerun_in_doubt`` makes tool calls again that may have been made.
+    ``again`` is what the door needs to begin the same call once more, as JSON.
+    """
+
+    door: str
+    store: Path | None = None
+    history: History | None = None
+    resume: str | None = None
+    rerun_in_doubt: bool = False
+    again: Value = None
+
+
 class Options(PartlyShown, Struct, frozen=True):
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
@@ -147,7 +165,8 @@ class Options(PartlyShown, Struct, frozen=True):
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
     the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
-    dollars; None bounds nothing. ``tape`` is what is recorded and what is played.
+    dollars; None bounds nothing. ``tape`` is what is recorded and what is played. ``journal`` says what is kept of the
+    runs; None keeps nothing.
     """
 
     model: str | None = None
@@ -174,6 +193,7 @@ class Options(PartlyShown, Struct, frozen=True):
     site_rights: SiteRights = NO_RIGHTS
     max_cost: Decimal | None = None
     tape: Tape | None = None
+    journal: JournalOptions | None = None
 
     unshown: ClassVar = frozenset({"api_key"})
 

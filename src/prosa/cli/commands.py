@@ -5,6 +5,7 @@ A command is a module with
     configure(parser)                       adds its arguments
     run(args, console) -> int               does the work, gives the exit status: 0 well, 1 findings or a failed run,
                                             2 wrong use
+    parse(parser, argv, console)            optional: parses the arguments itself
     help_for(argv, console) -> int | None   optional: answers --help itself, or gives None to leave it to the parser
 
 Only commands that work are listed.

@@ -89,6 +89,7 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
     if not parser.has_flag("--debug"):
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")
-    args = parser.parse_anywhere(argv)
+    parse = getattr(module, "parse", None)
+    args = parse(parser, argv, console) if parse else parser.parse_anywhere(argv)
     result: int = module.run(args, replace(console, quiet=True) if args.quiet else console)
     return result

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.program_help import input_names
+from prosa.cli.run.resuming import journal_from
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS, known_dialect
@@ -158,7 +159,7 @@ def choices_from(args: argparse.Namespace) -> Options:
     from prosa.cli.parser import WrongUse
 
     chosen = {name: value for name, value in vars(args).items() if name in Options.__struct_fields__}
-    choices = Options(**chosen, site_rights=rights_from(args), tape=tape_from(args))
+    choices = Options(**chosen, site_rights=rights_from(args), tape=tape_from(args), journal=journal_from(args))
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
     return choices

@@ -15,7 +15,10 @@ RunError
 ├── SiteError          a declared site whose page cannot be read
 ├── CassetteProblem    a recording that cannot be used or written
 │   └── ReplayDrift    a call that is not what was recorded; carries where and both values
-└── SandboxError       the sandbox itself cannot work
+├── SandboxError       the sandbox itself cannot work
+├── StoreProblem       the store of runs cannot be used (X25)
+├── InDoubt            a tool call that may have been made may not be made again (X25)
+└── NotResumed         an interrupted run cannot go on (X25)
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ from prosa.diagnostics import Diagnostic
 
 
 class RunError(Exception):
-    """A run that cannot start or cannot go on."""
+    """A run that cannot start or cannot go on. ``run_id`` names it in the journal where it can go on from there."""
+
+    run_id: str = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -168,6 +173,18 @@ class ReplayDrift(CassetteProblem):
 
 class SandboxError(RunError):
     """The sandbox cannot work on this machine."""
+
+
+class StoreProblem(RunError):
+    """The store of runs cannot be opened or written."""
+
+
+class InDoubt(RunError):
+    """A tool call was asked for and not answered when a run broke off, and it may have changed something."""
+
+
+class NotResumed(RunError):
+    """An interrupted run cannot go on: it is not there, still runs, or what it runs has changed."""
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:

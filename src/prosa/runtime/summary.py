@@ -84,7 +84,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 
         Computed when somebody asks: reading a list of prices takes longer than many a run.
         """
-        return _cost(self.answered, self.prices)
+        return cost_of(self.answered, self.prices)
 
     @property
     def total_usage(self) -> Usage:
@@ -94,7 +94,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     @property
     def total_cost(self) -> Decimal | None:
         """US dollars of the whole run, called programs included; None when a price is not known."""
-        return _cost((*self.answered, *self.below), self.prices)
+        return cost_of((*self.answered, *self.below), self.prices)
 
     def as_dict(self) -> dict[str, Value]:
         """The keys of the specification's sample in its order, then ``errors``, ``start_time``, ``end_time``.
@@ -125,12 +125,14 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 
 class RunResult(PartlyShown, Struct, frozen=True):
     """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last.
-    ``unrecorded`` is why a run that was to be recorded stands in no file (X27)."""
+    ``unrecorded`` is why a run that was to be recorded stands in no file (X27). ``run_id`` is its name in the history,
+    empty where nothing is kept."""
 
     output: Value
     summary: Summary
     messages: tuple[Message, ...] = ()
     unrecorded: RunError | None = None
+    run_id: str = ""
 
     unshown: ClassVar = frozenset({"messages"})
 
@@ -229,7 +231,7 @@ def _answered(event: events.ModelAnswered, asked: str) -> Answered:
     return Answered(event.answered_by, asked, event.usage, event.service)
 
 
-def _cost(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
+def cost_of(calls: Iterable[Answered], prices: Prices | None) -> Decimal | None:
     """What model calls cost together; None where the price of one is not known."""
     total = Decimal(0)
     for each in calls:

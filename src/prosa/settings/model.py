@@ -46,7 +46,8 @@ class ProviderSettings(Struct, frozen=True):
 class Settings(Struct, frozen=True):
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
-    From the user: endpoint, limits of every run, prices and facts of models. Times are seconds and sizes bytes.
+    From the user: endpoint, limits of every run, prices and facts of models, what is kept of
+    runs. Times are seconds and sizes bytes.
     ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
     the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
     the order written, rules; ``relations`` are fields of front matter with the type of relationship, ``schemas`` globs
@@ -73,6 +74,9 @@ class Settings(Struct, frozen=True):
     python_memory: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    history: Literal["off", "summary", "full"] | None = None
+    history_days: int | None = None
+    history_size: int | None = None
     model: str | None = None
     strict: bool | None = None
     select: tuple[str, ...] = ()

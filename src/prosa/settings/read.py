@@ -319,6 +319,7 @@ KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "flag": ("true or false", lambda raw: raw if isinstance(raw, bool) else None),
     "url": ("a URL that starts with http:// or https://", _url),
     "api": ('"chat" or "responses"', lambda raw: raw if raw in ("chat", "responses") else None),
+    "history": ('"off", "summary" or "full"', lambda raw: raw if raw in ("off", "summary", "full") else None),
     "variable": ("the name of an environment variable", _variable),
     "whole": ("a whole number from 0", _whole),
     "count": ("a whole number from 1", _count),

@@ -71,6 +71,11 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("models.*.context", "user", "count", "known windows", "tokens of the context window of that model"),
     Setting("models.*.max-output", "user", "count", "none", "tokens that the model writes in one call at most"),
     Setting("models.*.tokenizer", "user", "text", "by its name", "tokenizer of that model, for `prosa plan`"),
+    Setting(
+        "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
+    ),
+    Setting("history-days", "user", "count", "30", "days that runs are kept"),
+    Setting("history-size", "user", "mebibytes", "256", "MiB that all runs may take; the oldest go first"),
     Setting("model", "project", "text", "none", "model for programs of this project that name none"),
     Setting("strict", "project", "flag", "`false`", "tolerated forms are errors"),
     Setting("select", "project", "texts", "all", "rules that are checked"),

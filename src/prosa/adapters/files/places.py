@@ -38,6 +38,17 @@ def cache_place(environ: Mapping[str, str]) -> Path:
     return _place(environ, "PROSA_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "Library/Caches")
 
 
+def data_dir(environ: Mapping[str, str]) -> Path:
+    """The user's data folder, created with mode 0700: what it holds exists nowhere else (X10). ``PROSA_DATA_DIR``
+    overrides it.
+
+    Raises `UnsafePlace`, or `OSError` when it cannot be made.
+    """
+    mac, windows = "Library/Application Support", "LOCALAPPDATA"
+    place = _place(environ, "PROSA_DATA_DIR", "XDG_DATA_HOME", ".local/share", windows, mac)
+    return private_dir(place, variable="PROSA_DATA_DIR", again=False)
+
+
 def home(environ: Mapping[str, str]) -> Path:
     """The user's home: ``HOME`` (``USERPROFILE`` on Windows), else what the system knows. Raises `OSError` for none."""
     named = environ.get("HOME") or (environ.get("USERPROFILE") if sys.platform == "win32" else None)
@@ -47,17 +58,20 @@ def home(environ: Mapping[str, str]) -> Path:
         raise OSError("this user has no home folder; set HOME") from None
 
 
-def private_dir(path: Path) -> Path:
-    """The folder, made if absent, for its owner alone. Raises `UnsafePlace` when others own it or may write to it."""
+def private_dir(path: Path, *, variable: str = "PROSA_CACHE_DIR", again: bool = True) -> Path:
+    """The folder, made if absent, for its owner alone. ``variable`` names another place, ``again`` says that what it
+    holds can be made anew. Raises `UnsafePlace` when others own it or may write to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=PRIVATE, exist_ok=True)
     if sys.platform == "win32":
         return path  # rights there are lists, inherited from the profile folder, which is private
     found = path.stat()
     if found.st_uid != os.geteuid():
-        raise UnsafePlace(f"{path} belongs to another user and is not used; remove it or set PROSA_CACHE_DIR")
+        remedy = "remove it or " if again else ""
+        raise UnsafePlace(f"{path} belongs to another user and is not used; {remedy}set {variable}")
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise UnsafePlace(f"{path} may be written by others and is not used; remove it, it is made anew")
+        way = "remove it, it is made anew" if again else f"run: chmod 700 {path}"
+        raise UnsafePlace(f"{path} may be written by others and is not used; {way}")
     if stat.S_IMODE(found.st_mode) != PRIVATE:
         path.chmod(PRIVATE)
     return path

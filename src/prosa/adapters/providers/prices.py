@@ -6,7 +6,8 @@ model of the same name. genai-prices loads at the first question.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -31,6 +32,10 @@ class KnownPrices:
         """US dollars for the tokens, exact, or None when the price is not known; ``service`` is the base URL asked."""
         own = self._overrides.get(model_name)
         return _listed(model_name, usage, service) if own is None else _own(own, usage)
+
+    def knows_at_once(self, names: Iterable[str]) -> bool:
+        """Whether asking about these models would not load the list of prices, which takes some tenths of a second."""
+        return "genai_prices" in sys.modules or all(name in self._overrides for name in names)
 
 
 def _price(value: Price | PriceTuple) -> Price:

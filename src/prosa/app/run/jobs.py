@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.app.journal.journals import Journals
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
 from prosa.app.run.money import budget_of, require_prices
@@ -34,6 +35,8 @@ from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
@@ -48,7 +51,8 @@ MAX_JOBS = 64
 class Job(Struct, frozen=True):
     """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
-    ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input."""
+    ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
+    ``document`` is the file that it stands in."""
 
     name: str
     program: Program
@@ -57,6 +61,7 @@ class Job(Struct, frozen=True):
     stream: bool = False
     completion: bool = False
     take: int = 1
+    document: Path | None = None
 
 
 J = TypeVar("J", bound=Job)
@@ -83,7 +88,7 @@ class Progress(Struct):
     """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
     ``order`` are the names of all, where they are known before they begin; ``ledger`` what is left of the budget where
-    several calls share it.
+    several calls share it. ``unfinished`` is the id of a call that broke off and can go on (X25).
     """
 
     clock: Clock = field(default_factory=system_clock)
@@ -91,6 +96,7 @@ class Progress(Struct):
     ledger: Ledger | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
+    unfinished: str = ""
     started: datetime = datetime.min
     _since: float = 0.0
 
@@ -153,13 +159,14 @@ class Services(Struct):
 
 class Driver(Struct, frozen=True):
     """What runs the jobs of one call. ``budget`` bounds what they cost together; ``meter`` counts it for a caller, else
-    each job has its own."""
+    each job has its own. ``journals`` keep what is answered."""
 
     options: Options
     environment: Environment
     services: Services
     listener: Listener
     progress: Progress
+    journals: Journals
     budget: Budget | None = None
     meter: Meter | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -174,7 +181,10 @@ class Driver(Struct, frozen=True):
             result = await self._result(job, tally, listener)
         except RunError as error:
             self.progress.ended[job.name] = tally.summary(error.message)
+            error.run_id = self.journals.unfinished
             raise
+        finally:
+            self.progress.unfinished = self.journals.unfinished
         self.progress.ended[job.name] = result.summary
         return result
 
@@ -189,19 +199,23 @@ class Driver(Struct, frozen=True):
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
         hears = tell(tally, tape.listener, listener, self.listener)
-        opening = open_world(
-            program,
-            options,
-            self.environment,
-            hears,
-            _Shared(self._paid(chosen, tally.meter)),
-            journal=chained(sent, tape.journal),
-            played=tape.stands_in,
-        )
-        async with opening as world:
-            with tape.recording(program, world, tally, self.environment):
-                output = await execute(program, job.given, world, numbers=self.numbers)
-        return RunResult(output, tally.summary(), sent.messages, tape.unwritten)
+        async with self.journals.of(job.name, program, job.given, job.document) as kept:
+            if kept.is_done:
+                return RunResult(kept.output, tally.summary(), run_id=kept.run)
+            opening = open_world(
+                program,
+                options,
+                self.environment,
+                hears,
+                _Shared(self._paid(chosen, tally.meter)),
+                journal=chained(sent, chained(tape.journal, kept.journal)),
+                played=tape.stands_in,
+            )
+            async with opening as world:
+                with tape.recording(program, world, tally, self.environment):
+                    output = await execute(program, job.given, world, numbers=self.numbers)
+            kept.done(output)
+        return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run)
 
     async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
         """Who answers; nobody where everything is played, under the model that the user had chosen then."""
@@ -304,7 +318,9 @@ async def driving(
         services = Services(options, known, stack, provider)
         progress = progress or Progress()
         budget = budget or budget_of(options, environment, progress.ledger)
-        yield Driver(options, environment, services, listener, progress, budget, meter)
+        journals = Journals(options.journal, environment, system_clock())
+        stack.push_async_callback(journals.aclose)
+        yield Driver(options, environment, services, listener, progress, journals, budget, meter)
 
 
 async def run_program(

@@ -80,8 +80,8 @@ async def open_world(
     journal: Journal = UNRECORDED,
     played: Player | None = None,
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens, but for ``provider``: who opened it closes it. ``played``
-    stands in for tool servers, sandbox and sites, of which none is then opened.
+    """The ports of a run, closed at the end whatever happens, but for ``provider`` and ``journal``: who opened them
+    closes them. ``played`` stands in for tool servers, sandbox and sites, of which none is then opened.
 
     Raises `SandboxError` for limits no sandbox can keep.
     """

@@ -180,6 +180,7 @@ class Preparing(Struct, frozen=True):
             given(script, context, text or ""),
             row,
             stream,
+            document=self.file.path,
             script=script,
             parameters=parameters,
             mode=mode,

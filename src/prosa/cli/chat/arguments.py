@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.options import add_limits, add_model, add_sites, add_tape, count
 from prosa.cli.parser import WrongUse
+from prosa.cli.run.resuming import add_journal
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import ChatOptions
@@ -20,7 +21,7 @@ _NAME = re.compile(r"[\w.-]+")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """All of them."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the chat; a missing or empty file is begun")
+    parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="the chat; a missing or empty file is begun")
     parser.add_argument("stdin", nargs="?", choices=("-",), metavar="-", help="add standard input as a message")
     parser.add_argument("--message", metavar="TEXT", help="add a message of the user first")
     parser.add_argument("--as", dest="speaker", metavar="NAME", help="whose message that is: ### @user/NAME:")
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     add_sites(parser, named=False)
     add_tape(parser)
+    add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     parser.add_argument("--no-progress", action="store_true", help="show neither a status line nor the reply on stderr")

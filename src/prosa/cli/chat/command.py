@@ -10,11 +10,15 @@ import argparse
 
 from prosa.cli.chat.arguments import add_arguments, message_from, require_sense
 from prosa.cli.console import Console
+from prosa.cli.run.resuming import completed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa chat`."""
     add_arguments(parser)
+
+
+parse = completed
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -23,6 +23,7 @@ from prosa.cli.errors import OK
 from prosa.cli.options import choices_from
 from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
+from prosa.cli.run.resuming import tell_unfinished
 from prosa.cli.run.watch import Watch, watch
 from prosa.runtime.budget import Ledger
 
@@ -52,6 +53,7 @@ def turn(
         raise
     except BaseException as error:
         _summary(args, console, progress, words(error))
+        tell_unfinished(console, progress, args.store, error, "chat")
         raise
     if progress.tallies:
         _summary(args, console, progress, None)

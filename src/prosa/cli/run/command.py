@@ -27,6 +27,8 @@ from prosa.cli.options import (
 )
 from prosa.cli.run.choosing import runs_scripts
 from prosa.cli.run.delivery import as_json, deliver, require_writable, words
+from prosa.cli.run.resuming import add_journal, completed, tell_unfinished
+from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Options
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
 class Job(Struct, frozen=True):
     """One call of `prosa run` or `markdownlang run`.
 
-    ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``. ``gate`` False leaves the agreement to the
+    ``input_text`` is JSON, ``@file`` or ``-``; ``pairs`` are ``KEY=VALUE``; ``known_input`` is that of a run that goes
+    on, in place of both. ``gate`` False leaves the agreement to the
     caller, for shipped examples.
     """
 
@@ -53,18 +56,24 @@ class Job(Struct, frozen=True):
     debug: bool = False
     progress: bool = True
     gate: bool = True
+    known_input: tuple[Value, ...] = ()
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa run`."""
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="the program or .mda document; FILE --help lists its inputs"
+        "file",
+        type=Path,
+        nargs="?",
+        metavar="FILE",
+        help="the program or .mda document; FILE --help lists its inputs",
     )
     add_input(parser)
     add_model(parser)
     add_limits(parser)
     add_sites(parser, named=True)
     add_tape(parser)
+    add_journal(parser, "run")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
@@ -76,6 +85,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     scripts.add_argument(
         "--format", dest="form", choices=("text", "jsonl"), default="text", help="jsonl: one JSON object per script"
     )
+
+
+parse = completed
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
@@ -99,6 +111,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         events=args.events,
         debug=args.debug,
         progress=not args.no_progress,
+        known_input=args.known_input,
     )
     return execute(console, job)
 
@@ -138,6 +151,8 @@ def execute(console: Console, job: Job) -> int:
         raise
     except BaseException as error:
         _report(console, job, progress, words(error))
+        if job.choices.journal is not None and job.choices.journal.again is not None:
+            tell_unfinished(console, progress, job.choices.journal.store, error)
         raise
     _report(console, job, progress, None)
     return 0
@@ -155,7 +170,10 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     environment = environment_of(console, job.program, watching.notice)
     warned = _warning(console, watching)
     program = ready_program(job.program, job.choices, environment, warned=warned, gate=job.gate)
-    given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
+    if job.known_input:
+        given = job.known_input[0]
+    else:
+        given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
     options = settle(job.choices, environment)
     return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
 

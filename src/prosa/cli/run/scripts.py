@@ -26,6 +26,7 @@ from prosa.cli.run.choosing import loaded
 from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.results import Delivery, LiveScript, failure_of
+from prosa.cli.run.resuming import tell_unfinished
 from prosa.cli.run.watch import Watch, watch
 from prosa.render.scripts import plan_text
 from prosa.runtime.errors import RunError
@@ -43,6 +44,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Runs the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
     progress, failed = Progress(), list[str]()
     options = choices_from(args)
+    if options.journal is not None:
+        options = replace(options, journal=replace(options.journal, door="script"))
     try:
         with watch(console, args.file.stem, events=args.events, debug=args.debug, progress=not args.no_progress) as at:
             try:
@@ -56,8 +59,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise
     except BaseException as error:
         _summary(args, console, progress, words(error))
+        tell_unfinished(console, progress, args.store, error)
         raise
     _summary(args, console, progress, failure_of(failed))
+    tell_unfinished(console, progress, args.store)
     return status
 
 

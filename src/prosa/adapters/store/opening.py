@@ -1,0 +1,205 @@
+"""Opening the store: made if absent, an older one migrated with a copy beside it, anything else refused (X25).
+
+In: the path of a file, in a folder that is private. Out: a connection, or `StoreProblem` that says what is wrong with
+the file and what to do. Nothing is ever healed by making it anew: what the file holds exists nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from prosa.adapters.store import schema
+from prosa.runtime.errors import StoreProblem
+
+PRIVATE = 0o600
+
+WAIT_SECONDS = 30.0
+"""How long to wait for another process that writes; its transactions take milliseconds."""
+
+NETWORK = frozenset(
+    ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "9p", "ceph", "glusterfs", "lustre", "fuse.sshfs", "fuse.rclone")
+)
+"""Kinds of file systems that other machines write to: the log of writes needs memory that processes share."""
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_ESCAPES = {"\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"}
+
+
+def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+    """A connection that may write. Raises `StoreProblem`."""
+    refuse_network(path)
+    _make_private(path)
+    try:
+        connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise problem_of(error, path) from None
+    return connection
+
+
+def open_reader(path: Path) -> sqlite3.Connection | None:
+    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`.
+
+    A store of an older version is migrated first: what is read has one form.
+    """
+    if not path.exists():
+        return None
+    if not path.is_file():
+        raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
+    refuse_network(path)
+    try:
+        connection = sqlite3.connect(read_only_uri(path), uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+        try:
+            found = _checked(connection, path)
+            if found == schema.SCHEMA_VERSION:
+                return connection
+            connection.close()
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise problem_of(error, path) from None
+    if not found:
+        return None
+    open_store(path).close()
+    return open_reader(path)
+
+
+def read_only_uri(path: Path) -> str:
+    """The address under which SQLite opens a file to be read and nothing else."""
+    return f"{path.absolute().as_uri()}?mode=ro"
+
+
+def problem_of(error: sqlite3.Error, path: Path) -> StoreProblem:
+    """What SQLite said, in words."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_NOTADB"):
+        return StoreProblem(f"the store {path} is no SQLite file", hint=_AWAY)
+    if name.startswith("SQLITE_CORRUPT"):
+        return StoreProblem(f"the store {path} is damaged", hint=_AWAY)
+    if name.startswith("SQLITE_FULL"):
+        return StoreProblem(f"there is no room for the store {path}: the disk is full")
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN", "SQLITE_AUTH")):
+        return StoreProblem(f"the store {path} may not be written", hint=_ELSEWHERE)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreProblem(f"another process has held the store {path} for {WAIT_SECONDS:g} s", hint="try again")
+    return StoreProblem(f"the store {path} cannot be used: {error}", hint=_ELSEWHERE)
+
+
+_AWAY = "it is left as it is: move it away, and the next run begins a new one"
+_ELSEWHERE = "--store PATH or PROSA_DATA_DIR names another place"
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises `StoreProblem`, and `sqlite3.Error` for what SQLite cannot do."""
+    version = _checked(connection, path)
+    if version == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is not to be found in the file
+    if version == schema.SCHEMA_VERSION:
+        return
+    if version:
+        _back_up(connection, path, version)
+    schema.migrate(connection)
+
+
+def _checked(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of the store, 0 for an empty file. Raises `StoreProblem` for what is no store of ours."""
+    version = schema.version_of(connection)
+    (made_by,) = connection.execute("PRAGMA application_id").fetchone()
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    if not names and not made_by and not version:
+        return 0
+    if made_by != schema.APPLICATION_ID:
+        raise StoreProblem(f"{path} is the SQLite file of something else, and no store of runs", hint=_ELSEWHERE)
+    if version > schema.SCHEMA_VERSION:
+        known = f"it has version {version} of the schema, and this Prosa knows {schema.SCHEMA_VERSION}"
+        raise StoreProblem(f"the store {path} was written by a newer Prosa: {known}", hint="update Prosa")
+    if version == schema.SCHEMA_VERSION and not names >= schema.TABLES:
+        lacking = ", ".join(sorted(schema.TABLES - names))
+        raise StoreProblem(f"the store {path} is damaged: it lacks the table {lacking}", hint=_AWAY)
+    return version
+
+
+def backup_path(path: Path, version: int) -> Path:
+    """Where the copy of a store of an older version is left."""
+    return path.with_name(f"{path.name}.v{version}.bak")
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    target = backup_path(path, version)
+    with suppress(FileExistsError):
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
+    with closing(sqlite3.connect(target)) as copy:
+        connection.backup(copy)
+
+
+def _make_private(path: Path) -> None:
+    """Makes the file if it is absent, and refuses one that another user owns or may write to. Raises `StoreProblem`."""
+    try:
+        with suppress(FileExistsError):
+            flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
+            os.close(os.open(path, flags, PRIVATE))
+        found = path.stat()
+    except OSError as error:
+        raise StoreProblem(f"the store {path} cannot be made: {error.strerror or error}", hint=_ELSEWHERE) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
+    if sys.platform == "win32":
+        return  # rights there are lists, inherited from the profile folder, which is private
+    if found.st_uid != os.geteuid():
+        raise StoreProblem(f"the store {path} belongs to another user and is not used", hint=_ELSEWHERE)
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise StoreProblem(f"the store {path} may be written by others and is not used", hint=f"run: chmod 600 {path}")
+    if stat.S_IMODE(found.st_mode) != PRIVATE:
+        path.chmod(PRIVATE)
+
+
+def refuse_network(path: Path, mounts: str | None = None) -> None:
+    """Raises `StoreProblem` for a file on a file system that is known to be one of the network. ``mounts`` is the table
+    of mounts as Linux gives it, read where it is None."""
+    kind = "a share" if str(path).startswith("\\\\") else file_system(path, _mounts() if mounts is None else mounts)
+    if kind in NETWORK or kind == "a share":
+        message = (
+            f"the store {path} would be on a network file system ({kind}), where SQLite can lose what it was given"
+        )
+        raise StoreProblem(message, hint=_ELSEWHERE)
+
+
+def _mounts() -> str:
+    try:
+        return _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def file_system(path: Path, mounts: str) -> str:
+    """The kind of the file system that holds a path, by the longest mount point above it; empty where unknown."""
+    real, best, kind = os.path.realpath(path), -1, ""
+    for point, each in _points(mounts.splitlines()):
+        if (real == point or real.startswith(point.rstrip("/") + "/")) and len(point) >= best:
+            best, kind = len(point), each
+    return kind
+
+
+def _points(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        parts = before.split(" ")
+        if len(parts) > 4 and after:
+            point = parts[4]
+            for escape, character in _ESCAPES.items():
+                point = point.replace(escape, character)
+            yield point, after.split(" ")[0]

@@ -1,0 +1,126 @@
+"""What a store says of runs: lists, one run with its calls, and what is old (X25).
+
+In: a connection. Out: records. A list reads an index and no call, so that it is quick among a hundred thousand runs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
+from prosa.data import Value
+from prosa.runtime.runs import CallRecord, RunFilter, RunRecord
+
+_RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
+_CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
+_LISTED = ", ".join("NULL" if name in ("input", "again", "output", "closure") else name for name in RUN_COLUMNS)
+
+
+def runs(connection: sqlite3.Connection, chosen: RunFilter) -> list[RunRecord]:
+    """The runs that are meant, those that began last first, without inputs and outputs."""
+    where, values = _conditions(chosen)
+    text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC"  # noqa: S608
+    if chosen.limit is not None:
+        text, values = f"{text} LIMIT ?", [*values, chosen.limit]
+    return [_run(row) for row in connection.execute(text, values)]
+
+
+def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
+    found: list[tuple[str, tuple[str, ...]]] = []
+    if chosen.program is not None:
+        found.append(("(program = ? OR file = ?)", (chosen.program, chosen.program)))
+    if chosen.since is not None:
+        found.append(("started >= ?", (chosen.since,)))
+    if chosen.before is not None:
+        found.append(("started < ?", (chosen.before,)))
+    if chosen.failed:
+        found.append(("state <> 'done'", ()))
+    where = f" WHERE {' AND '.join(each for each, _ in found)}" if found else ""
+    return where, [value for _, values in found for value in values]
+
+
+def count(connection: sqlite3.Connection, chosen: RunFilter) -> int:
+    """How many runs are meant."""
+    where, values = _conditions(chosen)
+    (found,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
+    return int(found)
+
+
+def run_of(connection: sqlite3.Connection, name: str) -> list[RunRecord]:
+    """The run of an id, or those whose id begins so; at most ten."""
+    exact = connection.execute(f"{_RUN} WHERE id = ?", (name,)).fetchall()
+    rows = exact or connection.execute(f"{_RUN} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10", (name, f"{name}\uffff"))
+    return [_run(row) for row in rows]
+
+
+def runs_of_batch(connection: sqlite3.Connection, batch: str) -> list[RunRecord]:
+    """The runs of one call, in the order in which they began."""
+    return [_run(row) for row in connection.execute(f"{_RUN} WHERE batch = ? ORDER BY started, id", (batch,))]
+
+
+def calls_of(connection: sqlite3.Connection, run: str) -> list[CallRecord]:
+    """The calls of a run, every attempt of each."""
+    rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
+    return [_call(row) for row in rows]
+
+
+def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> int:
+    """Takes runs away with their calls; gives how many there were."""
+    gone = 0
+    for each in ids:
+        connection.execute("DELETE FROM call WHERE run = ?", (each,))
+        gone += connection.execute("DELETE FROM run WHERE id = ?", (each,)).rowcount
+    return gone
+
+
+def ids_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
+    """Id, state and holder of the runs that began before a moment."""
+    found = connection.execute("SELECT id, state, holder FROM run WHERE started < ? ORDER BY started", (before,))
+    return found.fetchall()
+
+
+def whole_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
+    """Id, state and holder of the runs that began before a moment, did not end well, and could still go on."""
+    found = connection.execute(
+        "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done'", (before,)
+    )
+    return found.fetchall()
+
+
+def oldest(connection: sqlite3.Connection, most: int) -> list[tuple[str, str, str]]:
+    """Id, state and holder of the oldest runs."""
+    found = connection.execute("SELECT id, state, holder FROM run ORDER BY started LIMIT ?", (most,))
+    return found.fetchall()
+
+
+def bytes_in_use(connection: sqlite3.Connection) -> int:
+    """The size of what the store holds, without pages that are free."""
+    pages, free, size = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * size)
+
+
+def note(connection: sqlite3.Connection, name: str) -> str | None:
+    """What was noted under a name."""
+    row = connection.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def put_note(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Notes something under a name, in place of what was there."""
+    connection.execute(
+        "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (name, value),
+    )
+
+
+def _run(row: Sequence[Value]) -> RunRecord:
+    values = dict(zip(RUN_COLUMNS, row, strict=True))
+    return RunRecord(**values | {"whole": bool(values["whole"]), "closure": values["closure"] or "[]"})
+
+
+def _call(row: Sequence[Value]) -> CallRecord:
+    values = dict(zip(CALL_COLUMNS, row, strict=True))
+    return CallRecord(**values | {"is_error": bool(values["is_error"])})

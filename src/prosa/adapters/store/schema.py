@@ -1,0 +1,68 @@
+"""The tables of the store, and how a file of an older version becomes one of this (X25).
+
+In: a connection. Out: the same connection to a store of `SCHEMA_VERSION`. Every statement but the pragmas is meant for
+PostgreSQL too: no functions of SQLite, no rowid, times as texts that sort.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from prosa.runtime.runs import CallRecord, RunRecord
+
+APPLICATION_ID = 0x50525253
+"""Marks the file as a store of runs, in the header of SQLite."""
+
+RUN_COLUMNS = RunRecord.__struct_fields__
+CALL_COLUMNS = CallRecord.__struct_fields__
+
+TABLES = frozenset(("run", "call", "note"))
+
+_FIRST = (
+    """CREATE TABLE run (
+        id TEXT PRIMARY KEY, door TEXT NOT NULL, batch TEXT NOT NULL, job TEXT NOT NULL, program TEXT NOT NULL,
+        file TEXT NOT NULL, closure TEXT NOT NULL, model TEXT NOT NULL, input_sha TEXT NOT NULL,
+        started TEXT NOT NULL, input TEXT, again TEXT, state TEXT NOT NULL, kind TEXT, error TEXT, output TEXT,
+        attempts INTEGER NOT NULL, holder TEXT NOT NULL, host TEXT NOT NULL, ended TEXT, seconds REAL,
+        calls INTEGER NOT NULL, tools INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL, cost REAL, priced TEXT, whole INTEGER NOT NULL)""",
+    """CREATE TABLE call (
+        run TEXT NOT NULL, path TEXT NOT NULL, attempt INTEGER NOT NULL, kind TEXT NOT NULL, program TEXT NOT NULL,
+        name TEXT NOT NULL, digest TEXT NOT NULL, started TEXT NOT NULL, state TEXT NOT NULL, answer TEXT,
+        request TEXT, reply TEXT, is_error INTEGER NOT NULL, error TEXT, answered_by TEXT, service TEXT, finish TEXT,
+        input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cached_tokens INTEGER NOT NULL, seconds REAL,
+        PRIMARY KEY (run, path, attempt))""",
+    "CREATE TABLE note (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE INDEX run_started ON run (started)",
+    "CREATE INDEX run_program ON run (program, started)",
+    "CREATE INDEX run_file ON run (file, started)",
+    "CREATE INDEX run_batch ON run (batch)",
+    "CREATE INDEX run_failed ON run (started) WHERE state <> 'done'",
+    "CREATE INDEX run_whole ON run (started) WHERE whole = 1",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The version of the tables, 0 for an empty file."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings the tables to this version, all or nothing. Another process may be doing the same."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statements in MIGRATIONS[version_of(connection) :]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,67 @@
+"""What is old goes: content of runs that broke off, then whole runs, by age and by size (X25).
+
+In: a connection and what the user wants kept. Out: a smaller store. A run that a living process has is never touched.
+A clock that is wrong for a moment takes nothing away: whoever finds that more time has passed than a run is kept only
+writes that down, and the next one, an hour later, acts on it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from prosa.adapters.store import reading
+from prosa.adapters.store.writing import FORGET_CONTENT
+from prosa.runtime.runs import stamp
+
+EVERY = timedelta(hours=1)
+"""How often a store is swept at most."""
+
+INTERRUPTED = timedelta(days=7)
+"""How long a run that did not end well can go on."""
+
+_AT_ONCE = 500
+_PAGES = 2_000
+"""Pages given back to the file system at a time."""
+
+_SWEPT = "swept"
+
+
+class Kept(Struct, frozen=True):
+    """How long and how much: ``days`` and ``size`` in bytes of all runs; ``content`` says that what broke off keeps its
+    messages as long as everything else."""
+
+    days: float = 30.0
+    size: int = 256 * 1024 * 1024
+    content: bool = False
+
+
+def sweep(connection: sqlite3.Connection, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
+    """Takes away what is old, if it is time for that; gives whether it was."""
+    last = reading.note(connection, _SWEPT)
+    if last is not None and stamp(now - EVERY) < last <= stamp(now):
+        return False
+    reading.put_note(connection, _SWEPT, stamp(now))
+    if last is None or not stamp(now - timedelta(days=min(kept.days, INTERRUPTED.days))) < last <= stamp(now):
+        return False
+    if not kept.content:
+        for run, _, holder in reading.whole_before(connection, stamp(now - INTERRUPTED)):
+            if not alive(holder):
+                for statement in FORGET_CONTENT:
+                    connection.execute(statement, (run,))
+    reading.forget(connection, _dead(reading.ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
+    while reading.bytes_in_use(connection) > kept.size:
+        if not reading.forget(connection, _dead(reading.oldest(connection, _AT_ONCE), alive)):
+            break
+    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
+    for _ in range(min(free, _PAGES)):
+        connection.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
+    return True
+
+
+def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:
+    """The ids of runs that nobody is at work on."""
+    return [run for run, state, holder in found if state != "open" or not alive(holder)]

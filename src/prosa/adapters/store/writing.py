@@ -1,0 +1,141 @@
+"""What is written of runs: pieces of work for the writer, each for one run and refused where another process has it.
+
+In: records. Out: functions of a connection. A run belongs to the process whose attempt is the last; what an older one
+still wants to write is refused (the fence), however long that one was frozen.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import astuple, replace
+
+from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
+from prosa.runtime.errors import RunError
+from prosa.runtime.runs import CallRecord, RunRecord, RunState
+
+
+class TakenOver(RunError):
+    """Another process goes on with the run."""
+
+
+_INSERT_RUN = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
+_INSERT_CALL = (
+    f"INSERT INTO call ({', '.join(CALL_COLUMNS)}) VALUES ({', '.join('?' * len(CALL_COLUMNS))})"  # noqa: S608
+    f" ON CONFLICT (run, path, attempt) DO UPDATE SET {', '.join(f'{each} = excluded.{each}' for each in CALL_COLUMNS)}"
+)
+"""A call that failed may be asked for once more at its place, as when the budget leaves room for an answer alone."""
+
+_ANSWER = (
+    "UPDATE call SET state = ?, answer = ?, reply = ?, is_error = ?, error = ?, answered_by = ?, service = ?,"
+    " finish = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, seconds = ?"
+    " WHERE run = ? AND path = ? AND attempt = ?"
+)
+_CLAIM = (
+    "UPDATE run SET attempts = attempts + 1, holder = ?, host = ?, state = 'open', ended = NULL, kind = NULL,"
+    " error = NULL WHERE id = ? AND attempts = ?"
+)
+_END = (
+    "UPDATE run SET state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?,"
+    " calls = ?, tools = ?, input_tokens = ?, output_tokens = ?, cached_tokens = ?, cost = ?, priced = ?"
+    " WHERE id = ?"
+)
+_TOTALS = (
+    "SELECT COALESCE(SUM(CASE WHEN kind = 'model' THEN 1 ELSE 0 END), 0),"
+    " COALESCE(SUM(CASE WHEN kind NOT IN ('model', 'program') THEN 1 ELSE 0 END), 0),"
+    " COALESCE(SUM(input_tokens), 0), COALESCE(SUM(output_tokens), 0), COALESCE(SUM(cached_tokens), 0)"
+    " FROM call WHERE run = ? AND state = 'answered'"
+)
+FORGET_CONTENT = (
+    "UPDATE call SET request = NULL, reply = NULL WHERE run = ?",
+    "UPDATE run SET input = NULL, again = NULL, whole = 0 WHERE id = ?",
+)
+"""What `summary` takes away: messages, answers, arguments, the input."""
+
+
+def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[sqlite3.Connection], None]:
+    """A run begins; ``holder`` names this process once the store is open."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute(_INSERT_RUN, _row(astuple(replace(run, holder=holder()))))
+
+    return work
+
+
+def claim(run: RunRecord, holder: Callable[[], str], host: str) -> Callable[[sqlite3.Connection], None]:
+    """This process takes a run over, unless another one has done so since ``run`` was read."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        if connection.execute(_CLAIM, (holder(), host, run.id, run.attempts)).rowcount != 1:
+            raise TakenOver(f"another process goes on with run {run.id} already")
+
+    return work
+
+
+def ask(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
+    """A call is about to be made."""
+    row = _row(astuple(call))
+
+    def work(connection: sqlite3.Connection) -> None:
+        _require_held(connection, call.run, call.attempt)
+        connection.execute(_INSERT_CALL, row)
+
+    return work
+
+
+def answer(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
+    """A call is answered, or has failed."""
+    said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
+    took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
+    row = _row((*said, *took, call.run, call.path, call.attempt))
+
+    def work(connection: sqlite3.Connection) -> None:
+        _require_held(connection, call.run, call.attempt)
+        connection.execute(_ANSWER, row)
+
+    return work
+
+
+def end(
+    run: RunRecord,
+    state: RunState,
+    *,
+    ended: str,
+    seconds: float,
+    kind: str | None = None,
+    error: str | None = None,
+    output: str | None = None,
+    cost: float | None = None,
+    priced: str | None = None,
+    forget: bool,
+) -> Callable[[sqlite3.Connection], None]:
+    """A run ends; ``forget`` leaves a summary of it. Its totals are those of its answered calls."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        _require_held(connection, run.id, run.attempts)
+        totals = connection.execute(_TOTALS, (run.id,)).fetchone()
+        row = (state, kind, error, output, ended, seconds, *totals, cost, priced, run.id)
+        connection.execute(_END, _row(row))
+        if forget:
+            for statement in FORGET_CONTENT:
+                connection.execute(statement, (run.id,))
+
+    return work
+
+
+def _row(values: Sequence[object]) -> list[object]:
+    """Values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its escape."""
+    return [each if not isinstance(each, str) or each.isascii() else _text(each) for each in values]
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _require_held(connection: sqlite3.Connection, run: str, attempt: int) -> None:
+    row = connection.execute("SELECT attempts FROM run WHERE id = ?", (run,)).fetchone()
+    if row is None:
+        raise TakenOver(f"run {run} is no longer in the store: it was forgotten while it went on")
+    if row[0] != attempt:
+        raise TakenOver(f"another process goes on with run {run}; this one stops")

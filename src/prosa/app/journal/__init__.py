@@ -1,0 +1,1 @@
+"""The journal of runs: kept while they go on, resumed when they broke off, told afterwards (X25)."""

@@ -1,0 +1,210 @@
+"""What was run: lists, one run with its calls, two runs compared, and forgetting (X25).
+
+In: the place of the store and what is asked. Out: records. The store is only read, except where a run is forgotten and
+where a cost is filled in: a list of prices is read when somebody looks, not when something runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.app.journal.journals import only
+from prosa.app.journal.place import store_path
+from prosa.runtime.errors import NotResumed
+from prosa.runtime.runs import CallRecord, FirstDifference, RunFilter, RunRecord, first_difference, last_attempts, stamp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from sqlite3 import Connection
+
+    from prosa.app.options import JournalOptions
+    from prosa.runtime.ports import Prices
+
+
+class RunWithCalls(Struct, frozen=True):
+    """A run and its calls in the order of their paths, each as it was asked last."""
+
+    run: RunRecord
+    calls: tuple[CallRecord, ...]
+
+
+class Listed(Struct, frozen=True):
+    """Runs, those that began last first; ``more`` says that there are others."""
+
+    runs: tuple[RunRecord, ...]
+    more: bool
+
+
+def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
+    """A run that is to go on. Raises `NotResumed`, `StoreProblem`."""
+    from prosa.adapters.store.reading import run_of
+
+    with _reading(store_path(options, environ)) as connection:
+        run = only(run_of(connection, name) if connection else (), name)
+    if not run.whole and run.state != "done":
+        message = f"of run {run.id} only a summary is left, so it cannot go on"
+        raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
+    return run
+
+
+def listed(path: Path, chosen: RunFilter) -> Listed:
+    """The runs that are meant. Raises `StoreProblem`."""
+    from prosa.adapters.store.reading import runs
+
+    with _reading(path) as connection:
+        if connection is None:
+            return Listed((), more=False)
+        wanted = None if chosen.limit is None else chosen.limit + 1
+        found = [_alive(each, path) for each in runs(connection, replace(chosen, limit=wanted))]
+    return Listed(tuple(found[: chosen.limit]), more=chosen.limit is not None and len(found) > chosen.limit)
+
+
+def one(path: Path, name: str) -> tuple[RunWithCalls, ...]:
+    """The runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
+    from prosa.adapters.store.reading import calls_of, run_of, runs_of_batch
+
+    with _reading(path) as connection:
+        run = only(run_of(connection, name) if connection else (), name)
+        assert connection is not None
+        alone = "." in name or run.id != run.batch
+        meant = [run] if alone else runs_of_batch(connection, run.batch)
+        return tuple(
+            RunWithCalls(_alive(each, path), tuple(last_attempts(calls_of(connection, each.id)))) for each in meant
+        )
+
+
+def compared(path: Path, left: str, right: str) -> tuple[RunWithCalls, RunWithCalls, FirstDifference | None]:
+    """Two runs, and where they begin to differ. Raises `NotResumed` for a run that is not there."""
+    one_run, other_run = one(path, left)[0], one(path, right)[0]
+    return one_run, other_run, first_difference(one_run.calls, other_run.calls)
+
+
+def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
+    """Takes away the runs that began before a moment, but those that go on. Gives how many. Raises `StoreProblem`."""
+    from prosa.adapters.store import reading
+    from prosa.adapters.store.holding import is_alive
+    from prosa.adapters.store.writer import writer_of
+
+    if not path.exists():
+        return 0
+
+    def ids(connection: Connection) -> list[str]:
+        found = reading.ids_before(connection, before)
+        return [run for run, state, holder in found if state != "open" or not is_alive(path, holder)]
+
+    if dry_run:
+        with _reading(path) as connection:
+            return len(ids(connection)) if connection else 0
+    writer = writer_of(path)
+    try:
+        return writer.do(lambda connection: reading.forget(connection, ids(connection))).result()
+    finally:
+        writer.release()
+
+
+def priced(path: Path, runs: Sequence[RunRecord], prices: Prices, now: datetime, *, anew: bool) -> list[RunRecord]:
+    """The runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for all.
+    What is computed for the first time stays in the store."""
+    from prosa.adapters.store.reading import calls_of
+
+    wanted = [each for each in runs if (anew or each.cost is None) and each.calls]
+    if not wanted:
+        return list(runs)
+    day, costs = now.date().isoformat(), dict[str, float]()
+    with _reading(path) as connection:
+        for each in wanted if connection else ():
+            assert connection is not None
+            cost = _cost(calls_of(connection, each.id), prices, remote=not anew)
+            if cost is not None:
+                costs[each.id] = cost
+    if costs and not anew:
+        _keep(path, costs, day)
+    return [replace(each, cost=costs[each.id], priced=day) if each.id in costs else each for each in runs]
+
+
+def _cost(calls: Sequence[CallRecord], prices: Prices, *, remote: bool) -> float | None:
+    """What calls cost. With ``remote`` only those have a price that a service beyond this machine answered."""
+    from prosa.runtime.summary import Answered, cost_of
+    from prosa.runtime.usage import Usage
+    from prosa.source.url import origin_of
+
+    made = [each for each in calls if each.kind == "model" and each.state == "answered"]
+    if remote and not any(each.service and not origin_of(each.service).is_loopback for each in made):
+        return None
+    answered = [
+        Answered(
+            each.answered_by,
+            each.name,
+            Usage(each.input_tokens, each.output_tokens, each.cached_tokens),
+            each.service,
+        )
+        for each in made
+    ]
+    cost = cost_of(answered, prices)
+    return None if cost is None else float(cost)
+
+
+def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
+    from contextlib import suppress
+
+    from prosa.adapters.store.writer import writer_of
+    from prosa.runtime.errors import StoreProblem
+
+    rows = [(cost, day, run) for run, cost in costs.items()]
+
+    def work(connection: Connection) -> None:
+        connection.executemany("UPDATE run SET cost = ?, priced = ? WHERE id = ? AND cost IS NULL", rows)
+
+    writer = writer_of(path)
+    try:
+        with suppress(StoreProblem):  # it is shown all the same
+            writer.do(work).result()
+    finally:
+        writer.release()
+
+
+def moment(text: str, now: datetime) -> str:
+    """A moment as records have it, from an age such as 7d or 12h, or from a date with or without a time. Raises
+    ValueError for anything else."""
+    from prosa.dialects.quantity import seconds
+
+    text = text.strip()
+    if text.endswith("d") and text[:-1].isdigit():
+        return stamp(now - timedelta(days=min(int(text[:-1]), 100_000)))
+    age = seconds(text) if text[-1:].isalpha() else None
+    if age is not None:
+        return stamp(now - timedelta(seconds=age))
+    found = datetime.fromisoformat(text)
+    return stamp(found if found.tzinfo else found.replace(tzinfo=now.astimezone().tzinfo))
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Connection | None]:
+    import sqlite3
+
+    from prosa.adapters.store.opening import open_reader, problem_of
+
+    connection = open_reader(path)
+    if connection is None:
+        yield None
+        return
+    with closing(connection):
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise problem_of(error, path) from None
+
+
+def _alive(run: RunRecord, path: Path) -> RunRecord:
+    """The run with the state that it has in truth: one whose process is gone broke off."""
+    from prosa.adapters.store.holding import is_alive
+
+    if run.state == "open" and not is_alive(path, run.holder):
+        return replace(run, state="interrupted")
+    return run

@@ -1,0 +1,340 @@
+"""The journals of one call: who keeps what, which runs go on, how each ends (X25).
+
+In: what the user chose, and each job as it begins. Out: a journal for it, or one that remembers nothing where history
+is off, where what runs is confidential, and where nobody asked. A run that goes on must be the same run: the same
+programs, the same input, no other process at it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.app.journal.place import store_path
+from prosa.data import Value
+from prosa.runtime.errors import (
+    InDoubt,
+    InputRefused,
+    LimitExceeded,
+    NotResumed,
+    OutputRefused,
+    ProviderError,
+    RunError,
+    StoreProblem,
+    TemplateRefused,
+)
+from prosa.runtime.journal import UNRECORDED, Journal
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from prosa.adapters.store.writer import Work, Writer
+    from prosa.app.journal.stored import StoredJournal
+    from prosa.app.options import Environment, JournalOptions
+    from prosa.runtime.ports import Clock
+    from prosa.runtime.program import Program
+    from prosa.runtime.runs import History, RunRecord, RunState
+
+ABSENT = object()
+"""The output of a run that is not over."""
+
+_ID_BYTES = 6
+
+
+class JobJournal(Struct):
+    """The journal of one job, whose id in the store is ``run``. ``output`` is there where the job was done before this
+    call began."""
+
+    run: str = ""
+    journal: Journal = UNRECORDED
+    output: Value = ABSENT
+    given: Value = ABSENT
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the job need not run."""
+        return self.output is not ABSENT
+
+    def done(self, output: Value) -> None:
+        """The job has its output."""
+        self.given = output
+
+
+class Journals(Struct):
+    """The journals of the jobs of one call. ``batch`` is the id that they share; ``unfinished`` is the same once a job
+    has failed that can go on."""
+
+    options: JournalOptions | None
+    environment: Environment
+    clock: Clock
+    batch: str = field(default_factory=lambda: token_hex(_ID_BYTES))
+    unfinished: str = ""
+    _begun: int = 0
+    _writer: Writer | None = None
+    _before: Sequence[RunRecord] | None = None
+
+    @property
+    def history(self) -> History:
+        """What remains of a run, as the user wants it."""
+        chosen = self.options.history if self.options else "off"
+        return chosen or self.environment.settings.history or "summary"
+
+    @asynccontextmanager
+    async def of(
+        self, job: str, program: Program, given: Value, document: Path | None = None
+    ) -> AsyncIterator[JobJournal]:
+        """The journal of a job, which ends with it; ``document`` is the file that it stands in, where it is no program
+        of its own. Raises `NotResumed`, and `StoreProblem` for a run that is to go on from a store that cannot be
+        opened."""
+        options = self.options
+        if options is None or not self._keeps(options, program):
+            yield JobJournal()
+            return
+        found = await self._found(options, job, program, given, document)
+        if isinstance(found, JobJournal):
+            yield found
+            return
+        mine = JobJournal(found.run.id, found)
+        try:
+            yield mine
+        except BaseException as error:
+            await self._ended(found, error, None)
+            raise
+        await self._ended(found, None, mine.given)
+
+    async def aclose(self) -> None:
+        """Sweeps the store, if it is time for that, and waits until everything is written."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        with suppress(StoreProblem):
+            await asyncio.wrap_future(writer.do(self._sweep(writer.path)))
+        writer.release()
+
+    def _keeps(self, options: JournalOptions, program: Program) -> bool:
+        from prosa.runtime.program import reachable
+
+        secret = next((each for each in reachable(program) if each.classified), None)
+        if options.resume is not None:
+            self._require_kept(secret)
+        return self.history != "off" and secret is None
+
+    def _require_kept(self, secret: Program | None) -> None:
+        if self.history == "off":
+            message = 'nothing is kept of a run with `history = "off"`, so none can be resumed'
+            raise NotResumed(message, hint="run it again from the beginning, without --resume")
+        if secret is not None:
+            raise NotResumed(f"{secret.file or secret.name} is confidential, and nothing is kept of its runs")
+
+    def _of_store(self) -> Writer:
+        if self._writer is None:
+            from prosa.adapters.store.writer import writer_of
+
+            self._writer = writer_of(store_path(self.options, self.environment.environ))
+        return self._writer
+
+    async def _found(
+        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
+    ) -> StoredJournal | JobJournal:
+        """A new journal, or that of a run which goes on."""
+        if options.resume is None:
+            return self._new(options, job, program, given, document)
+        earlier = next((each for each in await self._earlier(options.resume) if each.job == job), None)
+        if earlier is None:
+            return self._new(options, job, program, given, document)
+        if earlier.state == "done":
+            return JobJournal(earlier.id, output=json.loads(earlier.output or "null"))
+        return await self._resumed(options, earlier, program, given)
+
+    def _new(
+        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
+    ) -> StoredJournal:
+        from prosa.adapters.store.holding import host_name
+        from prosa.app.journal.stored import StoredJournal
+        from prosa.runtime.digest import as_json, closure_digests, digest_of
+        from prosa.runtime.runs import RunRecord, stamp
+
+        self._begun += 1
+        run = RunRecord(
+            id=self.batch if self._begun == 1 else f"{self.batch}.{self._begun}",
+            door=options.door,
+            batch=self.batch,
+            job=job,
+            program=program.name,
+            file=_file_of(program, document),
+            closure=as_json(closure_digests(program)),
+            model=program.model_name,
+            input_sha=digest_of(given),
+            started=stamp(self.clock.now()),
+            input=as_json(given),
+            again=None if options.again is None else as_json(options.again),
+            host=host_name(),
+        )
+        return StoredJournal(run, self._of_store, self.clock, self._notice, full=self.history == "full")
+
+    async def _earlier(self, name: str) -> Sequence[RunRecord]:
+        """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
+        if self._before is None:
+            from prosa.adapters.store.reading import run_of, runs_of_batch
+
+            writer = self._of_store()
+            found = await asyncio.wrap_future(writer.do(lambda connection: run_of(connection, name)))
+            batch = only(found, name).batch
+            before = await asyncio.wrap_future(writer.do(lambda connection: runs_of_batch(connection, batch)))
+            self._before, self.batch, self._begun = before, batch, len(before)
+        return self._before
+
+    async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
+        """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
+        from prosa.adapters.store import reading, writing
+        from prosa.adapters.store.holding import host_name, is_alive
+        from prosa.app.journal.stored import StoredJournal, by_path
+
+        writer = self._of_store()
+        if run.state == "open" and is_alive(writer.path, run.holder):
+            raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
+        if not run.whole:
+            message = f"of run {run.id} only a summary is left, so it cannot go on"
+            raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
+        require_same(run, program, given)
+        if run.model != program.model_name:
+            self._notice(f"note: run {run.id} began with {run.model}; what is left of it goes to {program.model_name}")
+        await asyncio.wrap_future(writer.do(writing.claim(run, lambda: writer.holder, host_name())))
+        calls = await asyncio.wrap_future(writer.do(lambda connection: reading.calls_of(connection, run.id)))
+        return StoredJournal(
+            replace(run, attempts=run.attempts + 1),
+            self._of_store,
+            self.clock,
+            self._notice,
+            full=self.history == "full",
+            rerun=options.rerun_in_doubt,
+            begun=True,
+            known=by_path(calls),
+        )
+
+    async def _ended(self, journal: StoredJournal, error: BaseException | None, output: Value) -> None:
+        """Writes the end of a run. What broke off keeps what it needs to go on."""
+        from prosa.adapters.store.writing import end
+        from prosa.runtime.digest import as_json
+        from prosa.runtime.runs import stamp
+
+        state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
+        goes_on = error is not None and journal.can_go_on
+        if goes_on:
+            self.unfinished = self.batch
+        cost, priced = self._cost(journal)
+
+        def write(seconds: float) -> Work[None]:
+            return end(
+                journal.run,
+                state,
+                ended=stamp(self.clock.now()),
+                seconds=seconds,
+                kind=None if error is None else kind_of(error),
+                error=None if error is None else words_of(error),
+                output=as_json(output) if error is None else None,
+                cost=cost,
+                priced=priced,
+                forget=self.history != "full" and not goes_on,
+            )
+
+        await journal.end(write)
+
+    def _cost(self, journal: StoredJournal) -> tuple[float | None, str | None]:
+        """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
+        longer than many a run, so it is left to whoever looks at the history."""
+        from prosa.adapters.providers.prices import KnownPrices
+        from prosa.runtime.summary import cost_of
+
+        prices = KnownPrices(self.environment.settings.prices)
+        if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
+            return None, None
+        cost = cost_of(journal.answered, prices)
+        return (None, None) if cost is None else (float(cost), self.clock.now().date().isoformat())
+
+    def _sweep(self, path: Path) -> Work[None]:
+        from prosa.adapters.store.holding import clear_dead, is_alive
+        from prosa.adapters.store.sweeping import Kept, sweep
+
+        settings, kept = self.environment.settings, Kept(content=self.history == "full")
+        kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
+
+        def work(connection: Connection) -> None:
+            if sweep(connection, self.clock.now(), kept, lambda holder: is_alive(path, holder)):
+                clear_dead(path)
+
+        return work
+
+    def _notice(self, text: str) -> None:
+        self.environment.notice(text)
+
+
+def _file_of(program: Program, document: Path | None) -> str:
+    if document is None and not program.file:
+        return ""
+    return str((document or Path(program.folder, program.file)).absolute())
+
+
+def only(found: Sequence[RunRecord], name: str) -> RunRecord:
+    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
+    if not found:
+        raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
+    if len(found) > 1 and len({each.batch for each in found}) > 1:
+        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
+    return found[0]
+
+
+def require_same(run: RunRecord, program: Program, given: Value) -> None:
+    """Raises `NotResumed` where a run would go on with something else than it began with."""
+    from prosa.runtime.digest import closure_digests, digest_of
+
+    if digest_of(given) != run.input_sha:
+        began = f"run {run.id} began with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
+        raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")
+    before, now = [tuple(each) for each in json.loads(run.closure)], list(closure_digests(program))
+    if before != now:
+        hint = "a run goes on with what it began with: undo the change, or run from the beginning without --resume"
+        raise NotResumed(f"run {run.id} cannot go on: {_changed(before, now)} since it began", hint=hint)
+
+
+def _changed(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> str:
+    for (name, old), (other, new) in zip(before, now, strict=False):
+        if name == other and old != new:
+            return f"{name} changed (sha256 {old[:12]}, now {new[:12]})"
+    names = [name for name, _ in before], [name for name, _ in now]
+    gone, added = (sorted(set(one) - set(two)) for one, two in (names, names[::-1]))
+    if gone or added:
+        return " and ".join(
+            [f"{each} is no longer imported" for each in gone] + [f"{each} was added" for each in added]
+        )
+    return "the order of the imports changed"
+
+
+def kind_of(error: BaseException) -> str:
+    """What kind of end an error is, as one word for the history."""
+    if not isinstance(error, RunError):
+        return "interrupted" if isinstance(error, asyncio.CancelledError | KeyboardInterrupt) else "crashed"
+    kinds = {
+        InputRefused: "input",
+        TemplateRefused: "input",
+        OutputRefused: "refused",
+        LimitExceeded: "limit",
+        InDoubt: "in-doubt",
+        ProviderError: "provider",
+    }
+    return next((word for kind, word in kinds.items() if isinstance(error, kind)), "failed")
+
+
+def words_of(error: BaseException) -> str:
+    """Why a run ended, in one line."""
+    if isinstance(error, RunError):
+        return error.message
+    return "interrupted" if kind_of(error) == "interrupted" else f"{type(error).__name__}: {error}"

@@ -1,0 +1,255 @@
+"""The journal of one run on disk (X25): what is answered is committed before it is used, and answers once.
+
+In: the calls of a run as they come. Out: their answers, from an earlier process where it got them, else made now. A
+request that is another one than at that place before is asked anew. What may have changed something and was not
+answered is not made again unless the user says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.adapters.store import writing
+from prosa.adapters.store.writing import TakenOver
+from prosa.data import Value
+from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest
+from prosa.runtime.errors import InDoubt, RunError, StoreProblem
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.runs import CallRecord, RunRecord, last_attempts, stamp
+from prosa.runtime.summary import Answered
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.writer import Work, Writer
+    from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+    from prosa.runtime.messages import Message, ModelRequest
+    from prosa.runtime.ports import Clock
+
+T = TypeVar("T")
+
+RERUN = "--in-doubt rerun"
+
+
+class StoredJournal(Struct):
+    """Meets the port `Journal`. ``run`` is not in the store before its first call, unless it is resumed (``begun``).
+
+    ``known`` are the calls of earlier processes by path. ``notice`` tells once that the store can take no more; the run
+    then goes on without. ``full`` keeps messages too.
+    """
+
+    run: RunRecord
+    writer: Callable[[], Writer]
+    clock: Clock
+    notice: Callable[[str], None]
+    full: bool = False
+    rerun: bool = False
+    begun: bool = False
+    known: dict[str, CallRecord] = field(default_factory=dict)
+    answered: list[Answered] = field(default_factory=list)
+    lost: bool = False
+    _since: float = 0.0
+    _first: Future[None] | None = None
+    _sent: dict[str, tuple[str, ModelRequest]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._since = self.clock.monotonic()
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether anything is kept that a further run would not have to ask again."""
+        return self.begun and not self.lost and (bool(self.answered) or bool(self.known))
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The reply of an earlier process, else a new one, which is committed before it is given."""
+        digest = request_digest(step.request)
+        known = self._known(step.path, digest)
+        if known is not None:
+            reply = decoded(known.reply or "", ModelReply)
+            self._count(step.request.model_name, reply)
+            if step.on_text is not None and reply.content:
+                step.on_text(reply.content)
+            return reply
+        call = self._call(step.path, "model", step.scope.program, step.request.model_name, digest)
+        call = replace(call, request=self._content(step))
+        self._asked(call)
+        since = self.clock.monotonic()
+        try:
+            reply = await ask()
+        except RunError as error:
+            self._failed(call, error, since)
+            raise
+        self._count(step.request.model_name, reply)
+        await self._answered(
+            replace(
+                call,
+                state="answered",
+                answer=reply_digest(reply),
+                reply=as_json(reply),
+                answered_by=reply.model_name,
+                service=reply.service,
+                finish=reply.finish,
+                input_tokens=reply.usage.input_tokens,
+                output_tokens=reply.usage.output_tokens,
+                cached_tokens=reply.usage.cached_input_tokens,
+                seconds=self.clock.monotonic() - since,
+            )
+        )
+        return reply
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """The result of an earlier process, else a new one. Raises `InDoubt`."""
+        digest = digest_of(step.arguments)
+        known = self._known(step.path, digest)
+        if known is not None:
+            if step.kind == "program":
+                return await use()  # its own calls are known, and its events and tokens belong to the run
+            if step.moves:
+                await use()  # where the run is afterwards is not in the answer
+            return decoded(known.reply or "", ToolResult)
+        earlier = self.known.get(step.path)
+        if earlier is not None and earlier.state != "answered" and not step.repeatable and not self.rerun:
+            raise in_doubt(self.run, step.path, earlier.name)
+        call = self._call(step.path, step.kind, step.scope.program, step.tool, digest)
+        asked = self._asked(replace(call, request=as_json(step.arguments)))
+        if not step.repeatable:
+            await self._committed(asked)  # else nobody would know that it may have been made
+        since = self.clock.monotonic()
+        try:
+            result = await use()
+        except RunError as error:
+            self._failed(call, error, since)
+            raise
+        await self._answered(
+            replace(
+                call,
+                state="answered",
+                answer=result_digest(result),
+                reply=as_json(result),
+                is_error=result.is_error,
+                seconds=self.clock.monotonic() - since,
+            )
+        )
+        return result
+
+    async def end(self, write: Callable[[float], Work[None]]) -> None:
+        """The run ends as ``write`` says of the seconds that this process was at it, where it ever began."""
+        if self.begun and not self.lost:
+            await self._committed(self._do(write(self.clock.monotonic() - self._since)), final=True)
+
+    def _known(self, path: str, digest: str) -> CallRecord | None:
+        """The answered call of an earlier process at this path, where it is the same call."""
+        found = self.known.get(path)
+        if found is None or found.state != "answered" or found.reply is None:
+            return None
+        if found.digest != digest:
+            self.notice(f"note: call {path} is made anew: it is another one than when the run broke off")
+            return None
+        return found
+
+    def _call(self, path: str, kind: str, program: str, name: str, digest: str) -> CallRecord:
+        now = stamp(self.clock.now())
+        return CallRecord(self.run.id, path, self.run.attempts, kind, program, name, digest, now)
+
+    def _content(self, step: ModelStep) -> str | None:
+        """What is asked, where messages are kept: those that are new since an earlier call of the same program."""
+        if not self.full:
+            return None
+        scope, request = step.scope.path, step.request
+        after, before = self._sent.get(scope, ("", None))
+        self._sent[scope] = (step.path, request)
+        return as_json(request_content(request, after, before))
+
+    def _asked(self, call: CallRecord) -> Future[None] | None:
+        """Writes down that a call is made, the run before its first one."""
+        if self.lost:
+            return None
+        if not self.begun:
+            try:
+                writer = self.writer()
+            except StoreProblem as problem:
+                self._lose(problem)
+                return None
+            self.begun = True
+            self._first = writer.do(writing.begin(self.run, lambda: writer.holder))
+        return self._do(writing.ask(call))
+
+    async def _answered(self, call: CallRecord) -> None:
+        if not self.lost:
+            await self._committed(self._do(writing.answer(call)))
+
+    def _failed(self, call: CallRecord, error: RunError, since: float) -> None:
+        if not self.lost:
+            seconds = self.clock.monotonic() - since
+            self._do(writing.answer(replace(call, state="failed", error=error.message, seconds=seconds)))
+
+    def _do(self, work: Work[None]) -> Future[None]:
+        return self.writer().do(work)
+
+    async def _committed(self, future: Future[None] | None, *, final: bool = False) -> None:
+        """Waits for a commit. What the store cannot take costs the journal, not the answer that was paid for; a run
+        that another process took over ends here."""
+        if future is None:
+            return
+        first, self._first = self._first, None
+        try:
+            if first is not None:
+                await asyncio.wrap_future(first)
+            await asyncio.wrap_future(future)
+        except StoreProblem as problem:
+            self._lose(problem)
+        except TakenOver:
+            if not final:
+                raise
+
+    def _lose(self, problem: StoreProblem) -> None:
+        if not self.lost:
+            self.lost = True
+            hint = f"; {problem.hint}" if problem.hint else ""
+            self.notice(f"note: this run is not kept, and cannot be resumed: {problem.message}{hint}")
+
+    def _count(self, asked: str, reply: ModelReply) -> None:
+        self.answered.append(Answered(reply.model_name, asked, reply.usage, reply.service))
+
+
+def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
+    """Why a run stops before a tool call."""
+    return InDoubt(
+        f"tool call {path} ({tool}) was begun when the run broke off, and nobody knows whether it was made",
+        hint=f"look whether it was; to make it again: prosa run --resume {run.batch} {RERUN}",
+    )
+
+
+def by_path(calls: Iterable[CallRecord]) -> dict[str, CallRecord]:
+    """The calls of earlier processes: of each path an answered one, else the last."""
+    found = {call.path: call for call in last_attempts(calls)}
+    return found | {call.path: call for call in calls if call.state == "answered"}
+
+
+def decoded(text: str, kind: type[T]) -> T:
+    """A value from the JSON that the journal kept of it."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
+
+
+def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:
+    """A request as the journal keeps it: the messages that follow those of the request at the path ``after``; tools,
+    output and parameters where they changed."""
+    messages: tuple[Message, ...] = request.messages
+    content: dict[str, Value] = {"after": None, "messages": messages}
+    if before is not None and messages[: len(before.messages)] == before.messages:
+        content = {"after": after, "messages": messages[len(before.messages) :]}
+    for name in ("tools", "output", "parameters"):
+        value = getattr(request, name)
+        if before is None or getattr(before, name) != value:
+            content[name] = value
+    return content

@@ -1,0 +1,130 @@
+"""`--resume ID`: the call that broke off, begun once more with its own arguments; how its id is told.
+
+In: arguments that name a run. Out: the arguments of the call that began it, followed by the new ones, in the folder
+where it was given. What a call needs for that is kept in the journal as long as it can go on (X25).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.parser import Parser, WrongUse
+
+if TYPE_CHECKING:
+    from prosa.app.options import JournalOptions
+    from prosa.app.run.jobs import Progress
+
+_ABOUT_RESUMING = ("--resume", "--in-doubt")
+_ALREADY_WRITTEN = ("--message",)
+"""Arguments of a chat whose message stands in the file since the call that broke off."""
+
+
+def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
+    """`--resume`, `--in-doubt`, `--store`."""
+    group = parser.add_argument_group("history")
+    group.add_argument("--resume", metavar="ID", help="go on with a run that broke off; see: prosa runs")
+    group.add_argument(
+        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
+    )
+    group.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps runs (default: yours)")
+    parser.set_defaults(door=door, call=(), known_input=())
+
+
+def store_file(text: str) -> Path:
+    """The path of a store, as the type of an argument."""
+    if "://" in text:
+        raise argparse.ArgumentTypeError(f"a store is a file, and {text[:40]!r} is an address")
+    if Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; name a file in it")
+    return Path(text)
+
+
+def journal_from(args: argparse.Namespace) -> JournalOptions | None:
+    """What is to be kept of the runs of a call."""
+    if getattr(args, "door", None) is None:
+        return None
+    from prosa.app.options import JournalOptions
+
+    again = {"command": args.door, "argv": list(args.call), "folder": str(Path.cwd())} if args.call else None
+    return JournalOptions(
+        door=args.door,
+        store=args.store,
+        resume=args.resume,
+        rerun_in_doubt=args.in_doubt == "rerun",
+        again=again,
+    )
+
+
+def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
+    """The arguments of a call; those of one that names a run and no file come from the call that began it."""
+    args = parser.parse_anywhere(argv)
+    args.call = tuple(_without(argv))
+    if args.resume is None:
+        if args.file is None:
+            parser.error("the following arguments are required: FILE")
+        return args
+    from prosa.app.journal.history import unfinished_run
+
+    run = unfinished_run(args.resume, journal_from(args), console.environ)
+    if args.file is None:
+        argv = [*_begun(run.again, run.id, run.door, parser), *argv]
+        given = bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+        args = parser.parse_anywhere(argv)
+        args.call = tuple(_without(argv))
+        if given:
+            return args
+    elif getattr(args, "pairs", ()) or getattr(args, "input", None) is not None:
+        return args
+    args.known_input = () if run.input is None else (json.loads(run.input),)
+    return args
+
+
+def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
+    """The arguments of the call that began a run. Raises `WrongUse` where it was no call of this command."""
+    found = json.loads(again) if again else None
+    command = parser.prog.rpartition(" ")[2]
+    if not isinstance(found, dict):
+        raise WrongUse(f"run {run} was not begun by this command ({door})", hint=f"name its file: prosa {command} FILE")
+    if found.get("command") not in (None, command):
+        raise WrongUse(f"run {run} was begun by `prosa {found['command']}`")
+    folder = found["folder"]
+    if folder != str(Path.cwd()):
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise WrongUse(f"run {run} was begun in {folder}: {error.strerror or error}") from None
+    argv = [str(word) for word in found["argv"]]
+    return [word for word in _without(argv, _ALREADY_WRITTEN) if word != "-"] if command == "chat" else argv
+
+
+def _without(argv: Sequence[str], flags: Sequence[str] = _ABOUT_RESUMING) -> list[str]:
+    """The arguments without flags and their values."""
+    kept: list[str] = []
+    skip = False
+    for word in argv:
+        if skip:
+            skip = False
+        elif word in flags:
+            skip = True
+        elif word.partition("=")[0] not in flags:
+            kept.append(word)
+    return kept
+
+
+def tell_unfinished(
+    console: Console, progress: Progress, store: Path | None, error: BaseException | None = None, command: str = "run"
+) -> None:
+    """Says how a run that broke off goes on, where it can. ``error`` is why it did: an answer that was refused is not
+    asked for again."""
+    from prosa.runtime.errors import OutputRefused
+
+    if progress.unfinished and not isinstance(error, OutputRefused):
+        place = f" --store {shlex.quote(str(store))}" if store else ""
+        console.err(f"to go on where it stopped: prosa {command} --resume {progress.unfinished}{place}")

@@ -1,0 +1,76 @@
+"""Digests of what a journal compares: a model call, an answer, the arguments of a tool, a program with its imports.
+
+In: values of the runtime. Out: SHA-256 in hex, equal for equal values in every process. Keys count in the order in
+which they are sent, for a model reads them in this order. The name of the model is in no digest.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+import msgspec
+
+from prosa.data import Value
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.program import Program, reachable
+
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+
+
+def as_json(value: object) -> str:
+    """A value as compact JSON. Half of a surrogate pair, which a model can write, becomes its escape."""
+    try:
+        return _ENCODER.encode(value).decode()
+    except UnicodeEncodeError:
+        plain: Value = msgspec.to_builtins(value, enc_hook=str)
+        return json.dumps(plain, separators=(",", ":"))
+
+
+def digest_of(value: object) -> str:
+    """The digest of a value by its JSON."""
+    return sha256(as_json(value).encode()).hexdigest()
+
+
+def request_digest(request: ModelRequest) -> str:
+    """What a model is asked: messages, tools, the form of the output and parameters."""
+    return digest_of((request.messages, request.tools, request.output, request.parameters))
+
+
+def reply_digest(reply: ModelReply) -> str:
+    """What a model said: its text, the tool calls without the ids that services give them, why it ended."""
+    calls = [(call.name, call.arguments) for call in reply.tool_calls]
+    return digest_of((reply.content, calls, reply.finish, reply.refusal))
+
+
+def result_digest(result: ToolResult) -> str:
+    """What a tool gave."""
+    return digest_of((result.content, result.is_error))
+
+
+def closure_digests(program: Program) -> tuple[tuple[str, str], ...]:
+    """The digest of each program that can be reached, under its name: the one that is run first, each once. Limits are
+    no part of it: a run may go on with others."""
+    return tuple((each.file or each.name, digest_of(_content(each))) for each in reachable(program))
+
+
+def _content(program: Program) -> tuple[object, ...]:
+    """What decides the requests of one program, its imports by name alone."""
+    return (
+        program.name,
+        program.description,
+        program.template.text,
+        program.input_schema,
+        program.output_schema,
+        [each.name for each in program.imports],
+        program.servers,
+        program.sites,
+        program.python,
+        program.preferred,
+        program.form,
+        program.conversation,
+        program.parameters,
+        program.instructions,
+        program.rejections,
+    )

@@ -1,0 +1,158 @@
+"""What is kept of runs, as values: a run, its calls, and what can be said of both without asking anybody.
+
+In: rows of a store. Out: the calls in the order of their paths, the first difference between two runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+RunState: TypeAlias = Literal["open", "done", "failed", "interrupted"]
+CallState: TypeAlias = Literal["asked", "answered", "failed"]
+History: TypeAlias = Literal["off", "summary", "full"]
+"""What remains of a run when it has ended: nothing, everything but messages, everything."""
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as records have it: UTC to the millisecond, so that texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class RunRecord(Struct, frozen=True):
+    """One run of a program as the store has it. Times are UTC texts that sort; ``seconds`` is measured, not computed.
+
+    ``door`` says what began it, ``batch`` is the id that the runs of one call share, in which this one is ``job``.
+    ``closure`` is the JSON list of the programs with their digests, ``again`` what the door needs to begin the same
+    call once more. ``input``, ``output`` and ``again`` are JSON, None where they are not kept. ``holder`` names the
+    process that runs it; ``attempts`` counts those that did. ``whole`` says that messages and answers are still there.
+    ``cost`` is US dollars, None where no price is known, and ``priced`` the day of that price.
+    """
+
+    id: str
+    door: str
+    batch: str
+    job: str
+    program: str
+    file: str
+    closure: str
+    model: str
+    input_sha: str
+    started: str
+    input: str | None = None
+    again: str | None = None
+    state: RunState = "open"
+    kind: str | None = None
+    error: str | None = None
+    output: str | None = None
+    attempts: int = 1
+    holder: str = ""
+    host: str = ""
+    ended: str | None = None
+    seconds: float | None = None
+    calls: int = 0
+    tools: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    priced: str | None = None
+    whole: bool = True
+
+
+class CallRecord(Struct, frozen=True):
+    """One model call or tool call. ``kind`` is `model` or that of the tool; ``name`` the model that was asked, or the
+    tool. ``digest`` is of the request or of the arguments, ``answer`` of what came; ``request`` and ``reply`` are the
+    same as JSON, None where they are not kept. ``attempt`` is the process that asked, as in `RunRecord.attempts`."""
+
+    run: str
+    path: str
+    attempt: int
+    kind: str
+    program: str
+    name: str
+    digest: str
+    started: str
+    state: CallState = "asked"
+    answer: str | None = None
+    request: str | None = None
+    reply: str | None = None
+    is_error: bool = False
+    error: str | None = None
+    answered_by: str | None = None
+    service: str | None = None
+    finish: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    seconds: float | None = None
+
+
+class RunFilter(Struct, frozen=True):
+    """Which runs are meant. ``program`` is the name or the file of a program; ``since`` and ``before`` are times as in
+    a record; None leaves all in."""
+
+    program: str | None = None
+    since: str | None = None
+    before: str | None = None
+    failed: bool = False
+    limit: int | None = None
+
+
+def path_key(path: str) -> tuple[tuple[int, int], ...]:
+    """A path as numbers, by which calls sort as they follow each other: a model call before the tool calls of its
+    reply, a tool call before what it started."""
+    parts: list[tuple[int, int]] = []
+    for part in path.split("/"):
+        iteration, _, index = part.partition(".")
+        parts.append((int(iteration or 0), int(index) if index else -1))
+    return tuple(parts)
+
+
+def last_attempts(calls: Iterable[CallRecord]) -> list[CallRecord]:
+    """The calls in the order of their paths, each as it was asked last."""
+    latest: dict[str, CallRecord] = {}
+    for call in calls:
+        known = latest.get(call.path)
+        if known is None or call.attempt >= known.attempt:
+            latest[call.path] = call
+    return sorted(latest.values(), key=lambda call: path_key(call.path))
+
+
+Difference: TypeAlias = Literal["message", "tool", "arguments", "answer", "missing"]
+
+
+class FirstDifference(Struct, frozen=True):
+    """Where two runs begin to differ, and in what: what the model was asked, which tool was called, with which
+    arguments, what came back. ``missing`` is a call that only one of them made, the other being None."""
+
+    path: str
+    what: Difference
+    left: CallRecord | None
+    right: CallRecord | None
+
+
+def first_difference(left: Sequence[CallRecord], right: Sequence[CallRecord]) -> FirstDifference | None:
+    """The first difference between the calls of two runs in the order of their paths; None where there is none."""
+    ours = {call.path: call for call in last_attempts(left)}
+    theirs = {call.path: call for call in last_attempts(right)}
+    for path in sorted({*ours, *theirs}, key=path_key):
+        one, other = ours.get(path), theirs.get(path)
+        if one is None or other is None:
+            return FirstDifference(path, "missing", one, other)
+        for what in _differences(one, other):
+            return FirstDifference(path, what, one, other)
+    return None
+
+
+def _differences(one: CallRecord, other: CallRecord) -> Iterator[Difference]:
+    model = one.kind == "model"
+    if one.kind != other.kind or (not model and one.name != other.name):
+        yield "tool"
+    if one.digest != other.digest:
+        yield "message" if model else "arguments"
+    if one.answer != other.answer:
+        yield "answer"

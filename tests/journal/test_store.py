@@ -1,0 +1,370 @@
+"""X25, X10. The store: private, versioned, never made anew; many processes and threads write it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from prosa.adapters.store import reading, schema, writing
+from prosa.adapters.store.holding import Holder, clear_dead, is_alive
+from prosa.adapters.store.opening import backup_path, file_system, open_reader, open_store, refuse_network
+from prosa.adapters.store.sweeping import Kept, sweep
+from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.writing import TakenOver
+from prosa.runtime.errors import StoreProblem
+from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, stamp
+from tests.cli.programs import ROOT, SOURCE
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def run_record(run="r1", started=NOW, **values):
+    return RunRecord(run, "run", run, "p", "p", "/p.md", "[]", "m", "0", stamp(started), **values)
+
+
+def call_record(run="r1", path="1", attempt=1, **values):
+    return CallRecord(run, path, attempt, "model", "p", "m", "d", stamp(NOW), **values)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def write(path, *work):
+    """Pieces of work, one transaction each."""
+    writer = writer_of(path)
+    try:
+        return [writer.do(each).result() for each in work]
+    finally:
+        writer.release()
+
+
+def test_x10_the_store_is_for_its_owner_alone(store):
+    os.umask(os.umask(0o022))
+    write(store, writing.begin(run_record(), lambda: "h"))
+    found = [each for each in store.parent.iterdir() if each.is_file()]
+    assert found and all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in found)
+    store.chmod(0o644)
+    open_store(store).close()
+    assert stat.S_IMODE(store.stat().st_mode) == 0o600
+    store.chmod(0o666)
+    with pytest.raises(StoreProblem, match="may be written by others") as caught:
+        open_store(store)
+    assert f"chmod 600 {store}" in caught.value.hint
+
+
+def test_x25_a_store_is_durable_and_forgets_for_good(store):
+    with closing(open_store(store)) as connection:
+        names = "journal_mode", "synchronous", "secure_delete", "auto_vacuum", "user_version", "application_id"
+        pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
+    assert pragmas == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "secure_delete": 1,
+        "auto_vacuum": 2,
+        "user_version": schema.SCHEMA_VERSION,
+        "application_id": schema.APPLICATION_ID,
+    }
+
+
+def foreign(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE somebodys (a)")
+
+
+def newer(path):
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def lacking(path):
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE call")
+
+
+def torn(path):
+    write(path, *(writing.begin(run_record(f"r{n}"), lambda: "h") for n in range(200)))
+    data = bytearray(path.read_bytes())
+    data[100:6000] = bytes(5900)
+    path.write_bytes(data)
+
+
+def folder(path):
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: path.write_bytes(b"no database " * 99), "is no SQLite file"),
+        (foreign, "is the SQLite file of something else"),
+        (newer, r"was written by a newer Prosa: it has version 99 of the schema, and this Prosa knows \d+"),
+        (lacking, "is damaged: it lacks the table call"),
+        (torn, "is damaged"),
+        (folder, r"is no regular file|cannot be made"),
+    ],
+    ids=["garbage", "foreign", "newer", "lacking", "torn", "folder"],
+)
+def test_x25_a_file_that_is_no_store_of_ours_is_said_and_left_as_it_is(store, make, said):
+    make(store)
+    before = None if store.is_dir() else store.read_bytes()
+    with pytest.raises(StoreProblem, match=said) as caught:
+        open_store(store)
+    assert caught.value.hint
+    with pytest.raises(StoreProblem, match=said):
+        reader = open_reader(store)
+        assert reader is not None
+        with closing(reader):
+            reading.runs(reader, RunFilter())
+    assert before is None or store.read_bytes() == before
+
+
+def test_x25_a_store_in_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(StoreProblem, match="cannot be made: No such file or directory"):
+        open_store(tmp_path / "gone" / "store.sqlite")
+
+
+def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
+    write(store, writing.begin(run_record(), lambda: "h"))
+    later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "UPDATE note SET about = ''"))
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", len(later))
+    with closing(open_store(store)) as connection:
+        assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
+        assert connection.execute("SELECT about FROM note").fetchall() == []
+        assert schema.version_of(connection) == len(later)
+    copy = backup_path(store, 1)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    with closing(sqlite3.connect(copy)) as connection:
+        assert schema.version_of(connection) == 1
+        assert connection.execute("SELECT id FROM run").fetchall() == [("r1",)]
+
+
+def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
+    write(store, writing.begin(run_record(), lambda: "h"))
+    later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "this is no SQL"))
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "MIGRATIONS", later)
+        patched.setattr(schema, "SCHEMA_VERSION", len(later))
+        with pytest.raises(StoreProblem, match="cannot be used"):
+            open_store(store)
+    with closing(open_store(store)) as connection:
+        assert schema.version_of(connection) == 1
+        assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
+
+
+MOUNTS = """\
+21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+22 21 0:40 / /home/ada rw - nfs4 server:/home rw
+23 22 8:2 / /home/ada/here rw - xfs /dev/sdb1 rw
+24 21 0:41 / /media/a\\040share rw - cifs //server/share rw
+a line that is none
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/ada/store", "nfs4"),
+        ("/home/ada/here/store", "xfs"),
+        ("/home/adamant/store", "ext4"),
+        ("/media/a share/store", "cifs"),
+        ("/", "ext4"),
+    ],
+)
+def test_x25_a_network_file_system_is_refused(path, kind):
+    assert file_system(Path(path), MOUNTS) == kind
+    if kind in ("nfs4", "cifs"):
+        with pytest.raises(StoreProblem, match=f"would be on a network file system \\({kind}\\)"):
+            refuse_network(Path(path), MOUNTS)
+    else:
+        refuse_network(Path(path), MOUNTS)
+        refuse_network(Path(path), "")
+
+
+def test_x25_what_waits_becomes_one_transaction(store):
+    writer = writer_of(store)
+    try:
+        writer.do(writing.begin(run_record(), lambda: "h")).result()
+        before = writer.transactions
+        gate = writer.do(lambda _: barrier.wait())
+        futures = [writer.do(writing.ask(call_record(path=str(n)))) for n in range(500)]
+        barrier.set()
+        for future in [gate, *futures]:
+            future.result()
+        assert writer.transactions - before <= 3
+    finally:
+        writer.release()
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM call").fetchone() == (500,)
+
+
+class _Barrier:
+    """Holds the writer until everything waits."""
+
+    def __init__(self):
+        import threading
+
+        self.event = threading.Event()
+
+    def wait(self):
+        self.event.wait(10)
+
+    def set(self):
+        self.event.set()
+
+
+barrier = _Barrier()
+
+
+def test_x25_a_process_whose_run_was_taken_over_writes_nothing_more(store):
+    """The fence: however long a process was frozen, what it still wants to write is refused, and nobody else's is."""
+    write(store, writing.begin(run_record(), lambda: "h"), writing.begin(run_record("r2"), lambda: "h"))
+    write(store, writing.claim(run_record(), lambda: "other", "there"))
+    writer = writer_of(store)
+    try:
+        old, new, beside = (
+            writer.do(writing.ask(call_record())),
+            writer.do(writing.ask(call_record(attempt=2))),
+            writer.do(writing.ask(call_record("r2"))),
+        )
+        with pytest.raises(TakenOver, match="another process goes on with run r1"):
+            old.result()
+        assert new.result() is beside.result() is None
+        with pytest.raises(TakenOver, match="already"):
+            writer.do(writing.claim(run_record(), lambda: "third", "there")).result()
+    finally:
+        writer.release()
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT run, attempt FROM call ORDER BY run").fetchall() == [("r1", 2), ("r2", 1)]
+
+
+def test_x25_whoever_holds_a_run_is_known_to_live_until_it_ends(store):
+    holder = Holder(store)
+    assert is_alive(store, holder.name)
+    holder.release()
+    assert not is_alive(store, holder.name)
+    left = store.with_name("store.sqlite.live") / "0123456789abcdef"
+    left.touch(mode=0o600)
+    other = Holder(store)
+    clear_dead(store)
+    assert not left.exists() and is_alive(store, other.name)
+    other.release()
+
+
+def test_x25_two_processes_write_one_store(store):
+    code = (
+        "import sys; from pathlib import Path; from tests.journal.test_store import *\n"
+        "who = sys.argv[2]\n"
+        "write(Path(sys.argv[1]), *(writing.begin(run_record(f'{who}{n}'), lambda: who) for n in range(50)))\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
+    children = [subprocess.Popen([sys.executable, "-c", code, str(store), who], env=environ) for who in "abc"]
+    assert [child.wait(60) for child in children] == [0, 0, 0]
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM run").fetchone() == (150,)
+
+
+def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_before(store):
+    """A limit on the size of files stands for the disk."""
+    code = (
+        "import resource, signal, sys; from pathlib import Path; from tests.journal.test_store import *\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "path = Path(sys.argv[1])\n"
+        "writer = writer_of(path)\n"
+        "writer.do(writing.begin(run_record(), lambda: 'h')).result()\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "done = 0\n"
+        "try:\n"
+        "    for n in range(1, 400):\n"
+        "        writer.do(writing.ask(call_record(path=str(n), request='x' * 1000))).result()\n"
+        "        done = n\n"
+        "except StoreProblem as problem:\n"
+        "    print(done, problem.message)\n"
+        "writer.release()\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
+    child = subprocess.run([sys.executable, "-c", code, str(store)], env=environ, capture_output=True, text=True)
+    done, _, message = child.stdout.partition(" ")
+    assert (child.stderr == "" and message.startswith(f"the store {store}")) or "no room" in message
+    assert int(done) > 5
+    with closing(open_store(store)) as connection:
+        assert len(reading.calls_of(connection, "r1")) == int(done)
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 200_000
+
+
+def days(number):
+    return timedelta(days=number)
+
+
+def swept(store, now, kept=None, alive=lambda _: False):
+    return write(store, lambda connection: sweep(connection, now, kept or Kept(), alive))[0]
+
+
+def ids(store):
+    with closing(open_store(store)) as connection:
+        return {run.id: run.whole for run in reading.runs(connection, RunFilter())}
+
+
+def test_x25_old_runs_go_and_interrupted_ones_lose_their_content_first(store):
+    write(
+        store,
+        writing.begin(run_record("old", NOW - days(31), state="done", whole=False), lambda: ""),
+        writing.begin(run_record("broken", NOW - days(8), state="failed"), lambda: ""),
+        writing.begin(run_record("fresh", NOW - days(6), state="failed"), lambda: ""),
+        writing.begin(run_record("living", NOW - days(40)), lambda: "alive"),
+        writing.ask(call_record("broken", request="what was said")),
+    )
+    assert not swept(store, NOW - days(0.1))  # the first one only writes down that it was there
+    assert ids(store).keys() == {"old", "broken", "fresh", "living"}
+    assert not swept(store, NOW - days(0.09))  # not yet time
+    assert swept(store, NOW, alive=lambda holder: holder == "alive")
+    assert ids(store) == {"broken": False, "fresh": True, "living": True}
+    with closing(open_store(store)) as connection:
+        assert [call.request for call in reading.calls_of(connection, "broken")] == [None]
+
+
+def test_x25_a_clock_that_jumps_takes_nothing_away(store):
+    write(store, writing.begin(run_record("mine", NOW, state="done"), lambda: ""))
+    swept(store, NOW)
+    assert not swept(store, NOW + days(400))
+    assert not swept(store, NOW + timedelta(hours=2))  # it went back
+    assert not swept(store, NOW - days(400))
+    assert ids(store).keys() == {"mine"}
+    assert not swept(store, NOW + days(31))
+    assert swept(store, NOW + days(31) + timedelta(hours=2))  # the time has passed indeed
+    assert ids(store) == {}
+
+
+def test_x25_the_oldest_runs_make_room(store):
+    long = "x" * 10_000
+    write(
+        store,
+        *(
+            work
+            for n in range(100)
+            for work in (
+                writing.begin(run_record(f"r{n:03}", NOW - timedelta(minutes=100 - n), state="done"), lambda: ""),
+                writing.ask(call_record(f"r{n:03}", request=long)),
+            )
+        ),
+    )
+    swept(store, NOW)
+    before = store.stat().st_size
+    assert before > 1_000_000
+    assert swept(store, NOW + timedelta(hours=2), Kept(size=500_000))
+    with closing(open_store(store)) as connection:
+        assert reading.bytes_in_use(connection) <= 500_000
+    assert store.stat().st_size < before / 1.5
