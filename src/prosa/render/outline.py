@@ -52,7 +52,7 @@ def render_outline(facts: Facts, structure: Structure | None = None) -> str:
 
 def _rows(facts: Facts, structure: Structure) -> Iterator[_Row]:
     yield from _DIALECTS[facts["dialect"]](facts)
-    if facts["dialect"] in _WITH_STRUCTURE:
+    if facts["dialect"] in _WITH_STRUCTURE and not facts.get("calls"):
         yield from _structure(facts, structure)
     yield _Row("findings", _findings(facts["diagnostics"]))
 
@@ -169,8 +169,16 @@ def _record(facts: Facts) -> Iterator[_Row]:
     yield from _footer(footer)
     yield from _list("attachments", [_attachment(each) for each in facts["attachments"]])
     yield from _payload(facts["payload"])
+    yield from _list("calls", [_call(each) for each in facts.get("calls", ())])
     yield from _list("wikilinks", [f"[[{each['target']}]], line {each['line']}" for each in facts["wikilinks"]])
     yield _Row("accepted", f"{'yes' if facts['accepted'] else 'no'} ({facts['mode']})")
+
+
+def _call(each: Mapping[str, Value]) -> str:
+    """A call of a recording: its path, who answered, its tokens, what came of it."""
+    used = f", {each['input_tokens']} → {each['output_tokens']} tokens" if each["kind"] == "model" else ""
+    where = f" in {each['program']}" if "/" in each["path"] else ""
+    return f"{each['path']} {each['name']}{where}{used}, line {each['line']}: {each['said']}"
 
 
 def _footer(footer: Mapping[str, Value]) -> Iterator[_Row]:

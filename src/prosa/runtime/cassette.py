@@ -406,7 +406,7 @@ class _Files:
         self.stem = stem
         self.known: dict[tuple[str, str], tuple[trace.Attached, bytes]] = {}
 
-    def text(self, text: str) -> trace.Text:
+    def text(self, text: str) -> trace.WrittenText:
         """A text as it stands in the record."""
         if len(text) * 4 > trace.MAX_INLINE and len(data := _bytes(text)) > trace.MAX_INLINE:
             return self._attached(data, "txt")

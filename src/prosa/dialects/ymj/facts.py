@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from prosa.data import Mapping, Scalar, Value
 from prosa.dialects.ymj.attachments import local_path, text_in
 from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
@@ -43,7 +45,18 @@ def facts(model: YmjModel) -> dict[str, Value]:
             for link in model.document.wikilinks
         ],
         "catalog": {"doc_summary": model.catalog} if model.catalog is not None else None,
+        **_calls(model, footer),
     }
+
+
+def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
+    """The calls of a recording (X27); of another record nothing."""
+    from prosa.dialects.ymj.trace import call_rows, is_recording, read_trace  # few records are recordings
+
+    if not is_recording(footer):
+        return {}
+    trace = read_trace(model.source.text, model.body)
+    return {"calls": [asdict(each) for each in call_rows(trace, lambda at: model.source.position(at).line)]}
 
 
 def corpus_facts(model: YmjModel) -> dict[str, Value]:

@@ -40,7 +40,7 @@ class Attached(Struct, frozen=True):
     attached: str
 
 
-Text: TypeAlias = str | list[str] | Attached
+WrittenText: TypeAlias = str | list[str] | Attached
 """A text; of several lines a list of them."""
 
 
@@ -49,14 +49,14 @@ class WrittenCall(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     id: str
     name: str
-    arguments: Text
+    arguments: WrittenText
 
 
 class WrittenMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A message."""
 
     role: Literal["system", "user", "assistant", "tool"]
-    content: Text
+    content: WrittenText
     tool_calls: list[WrittenCall] = []
     tool_call_id: str | None = None
     name: str | None = None
@@ -67,7 +67,7 @@ class WrittenTool(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     `action`, the id and the page; `visit` and where the run was."""
 
     name: str
-    description: Text
+    description: WrittenText
     parameters: Value = None
     parameters_in: Attached | None = None
     origin: list[str] = []
@@ -93,12 +93,12 @@ class WrittenTokens(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class WrittenReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A reply."""
 
-    content: Text
+    content: WrittenText
     tool_calls: list[WrittenCall] = []
     usage: WrittenTokens = WrittenTokens()
     finish: Literal["stop", "tool_calls", "length", "refusal", "filter"] = "stop"
     model: str | None = None
-    refusal: Text | None = None
+    refusal: WrittenText | None = None
     service: str | None = None
 
 
@@ -106,8 +106,8 @@ class WrittenError(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """What ended a call: the class of the error, its words, and of a model service the kind and the status."""
 
     type: str
-    message: Text
-    hint: Text = ""
+    message: WrittenText
+    hint: WrittenText = ""
     kind: str | None = None
     status: int | None = None
 
@@ -144,7 +144,7 @@ class ModelBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     tools: list[str | WrittenTool] | None = None
     output: WrittenFormat | Literal["none"] | None = None
     parameters: dict[str, Value] | None = None
-    attempts: list[Text] = []
+    attempts: list[WrittenText] = []
     reply: WrittenReply | None = None
     error: WrittenError | None = None
 
@@ -152,7 +152,7 @@ class ModelBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 class WrittenResult(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The result of a tool."""
 
-    content: Text
+    content: WrittenText
     is_error: bool = False
 
 
@@ -339,7 +339,7 @@ def digest_of(request: Mapping[str, Value]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def text_of(text: Text, read: Read) -> str:
+def text_of(text: WrittenText, read: Read) -> str:
     """A text as it is."""
     if isinstance(text, Attached):
         return read(text.attached)
@@ -447,6 +447,59 @@ def digest_faults(trace: Trace, read: Read) -> Iterator[TraceFault]:
         yield TraceFault(
             str(error), next((span for path, span in spans.items() if str(error).startswith(f"call {path}:")), first)
         )
+
+
+# What people are shown.
+
+
+class CallRow(Struct, frozen=True):
+    """One call as a line of a table: ``name`` is the model or the tool, ``said`` what came of it, ``line`` from 1."""
+
+    path: str
+    program: str
+    kind: str
+    name: str
+    input_tokens: int
+    output_tokens: int
+    said: str
+    line: int
+
+
+def call_rows(trace: Trace, line_of: Callable[[int], int]) -> Iterator[CallRow]:
+    """The calls of a recording in the order written."""
+    setups = {scope_of(each.path): each.content for each in trace.blocks if isinstance(each.content, SetupBlock)}
+    for block in trace.blocks:
+        setup, content = setups.get(scope_of(block.path)), block.content
+        line, program = line_of(block.span.start), setup.program if setup else ""
+        if isinstance(content, ToolBlock):
+            yield CallRow(block.path, program, content.kind, content.tool, 0, 0, _given(content), line)
+        elif isinstance(content, ModelBlock):
+            usage = content.reply.usage if content.reply else WrittenTokens()
+            answered = content.reply.model if content.reply else None
+            name = answered or content.model or (setup.model if setup else "")
+            yield CallRow(block.path, program, "model", name, usage.input, usage.output, _answered(content), line)
+
+
+def _answered(block: ModelBlock) -> str:
+    if block.reply is None:
+        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
+    again = f" (attempt {len(block.attempts) + 1})" if block.attempts else ""
+    if block.reply.tool_calls:
+        return f"asks for {', '.join(each.name for each in block.reply.tool_calls)}{again}"
+    return f"{_brief(block.reply.content) or block.reply.finish}{again}"
+
+
+def _given(block: ToolBlock) -> str:
+    if block.result is None:
+        return f"failed: {_brief(block.error.message)}" if block.error else "nothing"
+    return f"{'error: ' if block.result.is_error else ''}{_brief(block.result.content)}"
+
+
+def _brief(text: WrittenText) -> str:
+    """A text on one line."""
+    if isinstance(text, Attached):
+        return f"see {text.attached}"
+    return " ".join((text if isinstance(text, str) else " ".join(text)).split())
 
 
 # Writing.
