@@ -115,7 +115,9 @@ def _report_file(text: str) -> tuple[str, Path]:
 
 def write_reports(files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str]) -> None:
     """Writes the files, each whole or not at all. Raises `OSError`."""
-    from prosa.app.text_files import write_output
+    if not files:
+        return
+    from prosa.app.text_files import write_output  # only here: most checks write no file
 
     for form, path in files:
         text = REPORTS[form](found, paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,21 @@ class Stamp(NamedTuple):
     mtime_ns: int
     ctime_ns: int
     inode: int
+
+
+RACY_NS = 2_000_000_000
+"""A file that changed this little before it was looked at may change again without looking different: file systems
+count time in steps, the coarsest in two seconds. Such a file is read again the next time."""
+
+
+def is_sure(stamp: Stamp, old_ns: int) -> bool:
+    """Whether a stamp tells every later change of the file: the last one is as old as this, `RACY_NS` before the look.
+
+    Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
+    the time of its content has to do.
+    """
+    latest = max(stamp.mtime_ns, stamp.ctime_ns) if sys.platform == "win32" else stamp.ctime_ns
+    return latest <= old_ns
 
 
 class Found(NamedTuple):

@@ -6,7 +6,7 @@ In: paths. Out: an `Analysis` for each real path, in the order given. The result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from prosa.dialects.dialect import Hints
 from prosa.rules.analysis import Analysis, unreadable
-from prosa.rules.cache import NotPlain, Store, from_row, to_row
+from prosa.rules.cache import NotPlain, Stamped, Store, from_row, to_row
 from prosa.rules.recording import still_holds
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, Files, SourceText
@@ -33,9 +33,6 @@ SAMPLE = 40
 ENOUGH = 120
 """New documents that are worth a second process; below that, starting one takes longer than the work."""
 
-
-NO_KEY = "-"
-"""Under which nothing is kept."""
 
 Item: TypeAlias = tuple[Path, Path]
 """The real path of a document, and the path as the user named it."""
@@ -67,7 +64,8 @@ class Analyzer(Struct, frozen=True):
 
     ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.
     ``progress`` is told how many documents are done. ``rows`` asks for the row of every analysis, for a store or for
-    another process.
+    another process. ``stamps`` gives what tells a file from all that it was or will be: one that was hashed before is
+    not read again.
     """
 
     files: Files
@@ -78,12 +76,14 @@ class Analyzer(Struct, frozen=True):
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
     rows: bool = False
+    stamps: Callable[[Path], Stamped | None] | None = None
 
-    def analyses(self, paths: Sequence[Path]) -> dict[Path, Analysis]:
-        """The analysis of every document, by real path, each once."""
+    def analyses(self, paths: Sequence[Path], known: Container[Path] = ()) -> dict[Path, Analysis]:
+        """The analysis of every document, by real path, each once, without those that are ``known``."""
         by_real: dict[Path, Path] = {}
         for path in paths:
-            by_real.setdefault(self.files.real(path), path)
+            if (real := self.files.real(path)) not in known:
+                by_real.setdefault(real, path)
         items = list(by_real.items())
         return dict(zip(by_real, self._read_all(items) if self.keep else self._analyse_all(items), strict=True))
 
@@ -113,12 +113,12 @@ class Analyzer(Struct, frozen=True):
         many = self.workers is not None and self.workers.count > 1 and len(items) >= ENOUGH
         if many and self._mostly_new(items):
             return self._shared_out(items)
-        if self.store is None:
+        if not many:
             return self._taken_in(items, self.make(items))
         found = self.fetch(items)
         missing = [at for at, kept in enumerate(found) if kept is None]
         rest = [items[at] for at in missing]
-        made = self._shared_out(rest) if many and len(rest) >= ENOUGH else self._taken_in(rest, self.make(rest))
+        made = self._shared_out(rest) if len(rest) >= ENOUGH else self._taken_in(rest, self.make(rest))
         for at, analysis in zip(missing, made, strict=True):
             found[at] = analysis
         return [each for each in found if each is not None]
@@ -135,12 +135,14 @@ class Analyzer(Struct, frozen=True):
         assert self.workers is not None
         load_rules()
         size = max(1, min(CHUNK, -(-len(items) // (self.workers.count * 2))))
-        alone = replace(self, workers=None, progress=None, rows=True)
+        alone = replace(self, workers=None, progress=None, rows=True, stamps=None)
+        stamps = self._stamps(items)
         chunks = [items[start : start + size] for start in range(0, len(items), size)]
         jobs = [(alone, [(str(real), str(path)) for real, path in some]) for some in chunks]
         found: list[Analysis] = []
         for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
             found += self._taken_in(some, made)
+        self._remember(stamps, {str(real): each.digest for (real, _), each in zip(items, found, strict=True)})
         return found
 
     def _taken_in(self, items: Sequence[Item], made: Sequence[NewAnalysis]) -> list[Analysis]:
@@ -156,22 +158,37 @@ class Analyzer(Struct, frozen=True):
 
     def _fetched(self, items: Sequence[Item]) -> list[Analysis | SourceText]:
         """For each document what was kept, or its text where nothing was."""
-        read = [self._text(path) for _, path in items]
         if self.store is None:
-            return read
-        keys = [
-            self._key(real, each.digest) if isinstance(each, SourceText) and each.digest else NO_KEY
-            for (real, _), each in zip(items, read, strict=True)
-        ]
-        placed = [f"{key}:{real}" for (real, _), key in zip(items, keys, strict=True)]
-        rows = self.store.get([*keys, *placed])
-        return [
-            self._kept(rows.get(key) or rows.get(place), str(path)) or text
-            for (_, path), key, place, text in zip(items, keys, placed, read, strict=True)
-        ]
+            return [self._text(path) for _, path in items]
+        stamps = self._stamps(items)
+        digests = dict(self.store.digests(stamps)) if stamps else {}
+        read = {real: self._text(path) for real, path in items if str(real) not in digests}
+        hashed = {str(real): each.digest for real, each in read.items() if isinstance(each, SourceText)}
+        self._remember(stamps, hashed)
+        digests |= hashed
+        keys = {real: self._key(real, digest) for real, _ in items if (digest := digests.get(str(real)))}
+        rows = dict(self.store.get([*keys.values()]))
+        rows |= self.store.get([f"{key}:{real}" for real, key in keys.items() if key not in rows])
+        found = (
+            self._kept(rows.get(key) or rows.get(f"{key}:{real}"), path) for real, path, key in _keyed(items, keys)
+        )
+        return [kept or read.get(real) or self._text(path) for kept, (real, path) in zip(found, items, strict=True)]
 
-    def _kept(self, row: str | None, path: str) -> Analysis | None:
-        analysis = from_row(row, path) if row is not None else None
+    def _stamps(self, items: Sequence[Item]) -> dict[str, Stamped]:
+        """The stamps of the documents that have one, by real path."""
+        if self.store is None or self.stamps is None:
+            return {}
+        looked = ((real, self.stamps(path)) for real, path in items)
+        return {str(real): stamp for real, stamp in looked if stamp is not None}
+
+    def _remember(self, stamps: Mapping[str, Stamped], digests: Mapping[str, str]) -> None:
+        """Keeps what files of these stamps hold. The stamps were taken before the files were read."""
+        if self.store is not None and stamps:
+            both = ((real, stamps.get(real), digest) for real, digest in digests.items() if digest)
+            self.store.remember({real: (stamp, digest) for real, stamp, digest in both if stamp is not None})
+
+    def _kept(self, row: str | None, path: Path) -> Analysis | None:
+        analysis = from_row(row, str(path)) if row is not None else None
         return analysis if analysis is not None and still_holds(analysis.depends, self.files) else None
 
     def _text(self, path: Path) -> SourceText | Analysis:
@@ -202,6 +219,10 @@ class Analyzer(Struct, frozen=True):
         dialect, and the end of its path, where names of programs and skills come from."""
         hints = self.hints(real)
         return f"{digest}:{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}:{'/'.join(real.parts[-2:])}"
+
+
+def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Path, Path, str]]:
+    return ((real, path, keys.get(real, "")) for real, path in items)
 
 
 def _make(job: tuple[Analyzer, Sequence[tuple[str, str]]]) -> list[NewAnalysis]:

@@ -6,19 +6,27 @@ corpus run again every time. Nothing is executed in reading a row; one that is n
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from functools import cache
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
 
-from prosa.diagnostics import Annotation, Applicability, Fix, Misspelling, Problem, Severity
-from prosa.rules.analysis import Analysis, Suppression
+from msgspec import MsgspecError, Struct
+from msgspec.json import Decoder, encode
+
+from prosa.data import Value
+from prosa.diagnostics import Problem
+from prosa.dialects.dialect import DialectName
+from prosa.document.references import Def, Ref
+from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
 from prosa.rules.rule import Rule
 from prosa.rules.subject import Facts, LocalLink
-from prosa.source import Edit, Span
 
-if TYPE_CHECKING:
-    from prosa.data import Value
-    from prosa.document.references import Def, Ref
+_Row = TypeVar("_Row", bound=Struct)
+
+Stamped: TypeAlias = tuple[int, int, int, int]
+"""What the system says of a file without reading it: size, times of its content and of its last change, number."""
 
 
 class Store(Protocol):
@@ -32,130 +40,148 @@ class Store(Protocol):
         """Keeps rows; that they cannot be kept is no error."""
         ...
 
+    def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
+        """The digests of the files that look as they did when they were hashed, by path."""
+        ...
+
+    def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
+        """Keeps the digests of files with their stamps."""
+        ...
+
 
 class NotPlain(ValueError):
     """The analysis holds something that is no plain data; it is not kept."""
 
 
+class _AnalysisRow(Struct, frozen=True, array_like=True):
+    digest: str
+    dialect: DialectName
+    problems: tuple[Problem, ...]
+    rules: tuple[Rule, ...]
+    suppressions: tuple[Suppression, ...]
+    strict: bool | None
+    depends: Mapping[str, str]
+    imports: bool
+    refs: tuple[Ref, ...]
+    defs: tuple[Def, ...]
+    anchors: frozenset[str]
+    links: tuple[LocalLink, ...]
+    wikilinks: tuple[LocalLink, ...]
+    extra: dict[str, Value]
+
+
+class _ProgramRow(Struct, frozen=True, array_like=True):
+    real: str
+    path: str
+    digest: str
+    problems: tuple[Problem, ...]
+    rules: tuple[Rule, ...]
+    suppressions: tuple[Suppression, ...]
+
+
+class _GroupRow(Struct, frozen=True, array_like=True):
+    record: dict[str, str]
+    programs: tuple[_ProgramRow, ...]
+
+
 def to_row(analysis: Analysis) -> str:
     """The analysis as JSON, without what only this process knows. Raises `NotPlain`."""
     facts = analysis.facts
-    row = [
-        analysis.digest,
-        facts.dialect,
-        problem_rows(analysis.problems),
-        rule_rows(analysis.rules),
-        suppression_rows(analysis.suppressions),
-        analysis.strict,
-        dict(analysis.depends),
-        analysis.imports,
-        [_ref(each) for each in facts.refs],
-        [[each.kind, each.name, *_pair(each.span)] for each in facts.defs],
-        sorted(facts.anchors),
-        facts.links,
-        facts.wikilinks,
-        facts.extra,
-    ]
-    try:
-        return json.dumps(row, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise NotPlain(str(error)) from None
+    if not _is_plain(facts.extra):
+        raise NotPlain("facts that are no plain data")
+    return _written(
+        _AnalysisRow(
+            analysis.digest,
+            facts.dialect,
+            _plain(analysis.problems),
+            analysis.rules,
+            analysis.suppressions,
+            analysis.strict,
+            analysis.depends,
+            analysis.imports,
+            facts.refs,
+            facts.defs,
+            facts.anchors,
+            facts.links,
+            facts.wikilinks,
+            {**facts.extra},
+        )
+    )
 
 
 def from_row(text: str, path: str) -> Analysis | None:
     """The analysis of a row for the document called ``path``; None when the row is not one."""
-    try:
-        return _analysis(json.loads(text), path)
-    except (TypeError, ValueError, IndexError, KeyError):
+    row = _read(text, _AnalysisRow)
+    if row is None:
         return None
-
-
-def _analysis(row: Value, path: str) -> Analysis:
-    digest, dialect, problems, rules, suppressions, strict, depends, imports, *rest = row
-    refs, defs, anchors, links, wikilinks, extra = rest
-    facts = Facts(
-        path,
-        dialect,
-        _to_refs(refs),
-        _to_defs(defs),
-        frozenset(anchors),
-        tuple(map(LocalLink._make, links)),
-        tuple(map(LocalLink._make, wikilinks)),
-        {key: _frozen(value) for key, value in extra.items()},
-    )
+    extra = {key: _frozen(value) for key, value in row.extra.items()}
+    facts = Facts(path, row.dialect, row.refs, row.defs, row.anchors, row.links, row.wikilinks, extra)
     return Analysis(
-        digest,
+        row.digest,
         facts,
-        from_problem_rows(problems),
-        to_suppressions(suppressions),
-        strict,
-        depends,
-        imports=imports,
-        rules=to_rules(rules),
+        row.problems,
+        row.suppressions,
+        row.strict,
+        row.depends,
+        imports=row.imports,
+        rules=row.rules,
     )
 
 
-def problem_rows(problems: Iterable[Problem]) -> list[Value]:
-    """Problems as plain data. Raises `NotPlain`."""
-    return [_problem(each) for each in problems]
-
-
-def from_problem_rows(rows: Iterable[Value]) -> tuple[Problem, ...]:
-    """The problems that `problem_rows` wrote down. Raises ValueError or TypeError for anything else."""
-    return tuple(map(_to_problem, rows))
-
-
-def rule_rows(rules: Iterable[Rule]) -> list[Value]:
-    """Rules as plain data, so that what was kept can be weighed without loading them."""
-    return [[each.code, each.name, each.severity, each.strict, each.dialect, each.stops, each.scope] for each in rules]
-
-
-def to_rules(rows: Iterable[Value]) -> tuple[Rule, ...]:
-    """The rules that `rule_rows` wrote down."""
-    return tuple(
-        Rule(code, name, Severity(severity), Severity(strict), *rest) for code, name, severity, strict, *rest in rows
+def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str]) -> str:
+    """What was found in programs that were checked together, and what was read for it. Raises `NotPlain`."""
+    rows = (
+        _ProgramRow(str(each.real), each.path, each.digest, _plain(each.problems), each.rules, each.suppressions)
+        for each in findings
     )
+    return _written(_GroupRow({**record}, tuple(rows)))
 
 
-def suppression_rows(suppressions: Iterable[Suppression]) -> list[Value]:
-    """Suppressions as plain data."""
-    return [
-        [[[name, *_pair(span)] for name, span in each.names], _pair(each.comment), _pair(each.covers)]
-        for each in suppressions
-    ]
-
-
-def to_suppressions(rows: Iterable[Value]) -> tuple[Suppression, ...]:
-    """The suppressions that `suppression_rows` wrote down."""
-    return tuple(
-        Suppression(tuple((name, Span(start, end)) for name, start, end in names), Span(*comment), Span(*covers))
-        for names, comment, covers in rows
+def from_group_row(text: str) -> tuple[tuple[ProgramFindings, ...], Mapping[str, str]] | None:
+    """The same back; None when the row is not one."""
+    row = _read(text, _GroupRow)
+    if row is None:
+        return None
+    found = (
+        ProgramFindings(Path(each.real), each.path, each.digest, each.problems, each.rules, each.suppressions)
+        for each in row.programs
     )
+    return tuple(found), row.record
 
 
-def _ref(each: Ref) -> list[Value]:
-    rest = (each.rel, each.strength, each.bidirectional, each.fragment)
-    return [*_pair(each.span), each.origin, each.target, each.kind, *rest]
+def _written(row: Struct) -> str:
+    try:
+        return encode(row).decode()
+    except (TypeError, ValueError) as error:  # a lone surrogate, for example, that an escape made
+        raise NotPlain(str(error)) from None
 
 
-def _to_refs(rows: Sequence[Value]) -> tuple[Ref, ...]:
-    if not rows:
-        return ()  # the parser stays unloaded
-    from prosa.document.references import Ref
-
-    return tuple(Ref(origin, target, kind, Span(start, end), *rest) for start, end, origin, target, kind, *rest in rows)
-
-
-def _to_defs(rows: Sequence[Value]) -> tuple[Def, ...]:
-    if not rows:
-        return ()
-    from prosa.document.references import Def
-
-    return tuple(Def(kind, name, Span(start, end)) for kind, name, start, end in rows)
+def _read(text: str, form: type[_Row]) -> _Row | None:
+    try:
+        found: _Row = _decoder(form).decode(text)
+    except (MsgspecError, ValueError):
+        return None
+    return found
 
 
-def _pair(span: Span) -> tuple[int, int]:
-    return span.start, span.end
+@cache
+def _decoder(form: type[_Row]) -> Decoder[_Row]:
+    return Decoder(form)
+
+
+def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    if any(annotation.source is not None for each in problems for annotation in each.annotations):
+        raise NotPlain("an annotation in another document")
+    return problems
+
+
+def _is_plain(value: object) -> bool:
+    """Whether JSON says the same, but for tuples, which come back as such (`_frozen`)."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _frozen(value: Value) -> Value:
@@ -163,38 +189,3 @@ def _frozen(value: Value) -> Value:
     if isinstance(value, list):
         return tuple(map(_frozen, value))
     return {key: _frozen(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def _problem(each: Problem) -> list[Value]:
-    if any(annotation.source is not None for annotation in each.annotations):
-        raise NotPlain("an annotation in another document")
-    fix = each.fix
-    return [
-        each.rule,
-        each.message,
-        *_pair(each.span),
-        each.notes,
-        [[*_pair(annotation.span), annotation.message] for annotation in each.annotations],
-        fix and [fix.message, [[*_pair(edit.span), edit.replacement] for edit in fix.edits], fix.applicability],
-        each.severity,
-        each.misspelling and [each.misspelling.written, each.misspelling.meant],
-    ]
-
-
-def _to_problem(row: Value) -> Problem:
-    rule, message, start, end, notes, annotations, fix, severity, misspelling = row
-    return Problem(
-        rule,
-        message,
-        Span(start, end),
-        tuple(notes),
-        tuple(Annotation(Span(first, last), text) for first, last, text in annotations),
-        _to_fix(*fix) if fix else None,
-        Severity(severity) if severity else None,
-        Misspelling(*misspelling) if misspelling else None,
-    )
-
-
-def _to_fix(message: str, edits: Iterable[Sequence[Value]], applicability: str) -> Fix:
-    made = tuple(Edit(Span(start, end), replacement) for start, end, replacement in edits)
-    return Fix(message, made, Applicability(applicability))

@@ -228,8 +228,7 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:
     """The facts of documents that are not ``known``, of those that can be read."""
-    others = [path for path in paths if analyzer.files.real(path) not in known]
-    found = replace(analyzer, keep=False, progress=None).analyses(others)
+    found = replace(analyzer, keep=False, progress=None).analyses(paths, known)
     return {real: each.facts for real, each in found.items() if each.readable}
 
 
@@ -263,9 +262,10 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     """What the rules of many documents find, with the real path of the document it is in. They run every time, on facts
     that may come from the cache (X10)."""
     dialects = dialects_of(corpus)
+    asked = {corpus.entries[real].dialect for real in corpus.asked or corpus.entries if real in corpus.entries}
     for rule, find in corpus_checks(dialects):
-        for real, finding in find(corpus):
-            yield real, finding.of(rule)
+        if rule.dialect in asked:
+            yield from ((real, finding.of(rule)) for real, finding in find(corpus))
     for real in corpus.asked or corpus.entries:
         yield from ((real, problem) for problem in check_among(corpus, real, dialects))
 

@@ -16,18 +16,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Value
 from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import ENOUGH, Analyzer
-from prosa.rules.cache import (
-    NotPlain,
-    from_problem_rows,
-    problem_rows,
-    rule_rows,
-    suppression_rows,
-    to_rules,
-    to_suppressions,
-)
+from prosa.rules.cache import NotPlain, from_group_row, to_group_row
 from prosa.rules.recording import RecordingFiles, files_of, still_holds
 
 if TYPE_CHECKING:
@@ -130,7 +121,7 @@ def _checked(groups: Sequence[Group], analyzer: Analyzer) -> Iterator[tuple[Prog
         yield findings
         if analyzer.store is not None and all(digest for _, _, digest in group.members):
             try:
-                analyzer.store.put({group.key: _row(findings, record)})
+                analyzer.store.put({group.key: to_group_row(findings, record)})
             except NotPlain:
                 continue
 
@@ -147,32 +138,7 @@ def _check(job: tuple[Group, Analyzer]) -> tuple[tuple[ProgramFindings, ...], di
 
 def _kept(group: Group, analyzer: Analyzer) -> tuple[ProgramFindings, ...] | None:
     row = analyzer.store.get([group.key]).get(group.key) if analyzer.store is not None else None
-    if row is None:
+    kept = from_group_row(row) if row is not None else None
+    if kept is None or not still_holds(kept[1], analyzer.files):
         return None
-    try:
-        record, findings = json.loads(row)
-        return tuple(map(_finding, findings)) if still_holds(record, analyzer.files) else None
-    except (TypeError, ValueError, KeyError):
-        return None
-
-
-def _row(findings: Sequence[ProgramFindings], record: Mapping[str, str]) -> str:
-    rows = [
-        [
-            str(each.real),
-            each.path,
-            each.digest,
-            problem_rows(each.problems),
-            rule_rows(each.rules),
-            suppression_rows(each.suppressions),
-        ]
-        for each in findings
-    ]
-    return json.dumps([record, rows])
-
-
-def _finding(row: Value) -> ProgramFindings:
-    real, path, digest, problems, rules, suppressions = row
-    return ProgramFindings(
-        Path(real), path, digest, from_problem_rows(problems), to_rules(rules), to_suppressions(suppressions)
-    )
+    return kept[0]

@@ -61,7 +61,7 @@ class ResidentCorpus(Struct, eq=False):
         entries = dict(corpus.entries)
         corpus = replace(corpus, entries=entries, names=None)
         names = CorpusNames(corpus)
-        alone = replace(analyzer, store=None, workers=None, progress=None)
+        alone = replace(analyzer, store=None, workers=None, progress=None, stamps=None)
         resident = cls(alone, profile, replace(corpus, names=names), names, seen, _entries=entries)
         for real, analysis in seen.items():
             resident._note_readings(real, analysis, ())

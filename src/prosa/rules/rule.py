@@ -135,8 +135,9 @@ class RuleSet(Struct, Generic[M], eq=False):
     def corpus(
         self, code: str, name: str, severity: Severity, strict: Severity | None = None
     ) -> Callable[[CorpusCheck], CorpusCheck]:
-        """Declares a rule of many documents together. It looks at what documents of its dialects say, and of all
-        others only at path, dialect and ids."""
+        """Declares a rule of many documents together. It looks at what documents of its dialect and the nodes of
+        sites say, of all others only at path, dialect and ids; and it finds something in documents of its dialect
+        alone."""
         return _binding(self.corpora, self._declared("corpus", code, name, severity, strict, "nothing"))
 
     def one_of_many(

@@ -124,6 +124,16 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         except (OSError, ValueError):
             return False
 
+    def look(self, path: Path) -> os.stat_result | None:
+        """What the system says of a file that `read` would read; None for any other. Opens nothing."""
+        real = self._real(path)
+        try:
+            found = os.stat(real, follow_symlinks=False)  # noqa: PTH116 - thousands of files, one after the other
+        except (OSError, ValueError):
+            return None
+        wanted = stat.S_ISREG(found.st_mode) and found.st_size <= self.max_size and self._may_open(real)
+        return found if wanted else None
+
     def digest(self, path: Path, limit: int) -> str:
         """The SHA-256 of the raw bytes of a file of any kind, read piece by piece (Y19). Raises `FileProblem`."""
         real = self._real(path)

@@ -29,6 +29,9 @@ _PRIVATE_FILE = 0o600
 _TABLES = """
 CREATE TABLE IF NOT EXISTS mark (version TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS row (key TEXT PRIMARY KEY, text TEXT NOT NULL, used INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stamp (
+  path TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, ctime_ns INTEGER, inode TEXT, digest TEXT NOT NULL
+) WITHOUT ROWID;
 """
 
 
@@ -55,6 +58,35 @@ class ResultStore(Struct):
         """Keeps rows. That they cannot be kept is no error."""
         if kept := {key: text for key, text in rows.items() if _is_key(key)}:
             self._safely(lambda store: self._keep(store, kept))
+
+    def digests(self, stamps: Mapping[str, tuple[int, int, int, int]]) -> Mapping[str, str]:
+        """The digests of the files that look as they did when they were hashed, by path."""
+        found: dict[str, str] = {}
+        self._safely(lambda store: self._compare(store, stamps, found))
+        return found
+
+    def remember(self, digests: Mapping[str, tuple[tuple[int, int, int, int], str]]) -> None:
+        """Keeps the digests of files with their stamps."""
+        if kept := [(path, *_columns(stamp), digest) for path, (stamp, digest) in digests.items() if _is_key(path)]:
+            self._safely(lambda store: self._keep_stamps(store, kept))
+
+    def _compare(
+        self, store: sqlite3.Connection, stamps: Mapping[str, tuple[int, int, int, int]], found: dict[str, str]
+    ) -> None:
+        paths = [path for path in stamps if _is_key(path)]
+        for start in range(0, len(paths), _MOST_KEYS):
+            some = paths[start : start + _MOST_KEYS]
+            marks = ",".join("?" * len(some))
+            question = f"SELECT * FROM stamp WHERE path IN ({marks})"  # noqa: S608 - only question marks
+            rows = store.execute(question, some)
+            found.update((path, digest) for path, *stamp, digest in rows if tuple(stamp) == _columns(stamps[path]))
+
+    def _keep_stamps(self, store: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
+        with store:
+            (count,) = store.execute("SELECT count(*) FROM stamp").fetchone()
+            if count > MAX_ROWS:
+                store.execute("DELETE FROM stamp")  # those of files that are still there come back at the next check
+            store.executemany("INSERT OR REPLACE INTO stamp VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def _fetch(self, store: sqlite3.Connection, keys: Sequence[str], found: dict[str, str]) -> None:
         old: list[str] = []
@@ -113,10 +145,17 @@ class ResultStore(Struct):
             pass  # a new file
         with store:
             store.execute("DROP TABLE IF EXISTS row")
+            store.execute("DROP TABLE IF EXISTS stamp")
             store.execute("DROP TABLE IF EXISTS mark")
             for statement in filter(str.strip, _TABLES.split(";")):
                 store.execute(statement)
             store.execute("INSERT INTO mark VALUES (?)", (self.version,))
+
+
+def _columns(stamp: tuple[int, int, int, int]) -> tuple[object, ...]:
+    """A stamp as it is kept: the number of a file may be larger than an integer of SQLite."""
+    size, mtime_ns, ctime_ns, inode = stamp
+    return size, mtime_ns, ctime_ns, str(inode)
 
 
 def _is_key(text: str) -> bool:

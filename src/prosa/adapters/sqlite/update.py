@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import sqlite3
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -19,7 +18,7 @@ from msgspec import Struct, field
 from prosa.adapters.sqlite import linking, metadata_inheritance, naming, writing
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
 from prosa.adapters.sqlite.reading import Known, Reading
-from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.corpus.found import RACY_NS, Found, Refreshed, Scan, Stamp, is_sure
 from prosa.dialects.mdh.url import may_stand
 from prosa.graph.build import own_id
 from prosa.graph.names import Key
@@ -65,10 +64,6 @@ ENOUGH = 120
 MOSTLY = 1_000
 """Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
 each name."""
-
-RACY_NS = 2_000_000_000
-"""A file that changed this little before it was looked at may change again without looking different: file systems
-count time in steps, the coarsest in two seconds. Such a file is read again the next time."""
 
 UNSURE = -1
 """The time of a file that has to be read again."""
@@ -228,10 +223,5 @@ class _Spooled(Struct, frozen=True):
 
 
 def _sure(stamp: Stamp, at_ns: int) -> Stamp:
-    """The stamp to be remembered: one that matches nothing where the file is younger than the look at it can tell.
-
-    Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
-    the time of its content has to do.
-    """
-    latest = max(stamp.mtime_ns, stamp.ctime_ns) if sys.platform == "win32" else stamp.ctime_ns
-    return stamp._replace(mtime_ns=UNSURE) if latest > at_ns - RACY_NS else stamp
+    """The stamp to be remembered: one that matches nothing where the file is younger than the look at it can tell."""
+    return stamp if is_sure(stamp, at_ns - RACY_NS) else stamp._replace(mtime_ns=UNSURE)

@@ -14,7 +14,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files import cache_dir
+from prosa.adapters.files import RootedFiles, cache_dir
+from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.processes import Pool, worker_count
 from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
@@ -27,7 +28,7 @@ from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.rules.rank import ordered
 from prosa.rules.registry import known_rules
-from prosa.source import Files
+from prosa.source import Files, TextFiles
 
 _DAY = 24 * 60 * 60
 
@@ -95,12 +96,20 @@ class Checker(Struct, frozen=True):
             store=self.store,
             workers=self.workers,
             progress=self.progress,
+            stamps=_stamps(group.files, texts or ()) if self.store is not None else None,
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
         scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         return check(paths, analyzer, profile, scope)
+
+
+def _stamps(files: Files, texts: Collection[Path]) -> FileStamps | None:
+    """The stamps of files, but of those that have another text here."""
+    if isinstance(files, TextFiles) and isinstance(files.under, RootedFiles):
+        return FileStamps(files.under, {*texts, files.real(Path(files.source.path))})
+    return FileStamps(files, texts) if isinstance(files, RootedFiles) else None
 
 
 def _store(environ: Mapping[str, str]) -> Store | None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.adapters.files import find_root
+from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files.stamps import FileStamps
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.diagnostics import Diagnostic
@@ -47,6 +48,7 @@ class Workspace(Struct, eq=False):
             now=datetime.now(UTC),
             store=checker.store,
             workers=checker.workers,
+            stamps=FileStamps(group.files) if isinstance(group.files, RootedFiles) else None,
         )
         scope = CorpusScope(group.root, None, group.rooted, None, group.file_names)
         resident = ResidentCorpus.of(group.paths, analyzer, profile, scope)

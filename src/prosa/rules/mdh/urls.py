@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote
@@ -10,11 +11,12 @@ from urllib.parse import unquote
 from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics import Severity
 from prosa.dialects.fields import shown
-from prosa.dialects.mdh.url import is_reserved
+from prosa.dialects.mdh.url import RESERVED, is_reserved
+from prosa.rules.corpus_names import corpus_names
 from prosa.rules.mdh import RULES
 from prosa.rules.mdh.site import Page, Site, sites, span_of
 from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus
+from prosa.rules.subject import Corpus, Facts
 from prosa.source import FileProblem, Files, Span
 
 
@@ -34,17 +36,25 @@ def url_collision(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
             yield at.real, Finding(message, at.anchor, notes)
 
 
-@RULES.corpus("MH058", "reserved-url", Severity.WARNING)
-def reserved_url(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+@RULES.one_of_many("MH058", "reserved-url", Severity.WARNING)
+def reserved_url(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]:
     """Finds a document whose URL belongs to the site itself (H7, HA1). The finding points at the id of the node; at the
     beginning of another document."""
-    for site in sites(corpus):
-        for page in site.pages:
-            if is_reserved(page.url):
-                part = f"/{page.url[1:].partition('/')[0]}"
-                message = f"`{page.url}` cannot be read: `{part}` belongs to the site itself"
-                notes = ("a server answers there with its own indexes; rename the file or its folder",)
-                yield page.real, Finding(message, page.anchor, notes)
+    if not any(each.lower() in RESERVED for each in (*path.parts, path.stem)):
+        return
+    for page in corpus_names(corpus).derived("sites", "sites", partial(_pages, corpus)).get(path, ()):
+        part = f"/{page.url[1:].partition('/')[0]}"
+        message = f"`{page.url}` cannot be read: `{part}` belongs to the site itself"
+        notes = ("a server answers there with its own indexes; rename the file or its folder",)
+        yield Finding(message, page.anchor, notes)
+
+
+def _pages(corpus: Corpus) -> dict[Path, list[Page]]:
+    """The documents whose URLs are reserved."""
+    found: dict[Path, list[Page]] = {}
+    for page in (page for site in sites(corpus) for page in site.pages if is_reserved(page.url)):
+        found.setdefault(page.real, []).append(page)
+    return found
 
 
 @RULES.corpus("MH057", "site-without-root", Severity.INFO)

@@ -1,0 +1,41 @@
+"""Stamps of documents: what the system says of a file that nobody could change without changing it (X10).
+
+In: paths. Out: stamps that stay true, or None: for a file that is too young to tell, that a text stands in for, or on a
+system that gives no number of a file or no time of its last change. Then its content has to be read and hashed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from prosa.adapters.files.read import RootedFiles
+from prosa.corpus.found import RACY_NS, Stamp, is_sure
+
+
+class FileStamps(Struct, frozen=True):
+    """Gives stamps. ``apart`` are the real paths of files that are not what they are on the disk; ``at_ns`` is a time
+    before all looks."""
+
+    files: RootedFiles
+    apart: Collection[Path] = ()
+    at_ns: int = field(default_factory=time.time_ns)
+
+    def __call__(self, path: Path) -> Stamp | None:
+        """The stamp of a document that can be read."""
+        found = self.files.look(path)
+        if found is None or not tells_changes(found.st_ino, found.st_ctime_ns):
+            return None
+        if self.apart and self.files.real(path) in self.apart:
+            return None
+        stamp = Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return stamp if is_sure(stamp, self.at_ns - RACY_NS) else None
+
+
+def tells_changes(inode: int, ctime_ns: int) -> bool:
+    """Whether the system knows which file it is, and when it changed last: on Windows that time is when it was made."""
+    return inode != 0 and ctime_ns != 0 and sys.platform != "win32"
