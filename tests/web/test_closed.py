@@ -7,7 +7,7 @@ import re
 import pytest
 
 from prosa.web import endpoints
-from prosa.web.routes import API, OUTSIDE, ROUTES, Route
+from prosa.web.routes import API, MCP, OUTSIDE, ROUTES, Route
 from tests.web.asking import Served
 from tests.web.conftest import Serve
 
@@ -123,7 +123,7 @@ def test_x23_what_a_closed_site_shows_to_everybody(closed: Served) -> None:
     assert closed.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
 
 
-@pytest.mark.parametrize("route", [*ROUTES, API, OUTSIDE], ids=lambda route: route.url or "outside")
+@pytest.mark.parametrize("route", [*ROUTES, API, MCP, OUTSIDE], ids=lambda route: route.url or "outside")
 def test_x23_a_closed_site_asks_for_the_token_wherever_the_table_does_not_say_open(
     closed: Served, route: Route
 ) -> None:
@@ -135,7 +135,7 @@ def test_x23_a_closed_site_asks_for_the_token_wherever_the_table_does_not_say_op
 
 def test_x23_only_these_urls_are_open() -> None:
     """X23. What a closed site shows is nobody's accident."""
-    shown = {each.url for each in (*ROUTES, API, OUTSIDE) if each.who == "open"}
+    shown = {each.url for each in (*ROUTES, API, MCP, OUTSIDE) if each.who == "open"}
     assert shown == {"/healthz", "/robots.txt", "/mdh/assets/*", "/mdh/sign-in"}
 
 

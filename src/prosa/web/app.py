@@ -23,14 +23,14 @@ from prosa.web.indexes import Indexes
 from prosa.web.limits import NO_PROXIES, Proxies, client_behind, is_proxy
 from prosa.web.log import PAUSE, AccessLog
 from prosa.web.nodes import Nodes
-from prosa.web.routes import API, Route, place_of
+from prosa.web.routes import API, MCP, Route, place_of
 from prosa.web.run.problem import Refused
 from prosa.web.session import ANYBODY, Reader, is_bearer
 
 
 class SiteApp:
-    """The application. ``api`` answers everything below `/api`; ``fault`` is told of errors that are ours; ``proxies``
-    are believed when they say for whom they ask."""
+    """The application. ``api`` answers everything below `/api`, ``mcp`` agents at `/mcp`; ``fault`` is told of errors
+    that are ours; ``proxies`` are believed when they say for whom they ask."""
 
     def __init__(
         self,
@@ -40,8 +40,10 @@ class SiteApp:
         api: Asgi | None = None,
         fault: Callable[[str], None] = say_nothing,
         proxies: Proxies = NO_PROXIES,
+        mcp: Asgi | None = None,
     ) -> None:
         self.web, self.guard, self.log, self.api, self.fault, self.proxies = web, guard, log, api, fault, proxies
+        self.mcp = mcp
         self.under_way = UnderWay()
         self._nodes = Nodes(web)
         self._shown = SiteParts(web, self._nodes, Indexes(web), Graphs(web))
@@ -79,12 +81,14 @@ class SiteApp:
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send) -> int:
         scope.setdefault("raw_path", scope["path"].encode("utf-8", "replace"))
-        route, path, inside = place_of(scope, self.web.prefix, with_api=self.api is not None)
+        route, path, inside = place_of(
+            scope, self.web.prefix, with_api=self.api is not None, with_mcp=self.mcp is not None
+        )
         reader, locked_out = self._reader(scope, route)
-        refusal = self.guard.refusal(scope) or locked_out or self._for_nobody(route, reader)
+        refusal = self.guard.refusal(scope, changes=route is not MCP) or locked_out or self._for_nobody(route, reader)
         if refusal is None and route.costly:
             refusal = self.guard.too_many(scope)
-        asked = Request(self._shown, route, path, inside, receive, send, reader, self.api)
+        asked = Request(self._shown, route, path, inside, receive, send, reader, self.api, self.mcp)
         if refusal is not None:
             return await self._refuse(asked, refusal)
         return await route.handler(asked)
@@ -122,20 +126,20 @@ class SiteApp:
             self.fault("the answer had begun, and was broken off")
 
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The life of the server, and within it that of the user's application."""
-        life = ApiLife(self.api, scope) if self.api is not None else None
+        """The life of the server, and within it that of the applications beside it."""
+        lives = [ApiLife(each, scope) for each in (self.api, self.mcp) if each is not None]
         writing: asyncio.Task[None] | None = None
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
                 writing = asyncio.create_task(self._write_log())
-                failure = await life.begin() if life is not None else ""
+                failure = "; ".join([words for life in lives if (words := await life.begin())])
                 kind = "failed" if failure else "complete"
                 await send({"type": f"lifespan.startup.{kind}", **({"message": failure} if failure else {})})
             elif message["type"] == "lifespan.shutdown":
                 if self.web.runner is not None:
                     await self.web.runner.aclose()
-                if life is not None:
+                for life in lives:
                     await life.end()
                 if writing is not None:
                     writing.cancel()

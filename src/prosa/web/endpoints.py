@@ -46,7 +46,7 @@ class SiteParts(Struct, frozen=True):
 
 class Request(Struct, frozen=True):
     """One request, who sends it, and the route that it takes. ``path`` is the one below the prefix, as it was sent;
-    ``api`` is the application of the user's own."""
+    ``api`` is the application of the user's own, ``mcp`` the one that agents ask."""
 
     shown: SiteParts
     route: Route
@@ -56,6 +56,7 @@ class Request(Struct, frozen=True):
     send: Send
     reader: Reader
     api: Asgi | None = None
+    mcp: Asgi | None = None
 
     @property
     def is_allowed(self) -> bool:
@@ -159,6 +160,16 @@ async def outside(asked: Request) -> int:
 
 async def user_api(asked: Request) -> int:
     """The status that the user's own application sends."""
+    return await _handed_on(asked, asked.api)
+
+
+async def agents(asked: Request) -> int:
+    """The status that the server of the Model Context Protocol sends."""
+    return await _handed_on(asked, asked.mcp)
+
+
+async def _handed_on(asked: Request, application: Asgi | None) -> int:
+    """Lets an application answer, and gives the status that it sends."""
     status = 500
 
     async def listening(message: dict[str, Any]) -> None:
@@ -167,9 +178,9 @@ async def user_api(asked: Request) -> int:
             status = message["status"]
         await asked.send(message)
 
-    if asked.api is None:
+    if application is None:
         return await nothing(asked)
-    await asked.api(dict(asked.scope), asked.receive, listening)
+    await application(dict(asked.scope), asked.receive, listening)
     return status
 
 

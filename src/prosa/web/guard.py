@@ -65,8 +65,9 @@ class Guard(Struct):
     changes: Rate = field(default_factory=lambda: Rate(2.0, 20.0))
     questions: Rate = field(default_factory=lambda: Rate(20.0, 60.0))
 
-    def refusal(self, scope: Scope) -> Refusal | None:
-        """Why a request is refused by its head alone."""
+    def refusal(self, scope: Scope, *, changes: bool = True) -> Refusal | None:
+        """Why a request is refused by its head alone. ``changes`` False says that its body is a question, whatever its
+        method."""
         host = header_of(scope, b"host").lower()
         if host not in self.hosts:
             return Refusal(421, "Wrong host", "This site is not called so. Start it with --allow-host to add a name.")
@@ -74,7 +75,7 @@ class Guard(Struct):
             return Refusal(501, "Unknown method", "This site does not know the method.")
         if _head_size(scope) > MAX_HEAD:
             return Refusal(431, "Too large", f"The head of a request has at most {MAX_HEAD:,} bytes.")
-        return None if scope["method"] in SAFE_METHODS else self._of_change(scope, host)
+        return None if scope["method"] in SAFE_METHODS else self._of_change(scope, host, counted=changes)
 
     def too_many(self, scope: Scope) -> Refusal | None:
         """Why a question that costs work is refused: the client asks too often."""
@@ -82,7 +83,7 @@ class Guard(Struct):
             return None
         return Refusal(429, "Too many requests", "Ask again in a second.", (("retry-after", "1"),))
 
-    def _of_change(self, scope: Scope, host: str) -> Refusal | None:
+    def _of_change(self, scope: Scope, host: str, *, counted: bool) -> Refusal | None:
         origin = header_of(scope, b"origin")
         site = header_of(scope, b"sec-fetch-site")
         if origin and origin.lower() not in self._own(host):
@@ -92,7 +93,7 @@ class Guard(Struct):
         length = header_of(scope, b"content-length")
         if length and not (length.isascii() and length.isdigit() and len(length) < 12 and int(length) <= MAX_BODY):
             return Refusal(413, "Too large", f"The body of a request has at most {MAX_BODY:,} bytes.")
-        if not self.changes.allows(client_of(scope)):
+        if counted and not self.changes.allows(client_of(scope)):
             return Refusal(429, "Too many requests", "Ask again in a few seconds.", (("retry-after", "5"),))
         return None
 

@@ -67,6 +67,9 @@ API: Final = Route("/api/*", _ANY, "guarded", endpoints.user_api)
 """Where an application of the user's own answers, with and without the prefix: a URL of an action begins at the root of
 the host, a proxy may pass the prefix alone. Its readers are its own matter, unless the site is closed."""
 
+MCP: Final = Route("/mcp", ("DELETE", "GET", "POST"), "guarded", endpoints.agents, costly=True)
+"""Where agents ask over the Model Context Protocol, on a site that was started for that."""
+
 OUTSIDE: Final = Route("", _ANY, "guarded", endpoints.outside)
 """Every URL that is not below the prefix."""
 
@@ -83,7 +86,7 @@ class Place(NamedTuple):
     scope: Scope
 
 
-def place_of(scope: Scope, prefix: str, *, with_api: bool) -> Place:
+def place_of(scope: Scope, prefix: str, *, with_api: bool, with_mcp: bool = False) -> Place:
     """Where a request leads on a site that lives under a prefix."""
     for front in dict.fromkeys(("", prefix)) if with_api else ():
         area = f"{front}{_API}"
@@ -95,6 +98,8 @@ def place_of(scope: Scope, prefix: str, *, with_api: bool) -> Place:
     if not path.startswith(f"{prefix}/"):
         return Place(OUTSIDE, "", scope)
     path = path[len(prefix) :]
+    if with_mcp and path == MCP.url:
+        return Place(MCP, path, _without(scope, prefix))
     return Place(route_at(path), path, scope)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import parse_qs, quote
 
-from prosa.app.corpus.search import search_corpus
-from prosa.app.site.catalogue import still_published
+from prosa.app.site.search import published_hits
 from prosa.corpus.search import Search
 from prosa.render.json import dump
 from prosa.render.page.model import Found, SearchPage
@@ -60,19 +58,9 @@ def asked(scope: Scope) -> tuple[str, int]:
 
 
 def found(web: Web, query: str, limit: int) -> tuple[Found, ...]:
-    """The published hits, best first. What is not published is looked for and left out, so none is missing."""
-    catalogue = web.site.index.catalogue
-    wanted = Search(text=query, limit=limit + catalogue.hidden)
-    hits: list[Any] = web.site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
-    published = [(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None][:limit]
-    paths, private = {hit.path for hit, _ in published}, web.site.options.private
-    # a text that was read anew while the catalogue is of before may not be shown any more
-    shown = web.site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
-    return tuple(
-        Found(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks)
-        for hit, row in published
-        if hit.path in shown
-    )
+    """The published hits, best first."""
+    hits = published_hits(web.site, Search(text=query, limit=limit))
+    return tuple(Found(row.title, _url(row.url, hit.anchor), hit.heading, hit.snippet, hit.marks) for hit, row in hits)
 
 
 def _url(url: str, anchor: str) -> str:

@@ -1,6 +1,6 @@
 """A site on a socket: bound before anything is said, served until it is stopped, ended without breaking off answers.
 
-In: a `SiteApp` and a bound socket. Out: nothing; it returns when a signal has come and the last answer is sent.
+In: an application and a bound socket. Out: nothing; it returns when a signal has come and the last answer is sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from prosa.source.url import is_loopback
-from prosa.web.app import SiteApp
+from prosa.web.endpoints import Asgi
 from prosa.web.limits import SPARE, ConnectionLimits
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ def hosts_of(host: str, port: int, more: tuple[str, ...]) -> frozenset[str]:
     return frozenset(each.lower() for each in (*with_port, *(names if port == 80 else ()), *more))
 
 
-def serve(
-    app: SiteApp, made: socket.socket, started: Callable[[], None], *, bounds: ConnectionLimits = _BOUNDS
-) -> None:
+def serve(app: Asgi, made: socket.socket, started: Callable[[], None], *, bounds: ConnectionLimits = _BOUNDS) -> None:
     """Serves until SIGINT or SIGTERM; a second one does not wait for answers under way. ``started`` is called when the
     first request may come. Must be called in the main thread."""
     import uvicorn
@@ -81,7 +79,7 @@ def serve(
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # believed only of proxies that the user names, by `SiteApp`
+        proxy_headers=False,  # believed only of proxies that the user names, by the application
         lifespan="on",
         limit_concurrency=bounds.connections + SPARE,
         timeout_keep_alive=KEEP_ALIVE,

@@ -16,7 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from prosa.app.options import say_nothing
 from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
 from prosa.cli.serve.running import add_running_options, runner_of, token_of
@@ -49,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     net.add_argument("--trusted-proxy", action="append", default=[], type=_network, metavar="CIDR", help=proxy)
     mounted = "serve an ASGI application of yours below /api: FILE.py:NAME or MODULE:NAME"
     net.add_argument("--api", metavar="APP", help=mounted)
+    net.add_argument("--mcp", action="store_true", help="answer agents at /mcp over the Model Context Protocol too")
     net.add_argument("--access-log", metavar="FILE", help="where to log requests as JSON lines (default: stderr)")
     private = "show documents that are not public too, to those who know the token"
     net.add_argument("--include-private", action="store_true", help=private)
@@ -79,6 +82,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         proxies = tuple(each for some in args.trusted_proxy for each in some)
         app = _app(args, console, site, runner, address)
         app.api, app.log, app.fault, app.proxies = api, log, fault, proxies
+        app.mcp = _agents(console, site, app) if args.mcp else None
         site.start()
         serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=ConnectionLimits(proxies=proxies))
     return 0
@@ -102,6 +106,19 @@ def _app(args: argparse.Namespace, console: Console, site: LiveSite, runner: Run
     web = Web(site, sessions, prefix, origin or address, closed, runner)
     guard = Guard(hosts, (origin,) if origin else ())
     return SiteApp(web, guard)
+
+
+def _agents(console: Console, site: LiveSite, app: SiteApp) -> Callable[..., Value]:
+    """What answers agents: the tools that read, and programs as prompts. The site itself guards it."""
+    from prosa.app.options import Options
+    from prosa.app.run.money import server_budget
+    from prosa.mcp_server.programs import Programs, Rights
+    from prosa.mcp_server.server import build_server
+    from prosa.mcp_server.transport import http_application
+
+    around = environment_of(console, site.root / "prosa", say_nothing)
+    programs = Programs(site, Options(), around, Rights(), server_budget(None, around))
+    return http_application(build_server(site, programs, console.environ), app.guard.hosts)
 
 
 def _tell(args: argparse.Namespace, console: Console, address: str, app: SiteApp) -> None:

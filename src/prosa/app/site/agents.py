@@ -1,0 +1,307 @@
+"""What agents ask of a folder: search, read, outline, links, check, list. In: a site and a question. Out: plain data.
+
+Only what is published is told (X23). Nothing runs, and nothing waits for the index: what rests on it says with
+``complete`` whether it was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.files import RootedFiles
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import Group
+from prosa.app.check.project import project_at
+from prosa.app.site.around import around
+from prosa.app.site.live import LiveSite
+from prosa.app.site.search import published_hits
+from prosa.corpus.search import Search
+from prosa.data import Value
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.dialect import DialectName
+from prosa.document.model import Section
+from prosa.render.json import diagnostic_object
+from prosa.site.view import Neighbour, NodeRow, NodeView
+from prosa.source import FileProblem, Files, SourceText, TextFiles
+
+CHARACTERS_OF_TOKEN = 4
+"""Characters of text that one token stands for, about."""
+
+READ_TOKENS = 4_000
+"""Tokens of one `read` where nobody says how many."""
+
+MOST_TOKENS = 50_000
+LIST_PAGE = 100
+"""Documents of one page of `list`."""
+
+MOST_HITS = 50
+MOST_TEXT = 1_000_000
+"""Characters of a text that `check` looks at."""
+
+
+class UnknownDocument(Exception):
+    """No published document is called so; the message says which one may have been meant."""
+
+
+def search(
+    site: LiveSite, query: str, *, limit: int = 10, where: str = "", dialects: Sequence[str] = ()
+) -> Mapping[str, Value]:
+    """The published sections that answer a query, best first. Raises `WhereError`."""
+    if not site.index.is_ready:
+        return {"hits": [], "complete": False}
+    asked = Search(query, max(1, min(limit, MOST_HITS)), tuple(dialects), where=where)
+    hits = [
+        {
+            "path": hit.path,
+            "id": row.id,
+            "title": row.title,
+            "heading": hit.heading,
+            "section": hit.anchor,
+            "line": hit.line,
+            "snippet": hit.snippet,
+        }
+        for hit, row in published_hits(site, asked)
+    ]
+    return {"hits": hits, "complete": True}
+
+
+def read(
+    site: LiveSite, document: str, *, section: str = "", start_line: int = 1, max_tokens: int = READ_TOKENS
+) -> Mapping[str, Value]:
+    """The text of a document, or of one section, from a line on: as much as fits, cut in front of a heading if one
+    is near. ``next_line`` says where it goes on, None at the end. Raises `UnknownDocument`, `FileProblem`."""
+    view = _view(site, document)
+    source, sections = _parts(view)
+    first, last = _lines(source, sections, section, view.path)
+    first = max(first, min(start_line, last)) if start_line > 1 else first
+    end = _end(source, sections, first, last, max(100, min(max_tokens, MOST_TOKENS)) * CHARACTERS_OF_TOKEN)
+    lines = source.lines
+    text = source.text[lines.offset(first, 1) : lines.offset(end + 1, 1) if end < lines.count else len(source.text)]
+    limit = MOST_TOKENS * CHARACTERS_OF_TOKEN
+    return {
+        **_named(view),
+        "line": first,
+        "end_line": end,
+        "next_line": end + 1 if end < last else None,
+        "text": text[:limit],
+    }
+
+
+def outline(site: LiveSite, document: str) -> Mapping[str, Value]:
+    """What a document says of itself, and its headings. Raises `UnknownDocument`, `FileProblem`."""
+    view = _view(site, document)
+    source, sections = _parts(view)
+    headings = [
+        {
+            "level": each.level,
+            "text": each.heading.text,
+            "section": each.anchor,
+            "line": source.position(each.span.start).line,
+        }
+        for each in sections
+    ]
+    return {**_named(view), "summary": view.summary, "fields": dict(view.fields), "headings": headings}
+
+
+def links(site: LiveSite, document: str) -> Mapping[str, Value]:
+    """What a document points at and what points at it. Raises `UnknownDocument`, `FileProblem`."""
+    view = _view(site, document)
+    found = around(site.index, view.path)
+    if found is None:
+        return {**_named(view), "relationships": [], "links": [], "backlinks": [], "complete": False}
+    by_url = site.index.catalogue.by_url
+    return {
+        **_named(view),
+        "relationships": [_neighbour(each, by_url) for each in found.relationships],
+        "links": [_neighbour(each, by_url) for each in found.links],
+        "backlinks": [_neighbour(each, by_url) for each in found.backlinks],
+        "complete": True,
+    }
+
+
+def check(
+    site: LiveSite,
+    environ: Mapping[str, str],
+    *,
+    document: str = "",
+    text: str = "",
+    dialect: DialectName | None = None,
+) -> Mapping[str, Value]:
+    """What is wrong in a document, or in a text that is not written yet. The documents around it are known as far as
+    they are published. Raises `UnknownDocument`, `FileProblem`, and `UnknownName` for a dialect that does not exist."""
+    shown = _Published(site)
+    if document:
+        path = site.root / _view(site, document).path
+        files: Files = PublishedFiles(shown.reader, shown)
+    else:
+        path = site.root / "text.md"
+        files = TextFiles(SourceText(text[:MOST_TEXT], str(path)), PublishedFiles(shown.reader, shown))
+    project = project_at(site.root, site.root)
+    group = PublishedGroup(files, (path,), site.root, project, given=True, shown=shown)
+    checked = Checker.of(CheckOptions(dialect), environ).check(group)
+    found = [each for each in checked.diagnostics if Path(each.path) == path]
+    told = [diagnostic_object(each) | {"notes": list(each.notes)} for each in found]
+    return {"path": path.relative_to(site.root).as_posix() if document else None, "diagnostics": told}
+
+
+def listing(site: LiveSite, *, where: str = "", cursor: str = "") -> Mapping[str, Value]:
+    """The published documents by path, a page at a time. Raises `WhereError`."""
+    if not site.index.is_ready:
+        return {"documents": [], "next_cursor": None, "complete": False}
+    rows = site.index.catalogue.rows
+    if where:
+        asked = Search("", len(rows) or 1, where=where)
+        wanted = {each.row.path for each in published_hits(site, asked)}
+        rows = tuple(row for row in rows if row.path in wanted)
+    rows = tuple(row for row in sorted(rows, key=lambda row: row.path) if row.path > cursor)
+    page = rows[:LIST_PAGE]
+    return {
+        "documents": [_row(row) for row in page],
+        "next_cursor": page[-1].path if len(rows) > len(page) else None,
+        "complete": True,
+    }
+
+
+def _view(site: LiveSite, name: str) -> NodeView:
+    """The published document at a path, or with an id."""
+    catalogue = site.index.catalogue
+    path = name.removeprefix("./").strip("/")
+    row = catalogue.by_id.get(name) or catalogue.by_node.get(name)
+    for each in (path, row.path if row is not None else ""):
+        if each and all(part not in ("", ".", "..") for part in each.split("/")) and "\0" not in each:
+            try:
+                view = site.view(each)
+            except FileProblem as problem:
+                if problem.kind != "missing":
+                    raise
+                continue
+            if view is not None:
+                return view
+    near = nearest(path, [each for row in catalogue.rows for each in (row.path, row.id)])
+    raise UnknownDocument(f"there is no document {name!r}" + (f"; did you mean {near}?" if near else ""))
+
+
+def _parts(view: NodeView) -> tuple[SourceText, tuple[Section, ...]]:
+    assert view.reading is not None
+    return view.reading.front.source, view.reading.document.sections
+
+
+def _named(view: NodeView) -> dict[str, Value]:
+    return {"path": view.path, "id": view.id, "title": view.title, "dialect": view.dialect}
+
+
+def _lines(source: SourceText, sections: Sequence[Section], section: str, path: str) -> tuple[int, int]:
+    """The first and the last line of a section, or of the whole document. Raises `UnknownDocument`."""
+    if not section:
+        return 1, source.lines.count
+    wanted = section.removeprefix("#")
+    found = next((each for each in sections if wanted in (each.anchor, each.heading.text)), None)
+    if found is None:
+        near = nearest(wanted, [each.anchor for each in sections])
+        hint = f"; did you mean {near}?" if near else ""
+        raise UnknownDocument(f"{path} has no section {section!r}{hint}")
+    last = max(found.span.start, found.span.end - 1)
+    return source.position(found.span.start).line, source.position(last).line
+
+
+def _end(source: SourceText, sections: Sequence[Section], first: int, last: int, most: int) -> int:
+    """The last line that fits: in front of a heading where one is in the second half of what fits."""
+    lines = source.lines
+    start = lines.offset(first, 1)
+    if (lines.offset(last + 1, 1) if last < lines.count else len(source.text)) - start <= most:
+        return last
+    fits = max(first, lines.line(start + most) - 1)
+    borders = [source.position(each.span.start).line - 1 for each in sections]
+    return max((each for each in borders if first + (fits - first) // 2 <= each <= fits), default=fits)
+
+
+def _neighbour(each: Neighbour, by_url: Mapping[str, NodeRow]) -> Mapping[str, Value]:
+    row = by_url.get(each.url)
+    place = {"path": row.path, "id": row.id} if row is not None else {"url": each.url} if each.url else {}
+    rel = {"rel": each.rel} if each.rel else {}
+    return {"title": each.title, **rel, **place, **({"note": each.note} if each.note else {})}
+
+
+def _row(row: NodeRow) -> Mapping[str, Value]:
+    return {"path": row.path, "id": row.id, "title": row.title, "type": row.type, "dialect": row.dialect}
+
+
+class _Published:
+    """Whether a path may be told of: by its name, and a document by what it says as far as the index knows."""
+
+    def __init__(self, site: LiveSite) -> None:
+        self.site, self.catalogue = site, site.index.catalogue
+        self.reader = RootedFiles(site.root, site.files.max_size)
+
+    def __call__(self, path: Path) -> bool:
+        real = self.reader.real(path)
+        if not real.is_relative_to(self.site.root):
+            return False
+        below = real.relative_to(self.site.root).as_posix()
+        if below == "." or real.is_dir():
+            return below == "." or self.site.files.folder(f"{below}/") is not None
+        if not self.site.files.may_be_seen(below):
+            return False
+        if self.catalogue.generation and below not in self.catalogue.by_path:
+            return not below.lower().endswith((".md", ".mda", ".ymj", ".markdown"))
+        return bool(self.catalogue.generation) or self._says_so(below)
+
+    def _says_so(self, below: str) -> bool:
+        """What the document itself says, while there is no index."""
+        try:
+            return not below.lower().endswith((".md", ".mda", ".ymj", ".markdown")) or self.site.view(below) is not None
+        except FileProblem:
+            return False
+
+
+class PublishedFiles(Struct, frozen=True):
+    """Meets `Files`: what is not published is not there."""
+
+    under: RootedFiles
+    shown: _Published
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document. Raises `FileProblem`."""
+        if not self.shown(path):
+            raise FileProblem(path, "missing", "no such file or folder")
+        return self.under.read(path)
+
+    def real(self, path: Path) -> Path:
+        """The path with links and ``..`` resolved."""
+        return self.under.real(path)
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether the file may be opened."""
+        return self.under.inside_root(path)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a file or a folder is there and published."""
+        return self.under.exists(path) and self.shown(path)
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of a file. Raises `FileProblem`."""
+        if not self.shown(path):
+            raise FileProblem(path, "missing", "no such file or folder")
+        return self.under.digest(path, limit)
+
+
+class PublishedGroup(Group, frozen=True, kw_only=True):
+    """Documents with those around them that are published."""
+
+    shown: _Published
+
+    def beside(self) -> tuple[Sequence[Path], bool]:
+        """The published documents below the root, and whether these are all."""
+        found, whole = Group.beside(self)
+        return [path for path in found if self.shown(path)], whole
+
+    def file_names(self) -> dict[str, str]:
+        """The published files of any kind by their name but for case."""
+        return {name: path for name, path in Group.file_names(self).items() if self.shown(self.root / path)}
+
+    def metas(self) -> list[Path]:
+        """The published documents that may lend metadata to others."""
+        return [path for path in Group.metas(self) if self.shown(path)]

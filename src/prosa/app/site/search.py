@@ -1,0 +1,33 @@
+"""The published sections that answer a query (X23). In: a site and a question. Out: hits with their nodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from prosa.app.corpus.search import search_corpus
+from prosa.app.site.catalogue import still_published
+from prosa.app.site.live import LiveSite
+from prosa.corpus.search import Hit, Search
+from prosa.site.view import NodeRow
+
+
+class PublishedHit(NamedTuple):
+    """A hit and the node that it is in."""
+
+    hit: Hit
+    row: NodeRow
+
+
+def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:
+    """At most ``asked.limit`` hits; none while there is no index. What is not published is looked for and left out, so
+    none is missing. Raises `CorpusError`."""
+    catalogue = site.index.catalogue
+    wanted = replace(asked, limit=asked.limit + catalogue.hidden)
+    hits: list[Hit] = site.index.ask(lambda corpus: corpus.ask(lambda _: search_corpus(corpus, wanted)))
+    found = [PublishedHit(hit, row) for hit in hits if (row := catalogue.by_path.get(hit.path)) is not None]
+    paths, private = {each.hit.path for each in found[: asked.limit]}, site.options.private
+    # a text that was read anew while the catalogue is of before may not be shown any more
+    shown = site.index.ask(lambda corpus: still_published(corpus.index.connection(), paths, private=private))
+    return tuple(each for each in found[: asked.limit] if each.hit.path in shown)

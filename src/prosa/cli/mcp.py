@@ -1,0 +1,134 @@
+"""`prosa mcp`: a folder for agents over the Model Context Protocol; `prosa mcp config` prints how a client starts it.
+
+Nothing runs without `--allow-run`, and nothing but what is published is told (X23, X30). Over standard input and output
+unless `--http` asks for Streamable HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prosa.cli.console import Console
+from prosa.cli.options import add_model, choices_from, count, dollars, seconds
+from prosa.cli.parser import WrongUse
+from prosa.data import Value
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
+    from prosa.app.site.live import LiveSite
+
+CLIENTS = ("claude", "vscode", "cursor", "codex", "gemini", "zed")
+CONFIG = "config"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `mcp`."""
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the folder (default: .); or: config")
+    parser.add_argument("rest", nargs="?", metavar="DIR", help="behind config: the folder")
+    parser.add_argument("--client", choices=CLIENTS, help="behind config: whose configuration is printed")
+    parser.add_argument("--name", metavar="TEXT", help="what the folder is called (default: its first page)")
+    parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
+    group = parser.add_argument_group("what may run")
+    run = "let programs whose path matches run as tools (default: all); repeatable"
+    group.add_argument("--allow-run", action="append", nargs="?", const="*", metavar="GLOB", help=run)
+    group.add_argument("--allow-servers", action="store_true", help="let them start MCP servers and ask sites too")
+    group.add_argument("--max-cost", type=dollars, metavar="USD", help="US dollars for all runs of this server")
+    tokens = "tokens that one model call may write"
+    group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
+    group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run")
+    add_model(parser)
+    net = parser.add_argument_group("over HTTP")
+    net.add_argument("--http", action="store_true", help="answer Streamable HTTP on this machine")
+    net.add_argument("--port", type=int, default=8001, metavar="N", help="the port (default: 8001; 0: any)")
+    net.add_argument("--token-env", metavar="NAME", help="the variable with the token that clients must know")
+    private = "tell of documents that are not public too; over HTTP only with --token-env"
+    net.add_argument("--include-private", action="store_true", help=private)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when the client is gone, or a signal has stopped it. Raises `WrongUse`."""
+    if args.folder == CONFIG:
+        return _config(args, console)
+    if args.rest is not None or args.client is not None:
+        raise WrongUse("--client is about `prosa mcp config`", hint="prosa mcp config --client NAME [DIR]")
+    if args.include_private and args.http and not args.token_env:
+        raise WrongUse("--include-private over HTTP needs a token", hint="name its variable with --token-env")
+    token = _token(args, console)
+    from prosa.cli.serve.site import live_site
+
+    args.layout, args.base_url = "path", ""
+    with live_site(args, console) as (site, _):
+        server = _server(args, console, site)
+        site.start()
+        if args.http:
+            return _serve_http(args, console, server, token)
+        from prosa.mcp_server.transport import serve_stdio
+
+        serve_stdio(server)
+    return 0
+
+
+def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Server[Any]:
+    from msgspec.structs import replace
+
+    from prosa.app.run.money import server_budget
+    from prosa.cli.environment import environment_of
+    from prosa.mcp_server.programs import Programs, Rights
+    from prosa.mcp_server.server import build_server
+
+    around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
+    options = choices_from(args)
+    rights = Rights(tuple(args.allow_run or ()), args.allow_servers)
+    programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
+    return build_server(site, programs, console.environ)
+
+
+def _token(args: argparse.Namespace, console: Console) -> str:
+    if args.token_env is None:
+        return ""
+    if not args.http:
+        raise WrongUse("--token-env is about --http: standard input and output belong to one client")
+    from prosa.cli.serve.running import token_of
+
+    return token_of(args, console)
+
+
+def _serve_http(args: argparse.Namespace, console: Console, server: Server[Any], token: str) -> int:
+    from prosa.mcp_server.transport import PATH, http_application
+    from prosa.web import serving
+
+    host = "127.0.0.1"
+    made = serving.bound(host, args.port)
+    with made:
+        address = serving.address_of(made, host)
+        port = int(address.rpartition(":")[2])
+        app = http_application(server, serving.hosts_of(host, port, ()), token)
+        serving.serve(app, made, lambda: console.err(f"answering at {address}{PATH} (Ctrl-C stops)"))
+    return 0
+
+
+def _config(args: argparse.Namespace, console: Console) -> int:
+    """Prints what a client needs to start the server. Nothing is written."""
+    if args.client is None:
+        raise WrongUse("--client is missing", hint=f"one of {', '.join(CLIENTS)}; a folder of that name is ./config")
+    folder = Path(args.rest or ".").resolve()
+    words: list[str] = ["mcp", str(folder)]
+    for glob in args.allow_run or ():
+        words += ["--allow-run", glob] if glob != "*" else ["--allow-run"]
+    name = args.name or folder.name or "prosa"
+    console.out(_snippet(args.client, name, words))
+    return 0
+
+
+def _snippet(client: str, name: str, words: list[str]) -> str:
+    started: dict[str, Value] = {"command": "prosa", "args": words}
+    if client == "codex":
+        return f'[mcp_servers.{json.dumps(name)}]\ncommand = "prosa"\nargs = {json.dumps(words)}'
+    key = {"vscode": "servers", "zed": "context_servers"}.get(client, "mcpServers")
+    if client == "vscode":
+        started = {"type": "stdio", **started}
+    return json.dumps({key: {name: started}}, indent=2, ensure_ascii=False)

@@ -1,0 +1,154 @@
+"""The published programs of a folder for agents: as prompts always, as tools where the user allowed them to run (X30).
+
+In: a site, and what the user allowed. Out: programs by name; what one says when it is rendered; what it gives when it
+runs. A program that imports what is not published is not offered (X23).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.app.options import Environment, Options
+from prosa.app.run.jobs import Job, driving
+from prosa.app.run.load import load_program, ready_program
+from prosa.app.site.live import LiveSite
+from prosa.data import Value
+from prosa.dialects.markdownlang.names import tool_name
+from prosa.runtime.budget import Budget, Meter
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.messages import Message
+from prosa.runtime.plan import first_messages
+from prosa.runtime.program import reachable
+from prosa.source import FileProblem
+
+if TYPE_CHECKING:
+    from prosa.runtime.program import Program
+
+READY_SECONDS = 2.0
+"""How long a list waits for the first look at the files; what comes later is told as a change."""
+
+AT_ONCE = 4
+"""Runs at the same time."""
+
+MOST_PROGRAMS = 200
+"""Programs that are offered."""
+
+
+class Rights(Struct, frozen=True):
+    """What the user allowed: ``globs`` of programs that may run; none of them, no run. ``reaching`` lets them start
+    MCP servers of their own and ask sites."""
+
+    globs: tuple[str, ...] = ()
+    reaching: bool = False
+
+    def may_run(self, path: str) -> bool:
+        """Whether the program at a path may run."""
+        return any(fnmatchcase(path, glob) for glob in self.globs)
+
+
+class Offered(Struct, frozen=True):
+    """A program as an agent sees it: its name there, the path below the root, and the program itself."""
+
+    name: str
+    path: str
+    program: Program
+
+
+class Programs:
+    """The programs of a site. Safe to use from several threads; runs belong to one event loop."""
+
+    def __init__(
+        self, site: LiveSite, options: Options, environment: Environment, rights: Rights, budget: Budget
+    ) -> None:
+        self.site, self.rights, self.budget = site, rights, budget
+        self.options, self.environment = replace(options, root=site.root), environment
+        self._known: dict[str, tuple[object, Offered | None]] = {}
+        self._lock = Lock()
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    def all(self) -> tuple[Offered, ...]:
+        """Every program that can be rendered, by path; each name once."""
+        self.site.index.wait_ready(READY_SECONDS)
+        rows = [row for row in self.site.index.catalogue.rows if row.dialect == "markdownlang"]
+        with self._lock:
+            found = [each for row in rows[:MOST_PROGRAMS] if (each := self._offered(row.path)) is not None]
+        taken: dict[str, Offered] = {}
+        for each in found:
+            name = each.name if each.name not in taken else tool_name(each.path)
+            taken.setdefault(name, replace(each, name=name))
+        return tuple(taken.values())
+
+    def runnable(self) -> tuple[Offered, ...]:
+        """Those that may run."""
+        return tuple(each for each in self.all() if self.rights.may_run(each.path)) if self.rights.globs else ()
+
+    def named(self, name: str, *, to_run: bool) -> Offered | None:
+        """The program of that name; None where there is none, or none that may run."""
+        return next((each for each in (self.runnable() if to_run else self.all()) if each.name == name), None)
+
+    def messages(self, offered: Offered, given: Mapping[str, Value]) -> Sequence[Message]:
+        """What a run would send first. Asks no model. Raises `RunError` for an input that does not fit."""
+        return first_messages(offered.program, dict(given))
+
+    async def run(self, offered: Offered, given: Value, meter: Meter, listener: Listener = ignore) -> Value:
+        """Runs it behind the agreement, within the budget, and gives its output. Raises `RunError`, `FileProblem`."""
+        program = await asyncio.to_thread(self._ready, offered)
+        async with (
+            self._places,
+            driving(self.options, self.environment, listener=listener, budget=self.budget, meter=meter) as driver,
+        ):
+            job = Job(program.name, program, given)
+            await driver.require_prices([job])
+            return (await driver.run(job)).output
+
+    def _ready(self, offered: Offered) -> Program:
+        program = ready_program(self.site.root / offered.path, self.options, self.environment, within=self.site.root)
+        if not self._may_be_told(program):
+            raise RunError(f"{offered.name} imports what is not published here")
+        if not self.rights.reaching and any(each.servers or each.sites for each in reachable(program)):
+            raise RunError(
+                f"{offered.name} names MCP servers or sites of its own",
+                hint="start the server with --allow-servers to let programs reach them",
+            )
+        return program
+
+    def _offered(self, path: str) -> Offered | None:
+        place = self.site.place(path)
+        if place is None:
+            return None
+        known = self._known.get(path)
+        if known is None or known[0] != place.stamp:
+            known = self._known[path] = place.stamp, self._loaded(path)
+        return known[1]
+
+    def _loaded(self, path: str) -> Offered | None:
+        try:
+            program = load_program(
+                self.site.root / path,
+                self.options,
+                self.environment.settings,
+                to_run=False,
+                environ=self.environment.environ,
+                within=self.site.root,
+            )
+        except (RunError, FileProblem):
+            return None
+        return Offered(tool_name(program.name), path, program) if self._may_be_told(program) else None
+
+    def _may_be_told(self, program: Program) -> bool:
+        """Whether everything that it imports is published: what it says could be asked out of it."""
+        for each in reachable(program)[1:]:
+            place = Path(each.folder, each.file)
+            path = place.relative_to(self.site.root).as_posix() if place.is_relative_to(self.site.root) else ""
+            if not path or self.site.view(path) is None:
+                return False
+        return True

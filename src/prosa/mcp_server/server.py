@@ -1,0 +1,276 @@
+"""The server of the Model Context Protocol over a folder: tools that read, documents as resources, programs as prompts
+and, where the user allowed it, as tools (X30, X23).
+
+In: requests of a client, over whatever transport. Out: answers. The library speaks both eras of the protocol; what is
+answered is decided in `app.site`. A question that cannot be answered is a result that says so, never an error of the
+protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+from mcp import types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from prosa import __version__
+from prosa.app.site import agents
+from prosa.app.site.live import LiveSite
+from prosa.corpus.errors import CorpusError
+from prosa.corpus.where.errors import WhereError
+from prosa.data import Value
+from prosa.diagnostics.nearest import UnknownName
+from prosa.mcp_server.programs import Offered, Programs
+from prosa.mcp_server.tools import READ_TOOLS, ReadTool
+from prosa.render.json import dump
+from prosa.render.plain import safe
+from prosa.runtime.budget import Meter
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Event, ModelAsked, ToolCalled
+from prosa.runtime.program import reachable
+from prosa.runtime.tools import argument_problems
+from prosa.schema import describe_inputs
+from prosa.schema.arguments import typed_arguments
+from prosa.schema.errors import ArgumentProblem
+from prosa.site.view import NodeRow
+from prosa.source import FileProblem
+from prosa.source.url import quoted_path
+
+T = TypeVar("T")
+Context: TypeAlias = ServerRequestContext[Any, Any]
+
+SCHEME = "prosa:///"
+PAGE = 100
+"""Resources, prompts or tools of one page."""
+
+SCALARS = ("string", "number", "integer", "boolean")
+INSTRUCTIONS = (
+    "Markdown documents of one folder. Start with search or list; outline shows the sections of a document, read reads "
+    "one. Documents are named by path or id. check says what is wrong in a text before it is written."
+)
+
+
+class Answers:
+    """The answers to the requests of clients about one site."""
+
+    def __init__(self, site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> None:
+        self.site, self.programs, self.environ = site, programs, environ
+
+    async def list_tools(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """The tools that read, then the programs that may run."""
+        found = [_read_tool(each) for each in READ_TOOLS]
+        if self.programs.rights.globs:
+            found += [_program_tool(each) for each in await asyncio.to_thread(self.programs.runnable)]
+        page, cursor = _page(found, params)
+        return types.ListToolsResult(tools=page, next_cursor=cursor)
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """The answer of a tool; what goes wrong is an answer too."""
+        given = params.arguments or {}
+        tool = next((each for each in READ_TOOLS if each.name == params.name), None)
+        if tool is not None:
+            if wrong := argument_problems(tool.parameters, given):
+                return _failed("\n".join(wrong))
+            try:
+                return _answered(await asyncio.to_thread(tool.ask, self.site, self.environ, given))
+            except (agents.UnknownDocument, CorpusError, FileProblem, UnknownName, WhereError) as error:
+                return _failed(self._words(error))
+        offered = await asyncio.to_thread(self.programs.named, params.name, to_run=True)
+        if offered is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
+        return await self._run(context, offered, given)
+
+    async def _run(self, context: Context, offered: Offered, given: Value) -> types.CallToolResult:
+        """Runs a program; a cancelled request ends its run."""
+        meter, told = Meter(), _Progress(context)
+        try:
+            output = await self.programs.run(offered, given, meter, told)
+        except (RunError, FileProblem) as error:
+            return _failed(self._words(error))
+        finally:
+            await told.close()
+        return _answered(output if isinstance(output, dict) else {"result": output})
+
+    async def list_resources(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        """The published documents by path."""
+        rows = sorted(self.site.index.catalogue.rows, key=lambda row: row.path)
+        after = params.cursor if params is not None and params.cursor else ""
+        rest = [row for row in rows if row.path > after]
+        page = [self._resource(row) for row in rest[:PAGE]]
+        return types.ListResourcesResult(resources=page, next_cursor=rest[PAGE - 1].path if len(rest) > PAGE else None)
+
+    def _resource(self, row: NodeRow) -> types.Resource:
+        place = self.site.place(row.path)
+        size = place.stamp.size if place is not None else None
+        return types.Resource(
+            uri=f"{SCHEME}{quoted_path(row.path)}", name=row.path, title=row.title, mime_type="text/markdown", size=size
+        )
+
+    async def list_templates(self, _: object, __: object) -> types.ListResourceTemplatesResult:
+        """Any document by its path."""
+        uri = f"{SCHEME}{{+path}}"
+        template = types.ResourceTemplate(uri_template=uri, name="document", mime_type="text/markdown")
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(self, _: object, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """The text of a document. Raises `MCPError` for one that is not published, or not there."""
+        uri = str(params.uri)
+        try:
+            view = await asyncio.to_thread(self.site.view, unquote(uri.removeprefix(SCHEME), errors="strict"))
+        except (FileProblem, ValueError):
+            view = None
+        if not uri.startswith(SCHEME) or view is None or view.reading is None:
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {safe(uri[:500])}")
+        text = view.reading.front.source.text
+        content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(self, _: object, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        """The programs: what one asks a model can be had without running it."""
+        found = [_prompt(each) for each in await asyncio.to_thread(self.programs.all)]
+        page, cursor = _page(found, params)
+        return types.ListPromptsResult(prompts=page, next_cursor=cursor)
+
+    async def get_prompt(self, _: object, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """The messages of a program, rendered. Raises `MCPError` for no known name and an input that does not fit."""
+        offered = await asyncio.to_thread(self.programs.named, params.name, to_run=False)
+        if offered is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name}")
+        pairs = (params.arguments or {}).items()
+        try:
+            given = typed_arguments(offered.program.input_schema, pairs)
+            messages = await asyncio.to_thread(self.programs.messages, offered, given)
+        except (RunError, ArgumentProblem) as error:
+            raise MCPError(types.INVALID_PARAMS, self._words(error)) from None
+        told = [
+            types.PromptMessage(
+                role="assistant" if each.role == "assistant" else "user",
+                content=types.TextContent(type="text", text=each.content),
+            )
+            for each in messages
+        ]
+        return types.GetPromptResult(description=offered.program.description, messages=told)
+
+    async def complete(self, _: object, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Values of a prompt's argument, and paths of documents."""
+        typed, name = params.argument.value, params.argument.name
+        values: list[str] = []
+        if isinstance(params.ref, types.PromptReference):
+            offered = await asyncio.to_thread(self.programs.named, params.ref.name, to_run=False)
+            fields = describe_inputs(offered.program.input_schema) if offered is not None else ()
+            values = [str(value) for each in fields if each.name == name for value in each.enum]
+        elif name == "path":
+            values = [row.path for row in self.site.index.catalogue.rows]
+        found = [each for each in values if each.startswith(typed)]
+        return types.CompleteResult(
+            completion=types.Completion(values=found[:PAGE], total=len(found), has_more=len(found) > PAGE)
+        )
+
+    def _words(self, error: Exception) -> str:
+        """What went wrong, with the way on, and without the place of the folder on this machine."""
+        hint = getattr(error, "hint", "")
+        text = f"{error}\n{hint}" if hint else str(error)
+        return text.replace(f"{self.site.root}/", "").replace(str(self.site.root), ".")
+
+
+def build_server(site: LiveSite, programs: Programs, environ: Mapping[str, str]) -> Server[Any]:
+    """The server over a site that has been started. Whoever serves it chooses the transport."""
+    answers = Answers(site, programs, environ)
+    return Server(
+        "prosa",
+        version=__version__,
+        title=f"Prosa: {site.options.name}",
+        instructions=INSTRUCTIONS,
+        on_list_tools=answers.list_tools,
+        on_call_tool=answers.call_tool,
+        on_list_resources=answers.list_resources,
+        on_list_resource_templates=answers.list_templates,
+        on_read_resource=answers.read_resource,
+        on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
+        on_completion=answers.complete,
+    )
+
+
+class _Progress:
+    """Tells a client how far a run has come: each model call and each tool call is a step."""
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.steps = context, 0
+        self._sending: set[asyncio.Task[None]] = set()
+
+    def __call__(self, event: Event, /) -> None:
+        if isinstance(event, ModelAsked | ToolCalled):
+            self.steps += 1
+            what = f"call {event.iteration}" if isinstance(event, ModelAsked) else event.tool
+            words = f"{event.scope.program}: {what}"
+            task = asyncio.ensure_future(self.context.session.report_progress(float(self.steps), None, words))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    async def close(self) -> None:
+        """Waits until what was told has been sent; a client that is gone is no error."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+
+def _read_tool(each: ReadTool) -> types.Tool:
+    return types.Tool(
+        name=each.name,
+        description=each.description,
+        input_schema=each.parameters,
+        output_schema=each.output,
+        annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+    )
+
+
+def _program_tool(each: Offered) -> types.Tool:
+    """A program as a tool: its schemas as they are, and whether it reaches out by what it uses."""
+    program = each.program
+    reaching = any(one.servers or one.sites for one in reachable(program))
+    output = program.output_schema
+    return types.Tool(
+        name=each.name,
+        description=program.description or f"Runs {each.path}.",
+        input_schema=_object_schema(program.input_schema),
+        output_schema=output if isinstance(output, dict) and output.get("type") == "object" else None,
+        annotations=types.ToolAnnotations(
+            read_only_hint=not reaching, destructive_hint=reaching, open_world_hint=reaching
+        ),
+    )
+
+
+def _object_schema(schema: Value) -> dict[str, Value]:
+    return schema if isinstance(schema, dict) and schema.get("type") == "object" else {"type": "object"}
+
+
+def _prompt(each: Offered) -> types.Prompt:
+    fields = [field for field in describe_inputs(each.program.input_schema) if field.type in SCALARS or field.enum]
+    told = [
+        types.PromptArgument(name=field.name, description=field.description or field.type, required=field.required)
+        for field in fields
+    ]
+    return types.Prompt(name=each.name, description=each.program.description, arguments=told)
+
+
+def _answered(value: Mapping[str, Value]) -> types.CallToolResult:
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=dump(value))]
+    return types.CallToolResult(content=content, structured_content=dict(value))
+
+
+def _failed(words: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=words)], is_error=True)
+
+
+def _page(found: list[T], params: types.PaginatedRequestParams | None) -> tuple[list[T], str | None]:
+    """A page of a list, and where the next one begins. Raises `MCPError` for a cursor that is none."""
+    cursor = params.cursor if params is not None else None
+    if cursor is not None and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor")
+    start = int(cursor or 0)
+    end = start + PAGE
+    return found[start:end], str(end) if end < len(found) else None

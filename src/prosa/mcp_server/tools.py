@@ -1,0 +1,157 @@
+"""The six tools that read: what an agent is told of them, and how a call becomes a question (X30, X23).
+
+All of them together take at most 1,500 tokens of an agent's context. In: arguments that satisfy the input schema. Out:
+plain data that satisfies the output schema. Nothing runs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from prosa.app.site import agents
+from prosa.app.site.live import LiveSite
+from prosa.data import Value
+
+Ask: TypeAlias = Callable[[LiveSite, Mapping[str, str], Mapping[str, Value]], Mapping[str, Value]]
+"""From a site, the environment and the arguments to the answer."""
+
+_TEXT: Value = {"type": "string"}
+_LINE: Value = {"type": "integer", "minimum": 1}
+_DOCUMENT: Value = {"type": "string", "description": "path or id"}
+_WHERE: Value = {"type": "string", "description": "condition on front matter: status=draft and has owner"}
+_OBJECTS: Value = {"type": "array", "items": {"type": "object"}}
+_NAMED: dict[str, Value] = {"path": _TEXT, "id": _TEXT, "title": _TEXT, "dialect": _TEXT}
+
+
+def _object(properties: Mapping[str, Value], *required: str) -> dict[str, Value]:
+    return {"type": "object", "properties": dict(properties), **({"required": list(required)} if required else {})}
+
+
+class ReadTool(Struct, frozen=True):
+    """A tool that reads: its name, what it is for, what goes in, what comes out, who answers."""
+
+    name: str
+    description: str
+    parameters: dict[str, Value]
+    output: dict[str, Value]
+    ask: Ask
+
+
+def _search(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    return agents.search(
+        site,
+        given["query"],
+        limit=given.get("limit", 10),
+        where=given.get("where", ""),
+        dialects=given.get("dialects", ()),
+    )
+
+
+def _read(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    return agents.read(
+        site,
+        given["document"],
+        section=given.get("section", ""),
+        start_line=given.get("start_line", 1),
+        max_tokens=given.get("max_tokens", agents.READ_TOKENS),
+    )
+
+
+def _outline(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    return agents.outline(site, given["document"])
+
+
+def _links(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    return agents.links(site, given["document"])
+
+
+def _check(site: LiveSite, environ: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    document, text = given.get("document", ""), given.get("text", "")
+    if bool(document) is bool(text):
+        raise agents.UnknownDocument("give one of `document` and `text`")
+    return agents.check(site, environ, document=document, text=text, dialect=given.get("as"))
+
+
+def _list(site: LiveSite, _: Mapping[str, str], given: Mapping[str, Value]) -> Mapping[str, Value]:
+    return agents.listing(site, where=given.get("where", ""), cursor=given.get("cursor", ""))
+
+
+READ_TOOLS: tuple[ReadTool, ...] = (
+    ReadTool(
+        "search",
+        "Find sections of the documents by words, best first.",
+        _object(
+            {
+                "query": _TEXT,
+                "limit": {"type": "integer", "minimum": 1, "maximum": agents.MOST_HITS},
+                "where": _WHERE,
+                "dialects": {"type": "array", "items": _TEXT},
+            },
+            "query",
+        ),
+        _object({"hits": _OBJECTS, "complete": {"type": "boolean"}}, "hits", "complete"),
+        _search,
+    ),
+    ReadTool(
+        "read",
+        "Read a document or one section of it. next_line says where a long one goes on.",
+        _object(
+            {
+                "document": _DOCUMENT,
+                "section": {"type": "string", "description": "anchor or heading"},
+                "start_line": _LINE,
+                "max_tokens": {"type": "integer", "minimum": 100, "maximum": agents.MOST_TOKENS},
+            },
+            "document",
+        ),
+        _object(
+            {**_NAMED, "line": _LINE, "end_line": _LINE, "next_line": {"type": ["integer", "null"]}, "text": _TEXT},
+            "path",
+            "text",
+        ),
+        _read,
+    ),
+    ReadTool(
+        "outline",
+        "The fields and headings of a document.",
+        _object({"document": _DOCUMENT}, "document"),
+        _object({**_NAMED, "summary": _TEXT, "fields": {"type": "object"}, "headings": _OBJECTS}, "path", "headings"),
+        _outline,
+    ),
+    ReadTool(
+        "links",
+        "What a document points at, and what points at it.",
+        _object({"document": _DOCUMENT}, "document"),
+        _object(
+            {
+                **_NAMED,
+                "relationships": _OBJECTS,
+                "links": _OBJECTS,
+                "backlinks": _OBJECTS,
+                "complete": {"type": "boolean"},
+            },
+            "path",
+        ),
+        _links,
+    ),
+    ReadTool(
+        "check",
+        "What is wrong in a document, or in a text before it is written.",
+        _object({"document": _DOCUMENT, "text": _TEXT, "as": {"type": "string", "description": "dialect"}}),
+        _object({"path": {"type": ["string", "null"]}, "diagnostics": _OBJECTS}, "diagnostics"),
+        _check,
+    ),
+    ReadTool(
+        "list",
+        "The documents by path, a page at a time.",
+        _object({"where": _WHERE, "cursor": _TEXT}),
+        _object(
+            {"documents": _OBJECTS, "next_cursor": {"type": ["string", "null"]}, "complete": {"type": "boolean"}},
+            "documents",
+        ),
+        _list,
+    ),
+)
