@@ -166,7 +166,7 @@ def test_ha17_hw7b_guards_of_a_walk(site: Site, action: str, lines: int, said: s
 def test_ha17_a_listing_without_end_ends(site: Site, monkeypatch: pytest.MonkeyPatch):
     status, at = desk_call(site, "endless", "--max-pages", "3")
     assert (status, at.out) == (0, '"0"\n"1"\n"2"\n')
-    monkeypatch.setattr("prosa.site.pages.MAX_PAGES", 2)
+    monkeypatch.setattr("prosa.app.client.call.MAX_PAGES", 2)
     status, at = desk_call(site, "endless", "--all-pages")
     assert (status, at.out) == (1, '"0"\n"1"\n') and "--max-pages N" in at.err
 

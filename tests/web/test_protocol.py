@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,20 +15,9 @@ import pytest
 from prosa.web import serving
 from prosa.web.guard import MAX_HEAD
 from prosa.web.limits import ConnectionLimiter, ConnectionLimits
+from tests.web.own_server import running
 
-SERVER = """
-import asyncio, os, sys
-from pathlib import Path
-from prosa.app.site.keeper import SiteOptions
-from prosa.app.site.live import LiveSite
-from prosa.settings import Settings
-from prosa.web import serving
-from prosa.web.app import SiteApp
-from prosa.web.context import Web
-from prosa.web.limits import ConnectionLimits
-from prosa.web.guard import Guard, Rate
-from prosa.web.session import Sessions
-
+API = """
 async def api(scope, receive, send):
     if scope["type"] == "lifespan":
         return
@@ -45,15 +32,6 @@ async def api(scope, receive, send):
     said = b"%d\\n" % size
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(said))]})
     await send({"type": "http.response.body", "body": said})
-
-site = LiveSite(Path(sys.argv[1]).resolve(), SiteOptions("Harbour"), dict(os.environ), Settings(), 10**7)
-made = serving.bound("127.0.0.1", 0)
-port = made.getsockname()[1]
-guard = Guard(serving.hosts_of("127.0.0.1", port, ()), changes=Rate(1e6, 1e6))
-site.start()
-app = SiteApp(Web(site, Sessions("")), guard, api=api)
-serving.serve(app, made, lambda: print(port, flush=True), bounds=ConnectionLimits(**eval(sys.argv[2])))
-site.close()
 """
 PATIENCE = 30.0
 """Seconds after which a test gives up waiting for what has to come."""
@@ -66,16 +44,8 @@ def server(folder: Path, **bounds: float) -> Iterator[int]:
     """A server with these bounds in a process of its own, as its port."""
     root = folder / "root"
     root.mkdir()
-    environ = {**os.environ, "PROSA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
-    command = [sys.executable, "-c", SERVER, str(root), repr(bounds)]
-    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with running(root, API, **bounds) as (_, port):
+        yield port
 
 
 @pytest.fixture(scope="module")

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SERVER = """
-import sys
-from pathlib import Path
-from prosa.app.site.keeper import SiteOptions
-from prosa.app.site.live import LiveSite
-from prosa.settings import Settings
-from prosa.web import serving
-from prosa.web.app import SiteApp
-from prosa.web.context import Web
-from prosa.web.guard import Guard
-from prosa.web.session import Sessions
-import asyncio, os
+from tests.web.own_server import running
 
+API = """
 async def api(scope, receive, send):
     if scope["type"] == "lifespan":
         return
@@ -34,14 +22,6 @@ async def api(scope, receive, send):
     await asyncio.sleep(0.3)
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
     await send({"type": "http.response.body", "body": b"done"})
-
-site = LiveSite(Path(sys.argv[1]).resolve(), SiteOptions("Harbour"), dict(os.environ), Settings(), 10**7)
-made = serving.bound("127.0.0.1", 0)
-port = made.getsockname()[1]
-app = SiteApp(Web(site, Sessions("")), Guard(serving.hosts_of("127.0.0.1", port, ())), api=api)
-site.start()
-serving.serve(app, made, lambda: print(port, flush=True))
-site.close()
 """
 
 
@@ -50,16 +30,8 @@ def server(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     root = tmp_path / "root"
     root.mkdir()
     (root / "a.md").write_text("---\nid: a\ntype: t\ntitle: A\n---\nx\n")
-    environ = {**os.environ, "PROSA_CACHE_DIR": str(tmp_path / "cache"), "HOME": str(tmp_path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(root)], env=environ, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield process, int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.wait()
+    with running(root, API, quiet=False) as server:
+        yield server
 
 
 def request(port: int, path: str, more: str = "") -> bytes:

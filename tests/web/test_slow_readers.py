@@ -6,8 +6,6 @@ import asyncio
 import gc
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,20 +19,9 @@ from hypothesis import strategies as st
 
 from prosa.web.flow import PIECE, BrokenOff, UnderWay
 from tests.web.asking import put, scope_of, serving
+from tests.web.own_server import running
 
-SERVER = """
-import asyncio, os, sys
-from pathlib import Path
-from prosa.app.site.keeper import SiteOptions
-from prosa.app.site.live import LiveSite
-from prosa.settings import Settings
-from prosa.web import serving
-from prosa.web.app import SiteApp
-from prosa.web.context import Web
-from prosa.web.limits import ConnectionLimits
-from prosa.web.guard import Guard
-from prosa.web.session import Sessions
-
+API = """
 PAGE = b"x" * 9_000_000
 
 def is_socket(number):
@@ -55,15 +42,6 @@ async def api(scope, receive, send):
         body = PAGE[:-1] + b"y"
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
-
-site = LiveSite(Path(sys.argv[1]).resolve(), SiteOptions("Harbour"), dict(os.environ), Settings(), 10**7)
-made = serving.bound("127.0.0.1", 0)
-port = made.getsockname()[1]
-app = SiteApp(Web(site, Sessions("")), Guard(serving.hosts_of("127.0.0.1", port, ())), api=api)
-app.under_way.most = 40_000_000
-site.start()
-serving.serve(app, made, lambda: print(port, flush=True), bounds=ConnectionLimits(**eval(sys.argv[2])))
-site.close()
 """
 PATIENCE = 60.0
 READING = 3.0
@@ -83,16 +61,8 @@ def server(folder: Path, **bounds: float) -> Iterator[int]:
     root = folder / "root"
     put(root, "index.md", "# Harbour\n")
     put(root, "chart.png", os.urandom(1_000) * (PICTURE // 1_000))
-    environ = {**os.environ, "PROSA_CACHE_DIR": str(folder / "cache"), "HOME": str(folder)}
-    command = [sys.executable, "-c", SERVER, str(root), repr(bounds)]
-    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    with running(root, API, under_way=40_000_000, **bounds) as (_, port):
+        yield port
 
 
 @pytest.fixture(scope="module")

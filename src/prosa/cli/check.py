@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import STDIN, Group, gather, read_stdin
+from prosa.app.check.gather import STDIN, Group, gather_named
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import (
@@ -29,7 +29,6 @@ from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.table import WHICH_DOCUMENTS
 from prosa.source import TextFiles
-from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.app.check.fix import Change, Fixes
@@ -83,21 +82,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def named_groups(args: argparse.Namespace, console: Console) -> tuple[Group, ...]:
     """The documents that a command line names. Raises `WrongUse` when there are none."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
-    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in paths else None
-    skipped = Skipped()
-    groups = gather(
+    named = gather_named(
         paths,
+        console.read_bytes,
+        stdin_name=args.stdin_filename,
         root=args.root,
         max_size=size_in_bytes(args.max_size),
-        stdin=stdin,
         gitignore=args.gitignore,
         agents=not args.skip_hidden,
-        skipped=skipped,
     )
-    say_skipped(skipped, args, console)
-    if not any(group.paths for group in groups):
+    say_skipped(named.skipped, args, console)
+    if not named.count:
         raise WrongUse(f"no documents in {', '.join(paths)}", hint=WHICH_DOCUMENTS)
-    return groups
+    return named.groups
 
 
 def _once(args: argparse.Namespace, console: Console, groups: Sequence[Group]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from prosa.app.check.fix import Change, write_changes
 from prosa.app.check.format import FormattedDocument, format_groups
-from prosa.app.check.gather import STDIN, gather, read_stdin
+from prosa.app.check.gather import STDIN, gather_named
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import add_folder_options, add_work_options, chosen_dialect, size_in_bytes
@@ -42,16 +42,22 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """0 when every document is in its normal form now; 1 when one could not be read or written, and with `--check` or
     `--diff` when one would change. Raises `WrongUse` when there is nothing to format."""
     paths = args.paths or [STDIN if args.stdin_filename else "."]
-    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in paths else None
-    groups = gather(paths, root=args.root, max_size=size_in_bytes(args.max_size), stdin=stdin, gitignore=args.gitignore)
-    count = sum(len(group.paths) for group in groups)
+    named = gather_named(
+        paths,
+        console.read_bytes,
+        stdin_name=args.stdin_filename,
+        root=args.root,
+        max_size=size_in_bytes(args.max_size),
+        gitignore=args.gitignore,
+    )
+    count = named.count
     if count == 0:
         raise WrongUse(
             f"no documents in {', '.join(paths)}",
             hint=f"{WHICH_DOCUMENTS}; a hidden folder has to be named",
         )
     options = FormatOptions(rehash=args.rehash, sync=args.sync)
-    done = format_groups(groups, options, dialect=chosen_dialect(args.dialect), jobs=args.jobs)
+    done = format_groups(named.groups, options, dialect=chosen_dialect(args.dialect), jobs=args.jobs)
     refused = _say_refused(done, console)
     changes = [change for each in done if (change := each.change) is not None]
     if args.diff:
@@ -63,8 +69,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     for words in unwritten.values():
         say(console, words)
     refused += len(unwritten)
-    if stdin is not None:
-        console.out(next((each.after for each in changes if each.is_stdin), stdin.text), end="")
+    if named.stdin is not None:
+        console.out(next((each.after for each in changes if each.is_stdin), named.stdin.text), end="")
     else:
         console.note(f"{_documents(len(changes))} changed, {count - len(changes)} unchanged")
     return int(bool(refused))

@@ -74,22 +74,15 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
 
 
 def _folder(args: argparse.Namespace) -> Report:
-    from prosa.app.check.gather import gather
     from prosa.app.client.probe import probe_folder
     from prosa.cli.options import DEFAULT_MAX_SIZE, size_in_bytes
-    from prosa.rules.policy import Profile
 
     path = Path(args.target)
     if path.exists() and not path.is_dir():
         raise WrongUse(f"{args.target}: is no folder", hint="give the folder that is the root of the site, or its URL")
-    size = size_in_bytes(args.max_size or DEFAULT_MAX_SIZE)
-    groups = gather([args.target], root=args.target if path.is_dir() else None, max_size=size)
-    paths = [each for group in groups for each in group.paths]
-    if not paths:
+    report = probe_folder(args.target, max_size=size_in_bytes(args.max_size or DEFAULT_MAX_SIZE))
+    if report is None:
         raise WrongUse(f"no documents in {args.target}", hint="Prosa looks for .md files that git does not ignore")
-    (group,) = groups
-    hints = Profile(settings=group.project.settings, root=group.root).hints
-    report = probe_folder(path, args.target, group.files, paths, hints)
     if not report.pages:
         raise WrongUse(f"no nodes in {args.target}", hint=" ".join(report.notes))
     return report

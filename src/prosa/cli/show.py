@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from prosa.app.check.check import CheckOptions
-from prosa.app.check.gather import STDIN, gather, read_stdin
+from prosa.app.check.gather import gather_named
 from prosa.app.check.show import ShownDocument, payload_of, show_groups
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, say
 from prosa.cli.options import add_hidden_options, add_reading_options, chosen_dialect, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.cli.skipped import say_skipped
-from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
     from prosa.data import Value
@@ -41,19 +40,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0, whatever is wrong in the documents; their findings are part of what is shown. 1 when one cannot be read."""
     _require_payload(args)
-    stdin = read_stdin(console.read_bytes, args.stdin_filename) if STDIN in args.paths else None
-    skipped = Skipped()
-    groups = gather(
+    named = gather_named(
         args.paths,
+        console.read_bytes,
+        stdin_name=args.stdin_filename,
         root=args.root,
         max_size=size_in_bytes(args.max_size),
-        stdin=stdin,
         agents=not args.skip_hidden,
-        skipped=skipped,
     )
-    say_skipped(skipped, args, console)
+    say_skipped(named.skipped, args, console)
     options = CheckOptions(chosen_dialect(args.dialect), args.strict)
-    shown = show_groups(groups, options, console.environ)
+    shown = show_groups(named.groups, options, console.environ)
     if shown.unread and not shown.documents:
         raise shown.unread[0]
     if not shown.documents:

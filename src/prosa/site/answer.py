@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from prosa.data import JsonError, parse_json
+from prosa.site.body import is_json
+
 MOVED = frozenset({301, 302, 303, 307, 308})
 """Statuses of answers that redirect (RFC 9110, section 15.4)."""
 
@@ -33,3 +36,13 @@ class Answer(Struct, frozen=True):
     def moved_to(self) -> str:
         """Where a redirect that was not followed leads, as written; empty for any other answer."""
         return self.headers.get("location", "") if self.status in MOVED else ""
+
+
+def json_of(answer: Answer) -> object:
+    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
+    if not is_json(answer.media_type):
+        return None
+    try:
+        return parse_json(answer.body.decode("utf-8-sig"))
+    except (UnicodeDecodeError, JsonError):
+        return None

@@ -22,7 +22,6 @@ from prosa.web.graph import Graphs
 from prosa.web.guard import Refusal
 from prosa.web.indexes import Indexes
 from prosa.web.nodes import Nodes
-from prosa.web.run.problem import Refused
 from prosa.web.search import search_answer
 from prosa.web.session import Reader
 
@@ -136,11 +135,6 @@ async def sign_out(asked: Request) -> int:
     from prosa.web.run import sign_in as signing
 
     return await signing.sign_out(asked.scope, asked.receive, asked.send, asked.shown.web, asked.route.methods)
-
-
-async def no_endpoint(asked: Request) -> int:
-    """404 in words for a program."""
-    return await send_answer(asked.scope, asked.send, Refused(404, "There is nothing at this URL.").answer())
 
 
 async def nothing(asked: Request) -> int:

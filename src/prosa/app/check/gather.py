@@ -165,6 +165,40 @@ def gather(
     )
 
 
+class NamedDocuments(Struct, frozen=True):
+    """What somebody named: groups of documents, the text of standard input where that is one of them, and what was
+    passed over on the way."""
+
+    groups: tuple[Group, ...]
+    stdin: SourceText | None
+    skipped: Skipped
+
+    @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return sum(len(group.paths) for group in self.groups)
+
+
+def gather_named(
+    paths: Sequence[str],
+    read: Callable[[int], bytes],
+    *,
+    stdin_name: str | None = None,
+    root: str | None = None,
+    max_size: int | None = None,
+    gitignore: bool = True,
+    agents: bool = False,
+) -> NamedDocuments:
+    """The documents of a command line, on which `-` is standard input, called ``stdin_name`` and read by ``read``.
+    Raises `FileProblem`."""
+    stdin = read_stdin(read, stdin_name) if STDIN in paths else None
+    skipped = Skipped()
+    found = gather(
+        paths, root=root, max_size=max_size, stdin=stdin, gitignore=gitignore, agents=agents, skipped=skipped
+    )
+    return NamedDocuments(found, stdin, skipped)
+
+
 def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     """Standard input as a document. ``read`` gives at most one byte more than it is asked for, and with it says that
     there is more. Raises `FileProblem` when it is too large or not UTF-8."""

@@ -19,11 +19,11 @@ from msgspec import Struct
 
 from prosa.adapters.http.background import in_background
 from prosa.app.client.access import SiteAccess
-from prosa.app.client.requests import json_of
 from prosa.app.client.rights import declared, permission
 from prosa.data import Value
 from prosa.render.plain import safe
 from prosa.runtime.ports import ToolResult
+from prosa.site.answer import json_of
 from prosa.site.pages import Pages, next_page
 from prosa.site.problems import HttpProblem, PageProblem, RequestError
 from prosa.site.request import build_request

@@ -24,8 +24,9 @@ from prosa.adapters.files.copy_store import CopyStore
 from prosa.adapters.files.lock import Locked, only_one
 from prosa.adapters.http.exchange import Bounds
 from prosa.app.client.copy_writer import KEPT, CopyRecords, CopyWriter, Outcome
-from prosa.app.client.requests import SiteClient, json_of
+from prosa.app.client.requests import SiteClient
 from prosa.runtime.errors import RunError
+from prosa.site.answer import json_of
 from prosa.site.follow import index_of, index_urls
 from prosa.site.frontier import Frontier
 from prosa.site.page import NoNode

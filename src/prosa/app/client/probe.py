@@ -19,10 +19,12 @@ from urllib.parse import parse_qsl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.app.check.gather import gather as gather_documents
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import md_url, standing_readmes
 from prosa.dialects.reading import dialect_of, open_document
 from prosa.dialects.table import dialect
+from prosa.rules.policy import Profile
 from prosa.site.identity import view_of
 from prosa.site.probe.evidence import Evidence
 from prosa.site.probe.gather import gather
@@ -61,11 +63,17 @@ def probe_url(url: str, bounds: Bounds, *, most: int, call_reads: bool = False, 
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
 
 
-def probe_folder(
-    folder: Path, name: str, files: Files, paths: Sequence[Path], hints: Callable[[Path], Hints]
-) -> Report:
-    """The report on a folder as the root of a site. ``paths`` are its documents; those that say that they are of
-    another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9)."""
+def probe_folder(named: str, *, max_size: int | None = None) -> Report | None:
+    """The report on a folder as the root of a site; None where it holds no documents. Those that say that they are of
+    another dialect are passed over (X3), and plain ones have the fields that a site derives for them (H9). Raises
+    `FileProblem`."""
+    folder = Path(named)
+    groups = gather_documents([folder], root=folder if folder.is_dir() else None, max_size=max_size)
+    if not any(group.paths for group in groups):
+        return None
+    (group,) = groups
+    hints = Profile(settings=group.project.settings, root=group.root).hints
+    files, paths = group.files, group.paths
     root = files.real(folder)
     own = {path: _dialect(path, files, hints) for path in paths}
     names = {
@@ -79,7 +87,7 @@ def probe_folder(
     derived = {path: _derived(path, names[path], files) for path in nodes if own[path] == "plain"}
     read = read_nodes(nodes, files, folder, others=others, derived=derived, own=hints)
     passed_over = Counter(dialect(own[path]).title for path in others)
-    return report_on(Evidence(name, read.nodes, read.remarks, None, read.unreadable, dict(passed_over)))
+    return report_on(Evidence(named, read.nodes, read.remarks, None, read.unreadable, dict(passed_over)))
 
 
 def _dialect(path: Path, files: Files, hints: Callable[[Path], Hints]) -> str:

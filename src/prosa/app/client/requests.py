@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.http.exchange import Bounds, Exchange
 from prosa.app.client.tokens import NO_TOKENS, SiteTokens
-from prosa.site.answer import Answer
+from prosa.site.answer import Answer, json_of
 from prosa.site.contract import Auth, Contract, object_schema
 from prosa.site.credential import credential_of
 from prosa.site.node import SiteNode
@@ -30,7 +30,6 @@ __all__ = [
     "UNAUTHORIZED",
     "Bounds",
     "SiteClient",
-    "json_of",
     "on_this_machine",
     "schema_in",
     "schema_url",
@@ -135,19 +134,6 @@ def schema_in(answer: Answer, url: str, root: str) -> Schema:
     except SchemaError as error:
         raise refuse("action", "body_schema", f"is no JSON Schema: {error}") from None
     raise refuse("action", "body_schema", f"{url} gives no JSON Schema ({answer.status} {answer.reason})")
-
-
-def json_of(answer: Answer) -> object:
-    """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
-    from prosa.data import JsonError, parse_json
-    from prosa.site.body import is_json
-
-    if not is_json(answer.media_type):
-        return None
-    try:
-        return parse_json(answer.body.decode("utf-8-sig"))
-    except (UnicodeDecodeError, JsonError):
-        return None
 
 
 def on_this_machine(url: str) -> tuple[str, int] | None:

@@ -22,6 +22,7 @@ from prosa.app.client.access import SiteAccess
 from prosa.app.client.actions import OfferedAction, cleaned, failed
 from prosa.runtime.errors import SiteError, first_error
 from prosa.runtime.ports import SiteAction, SiteSession, ToolResult
+from prosa.site.answer import json_of
 from prosa.site.follow import INDEX_PATH, FollowProblem, followed, index_of, leads
 from prosa.site.node import SiteNode
 from prosa.site.offer import offer_of
@@ -242,7 +243,6 @@ class PagesOfSites(Struct):
     async def _index(self, origin: Origin) -> dict[str, str]:
         """Where the nodes of a site are, if it has an index (HA1); asked for once."""
         from prosa.adapters.http.background import in_background
-        from prosa.app.client.requests import json_of
 
         if origin in self.indexed:
             return self.indexed[origin]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prosa.app.client.requests import Bounds, SiteClient, json_of
+from prosa.app.client.requests import Bounds, SiteClient
 from prosa.app.client.tokens import SiteTokens
+from prosa.site.answer import json_of
 from prosa.site.follow import FollowProblem, followed, index_of, index_urls
 from prosa.site.node import SiteNode
 from prosa.site.page_link import same_site

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.cli.call.answers import print_answer
-from prosa.cli.call.request import contract_in, notes, prepared
+from prosa.cli.call.answers import print_answer, print_walk
+from prosa.cli.call.request import given, notes, refused
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import add_bounds, bounds, count, given_token
 from prosa.cli.parser import WrongUse
 
 if TYPE_CHECKING:
-    from prosa.app.client.requests import SiteClient
+    from prosa.app.client.call import CallInput, CallOutcome
     from prosa.app.client.tokens import SiteTokens
-    from prosa.site.answer import Answer
+    from prosa.data import Value
     from prosa.site.contract import Contract
     from prosa.site.node import SiteNode
     from prosa.site.request import Request
@@ -56,7 +57,7 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where the action cannot be called as declared. Raises `WrongUse`."""
-    from prosa.cli.call.request import refused
+    from prosa.app.client.call import WrongCall
     from prosa.site.problems import RequestError
 
     try:
@@ -65,11 +66,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _look(args, console)
     except RequestError as error:
         return refused(error, console)
+    except WrongCall as error:
+        raise WrongUse(error.message, hint=error.hint) from None
 
 
 def _look(args: argparse.Namespace, console: Console) -> int:
     """Prints the request of an action in a file."""
-    from prosa.cli.call.request import contract_in, notes, prepared
+    from prosa.app.client.call import contract_in, made_request
 
     node = _node(Path(args.node))
     if args.action is None:
@@ -79,7 +82,7 @@ def _look(args: argparse.Namespace, console: Console) -> int:
     if not args.dry_run:
         raise WrongUse("the node is in a file, so its action is not called, only looked at", hint="add --dry-run")
     contract = contract_in(node, args.action)
-    request = prepared(contract, args, console, site_root=args.site_root)
+    request = made_request(contract, given(args, console), console.environ, root=args.site_root)
     show(request, args, console)
     notes(contract, request, args, console, unchecked=bool(contract.body_schema_url))
     return 0
@@ -119,21 +122,68 @@ def _node(path: Path) -> SiteNode:
     return node_of_text(read_given(path), str(path))
 
 
-# `prosa call URL`: reads the node over the network, makes the request, and sends it (X8, HA12, HA17, HA19).
-#
-# A change is sent only after a yes. The token goes to the origin of the URL that the user wrote, and nowhere else.
+# `prosa call URL`: over the network. `app.client.call` takes the steps; here is who is asked and what is printed.
 
 
 def call_site(args: argparse.Namespace, console: Console) -> int:
     """0; 1 where the site or the network fails. Raises `WrongUse` and `RequestError`."""
+    from prosa.app.client.call import ActionCall, call_action
     from prosa.app.client.requests import SiteClient
-    from prosa.site.problems import HttpProblem
+    from prosa.site.problems import HttpProblem, PageProblem
 
+    pages = args.max_pages or (None if args.all_pages else 0)
+    asked = ActionCall(args.node, args.action, args.site_root, args.dry_run, pages)
     try:
         with SiteClient(bounds(args, args.node), _tokens(args, console)) as client:
-            return _call(client, args, console)
+            return _printed(call_action(client, asked, _Asker(args, console), console.environ), args, console)
     except HttpProblem as problem:
         return say(console, problem.message, problem.hint)
+    except PageProblem as problem:
+        return say(console, str(problem))
+
+
+def _printed(called: CallOutcome, args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.client.call import AnsweredCall, NodeActions, PagedCall, PreparedCall, UnsentCall
+
+    match called:
+        case NodeActions(node):
+            return list_actions(node, args, console)
+        case PreparedCall():
+            return 0
+        case UnsentCall(reason):
+            return say(console, reason)
+        case AnsweredCall(answer):
+            return print_answer(answer, console)
+        case PagedCall():
+            return print_walk(called, args.max_pages, console)
+        case _:
+            assert_never(called)
+
+
+class _Asker(Struct, frozen=True):
+    """The user at the command line."""
+
+    args: argparse.Namespace
+    console: Console
+
+    def given(self) -> CallInput:
+        return given(self.args, self.console)
+
+    def prepared(self, contract: Contract, request: Request) -> None:
+        if self.args.dry_run:
+            show(request, self.args, self.console)
+        notes(contract, request, self.args, self.console)
+
+    def agrees(self, contract: Contract, request: Request) -> bool:
+        return _agreed(contract, request, self.args, self.console)
+
+    def item(self, value: Value) -> None:
+        from prosa.render.json import dump
+
+        self.console.out(dump(value))
+
+    def in_doubt(self, key: str) -> None:
+        self.console.note(f"note: it is not known whether the site did it; repeat with --idempotency-key {key}")
 
 
 def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
@@ -144,58 +194,6 @@ def _tokens(args: argparse.Namespace, console: Console) -> SiteTokens:
         return replace(site_tokens(args.node, given_token(args, console), console.environ), eager=False)
     except ValueError:
         return NO_TOKENS  # what is wrong with the URL is told when it is read
-
-
-def _call(client: SiteClient, args: argparse.Namespace, console: Console) -> int:
-    from prosa.cli.call.answers import walk
-
-    root = _root(args)
-    node, _ = client.fetch(args.node)
-    if args.action is None:
-        return list_actions(node, args, console)
-    contract = contract_in(node, args.action)
-    schema = client.schema(contract, root)
-    request = prepared(contract, args, console, site_root=root, schema=schema)
-    if args.dry_run:
-        show(request, args, console)
-        notes(contract, request, args, console)
-        return 0
-    notes(contract, request, args, console)
-    if contract.auth.wants_token and request.credential is None:
-        return say(console, "the action is not called without its token")
-    if args.all_pages or args.max_pages:
-        return walk(client, contract, request, args.max_pages, console)
-    if contract.wants_consent and not _agreed(contract, request, args, console):
-        return say(console, "nothing was sent")
-    return print_answer(_sent(client, request, console), console)
-
-
-def _sent(client: SiteClient, request: Request, console: Console) -> Answer:
-    """The answer. Where a change may or may not have happened, its key is told, so that it can be repeated safely."""
-    from prosa.site.problems import HttpProblem
-
-    try:
-        return client.send(request)
-    except HttpProblem as problem:
-        key = request.headers.get("Idempotency-Key")
-        if key and problem.again != "always":
-            console.note(f"note: it is not known whether the site did it; repeat with --idempotency-key {key}")
-        raise
-
-
-def _root(args: argparse.Namespace) -> str:
-    """The root of the site: the origin of the node, or what the user says, on the same origin."""
-    from prosa.site.request import root_of
-    from prosa.source.url import origin_of
-
-    try:
-        origin = origin_of(args.node)
-    except ValueError as error:
-        raise WrongUse(f"the URL of the node {error}") from None
-    root = root_of(args.site_root or str(origin))
-    if origin_of(root) != origin:
-        raise WrongUse(f"--site-root is another origin than the node's, {origin}")
-    return root
 
 
 def _agreed(contract: Contract, request: Request, args: argparse.Namespace, console: Console) -> bool:

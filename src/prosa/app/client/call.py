@@ -1,0 +1,229 @@
+"""A call of an action that a node of a site declares, in its order of steps (X8, HA12, HA17, HA19).
+
+In: the URL of a node, the id of an action, and a `Caller`, who says what is given and answers questions. Out: what came
+of it. The node and a schema that it names are read first; nothing is sent without the token that the action wants; a
+change is sent only after a yes; reads go on to further pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+from uuid import uuid4
+
+from msgspec import Struct
+
+from prosa.app.client.tokens import site_tokens
+from prosa.data import Value
+from prosa.diagnostics.nearest import nearest
+from prosa.schema import Schema
+from prosa.site.answer import Answer, json_of
+from prosa.site.arguments import arranged
+from prosa.site.contract import Contract, read_contract
+from prosa.site.node import SiteNode
+from prosa.site.pages import MAX_PAGES, Pages, items_of, next_page
+from prosa.site.problems import HttpProblem, PageProblem
+from prosa.site.request import Request, build_request, root_of
+from prosa.source.url import origin_of
+
+if TYPE_CHECKING:
+    from prosa.app.client.requests import SiteClient
+
+
+class WrongCall(ValueError):
+    """What was asked for cannot be done with this action, or the node has none of that name; ``hint`` says what can."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.message, self.hint = message, hint
+        super().__init__(message)
+
+
+class CallInput(Struct, frozen=True):
+    """What a caller gives an action: ``pairs`` go where it declares them, ``whole`` has `query`, `path` and `body`.
+    ``token`` is that of this call, ``key`` repeats an earlier change (H19)."""
+
+    pairs: Sequence[tuple[str, str]] = ()
+    whole: Mapping[str, Value] = {}
+    allow_undeclared: bool = False
+    token: str | None = None
+    key: str = ""
+
+
+class ActionCall(Struct, frozen=True):
+    """What is asked for: an action of the node at a URL; all of its actions without a name. ``root`` is that of the
+    site where it is not its origin; ``dry_run`` sends nothing; ``pages`` is how many are followed, 0 where only one
+    answer is wanted, None for as many as there are."""
+
+    url: str
+    action: str | None = None
+    root: str | None = None
+    dry_run: bool = False
+    pages: int | None = 0
+
+
+class Caller(Protocol):
+    """Who calls."""
+
+    def given(self) -> CallInput:
+        """What goes to the action; asked once its contract is known."""
+        ...
+
+    def prepared(self, contract: Contract, request: Request) -> None:
+        """Hears what would be sent."""
+        ...
+
+    def agrees(self, contract: Contract, request: Request) -> bool:
+        """Whether a change may be sent."""
+        ...
+
+    def item(self, value: Value) -> None:
+        """Takes an item of a page as soon as it is there."""
+        ...
+
+    def in_doubt(self, key: str) -> None:
+        """Hears that a change with this key may or may not have happened."""
+        ...
+
+
+class NodeActions(Struct, frozen=True):
+    """The node, whose actions were asked for."""
+
+    node: SiteNode
+
+
+class PreparedCall(Struct, frozen=True):
+    """The request of a dry run."""
+
+    request: Request
+
+
+class UnsentCall(Struct, frozen=True):
+    """Nothing was sent, and why."""
+
+    reason: str
+
+
+class AnsweredCall(Struct, frozen=True):
+    """The answer of the site: a success or not."""
+
+    answer: Answer
+
+
+class PagedCall(Struct, frozen=True):
+    """All pages that were wanted: ``items`` on ``pages``; ``more`` says that there are further pages."""
+
+    items: int
+    pages: int
+    more: bool = False
+
+
+CallOutcome: TypeAlias = NodeActions | PreparedCall | UnsentCall | AnsweredCall | PagedCall
+
+
+def call_action(client: SiteClient, asked: ActionCall, caller: Caller, environ: Mapping[str, str]) -> CallOutcome:
+    """Calls the action. Raises `WrongCall`, `RequestError`, `HttpProblem`, and `PageProblem` where the walk over pages
+    cannot go on."""
+    root = _root(asked)
+    node, _ = client.fetch(asked.url)
+    if asked.action is None:
+        return NodeActions(node)
+    contract = contract_in(node, asked.action)
+    schema = client.schema(contract, root)
+    request = made_request(contract, caller.given(), environ, root=root, schema=schema)
+    caller.prepared(contract, request)
+    if asked.dry_run:
+        return PreparedCall(request)
+    if contract.auth.wants_token and request.credential is None:
+        return UnsentCall("the action is not called without its token")
+    if asked.pages != 0:
+        return _walked(client, contract, request, asked.pages, caller)
+    if contract.wants_consent and not caller.agrees(contract, request):
+        return UnsentCall("nothing was sent")
+    return AnsweredCall(_sent(client, request, caller))
+
+
+def contract_in(node: SiteNode, name: str) -> Contract:
+    """The contract of an action of a node. Raises `WrongCall` where there is none, `RequestError` for a bad one."""
+    action = node.action(name)
+    if action is None:
+        near = nearest(name, node.ids)
+        hint = f"did you mean {near}?" if near else f"it has {', '.join(node.ids) or 'none'}"
+        raise WrongCall(f"{node.name} declares no action {name!r}", hint)
+    return read_contract(action)
+
+
+def made_request(
+    contract: Contract, given: CallInput, environ: Mapping[str, str], *, root: str, schema: Schema | None = None
+) -> Request:
+    """The request of what is given. Raises `RequestError`.
+
+    ``schema`` is the fetched one of an action that names it by URL. A change carries a key of its own (H19). The token
+    is that of this call, else the one that the user's settings name for the site, where the action wants one.
+    """
+    undeclared = given.allow_undeclared
+    token = given.token
+    if token is None and contract.auth.wants_token:
+        site = root_of(root)
+        token = site_tokens(site, None, environ).when_asked(origin_of(site))
+    return build_request(
+        contract,
+        arranged(contract, given.pairs, dict(given.whole), schema=schema, allow_undeclared=undeclared),
+        site_root=root,
+        token=token,
+        allow_undeclared=undeclared,
+        body_schema=schema,
+        idempotency_key=given.key or str(uuid4()),
+    )
+
+
+def _root(asked: ActionCall) -> str:
+    """The root of the site: the origin of the node, or what the user says, on the same origin."""
+    try:
+        origin = origin_of(asked.url)
+    except ValueError as error:
+        raise WrongCall(f"the URL of the node {error}") from None
+    root = root_of(asked.root or str(origin))
+    if origin_of(root) != origin:
+        raise WrongCall(f"--site-root is another origin than the node's, {origin}")
+    return root
+
+
+def _sent(client: SiteClient, request: Request, caller: Caller) -> Answer:
+    """The answer. Where a change may or may not have happened, its key is told, so that it can be repeated safely."""
+    try:
+        return client.send(request)
+    except HttpProblem as problem:
+        key = request.headers.get("Idempotency-Key")
+        if key and problem.again != "always":
+            caller.in_doubt(key)
+        raise
+
+
+def _walked(
+    client: SiteClient, contract: Contract, request: Request, limit: int | None, caller: Caller
+) -> AnsweredCall | PagedCall:
+    """One page after the other; an answer that is no success ends the walk."""
+    if contract.wants_consent:
+        what = (
+            f"the name of this GET says `{contract.changing}`" if contract.changing else f"this is a {contract.method}"
+        )
+        raise WrongCall(f"--all-pages is for reads, and {what}")
+    if contract.pagination is None:
+        raise WrongCall("the action declares no pagination", "call it without --all-pages")
+    state: Pages | None = Pages(request, limit=limit or MAX_PAGES)
+    items = 0
+    while state is not None:
+        answer = client.send(state.request)
+        if not answer.is_success:
+            return AnsweredCall(answer)
+        value = json_of(answer)
+        if value is None:
+            raise PageProblem(f"page {state.count} is no JSON, so its items cannot be told")
+        for item in items_of(value):
+            caller.item(item)
+            items += 1
+        count, full = state.count, state.full
+        state = next_page(contract, value, state)
+        if state is not None and full:
+            return PagedCall(items, count, more=True)
+    return PagedCall(items, count)
