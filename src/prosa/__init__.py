@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prosa.app.options import Record, Replay, SiteRights
     from prosa.app.scripts.run import ScriptResult
     from prosa.diagnostics import Diagnostic
+    from prosa.runtime.budget import Ledger
     from prosa.runtime.errors import (
         AgreementRequired,
         AnswerCut,
@@ -59,6 +60,7 @@ _NAMES = {
     "FileProblem": "prosa.source",
     "InDoubt": "prosa.runtime.errors",
     "InputRefused": "prosa.runtime.errors",
+    "Ledger": "prosa.runtime.budget",
     "LimitExceeded": "prosa.runtime.errors",
     "NotResumed": "prosa.runtime.errors",
     "Listener": "prosa.runtime.events",
@@ -101,6 +103,7 @@ __all__ = [
     "FileProblem",
     "InDoubt",
     "InputRefused",
+    "Ledger",
     "LimitExceeded",
     "Listener",
     "NotResumed",

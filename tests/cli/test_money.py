@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ import prosa as library
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program
+from prosa.cli.chat import watch as watching
 from prosa.cli.chat.command import configure
-from prosa.cli.chat.turn import turn
 from prosa.cli.parser import Parser
-from prosa.runtime.budget import Ledger
 from prosa.runtime.errors import BudgetSpent, PriceUnknown
 from prosa.settings import Price, Settings
 from prosa.testing import ScriptedProvider
@@ -213,19 +213,33 @@ def test_x26_scripts_and_chats_have_the_same_budget(tmp_path: Path, model_server
     assert prosa("chat", chat, "--model", "m", "--max-cost", "0.1", **around)[0] == 0
 
 
-def test_x26_the_turns_of_a_watched_chat_share_the_budget(tmp_path: Path, model_server: ModelServer) -> None:
+def saved_with(*messages: str) -> Any:
+    """Somebody who writes one message after the other, and ends it."""
+    waiting = list(messages)
+
+    def wait(path: Path, seen: object) -> None:
+        if not waiting:
+            raise KeyboardInterrupt
+        path.write_text(f"### @user:\n\n{waiting.pop(0)}\n")
+
+    return wait
+
+
+def test_x26_the_turns_of_a_watched_chat_share_the_budget(
+    tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """X26. `--watch` has one budget until it ends, not one for each save."""
     model_server.default = {"content": "Well.", "usage": {"input_tokens": 100, "output_tokens": 1000}}
     around, chat = here(model_server, tmp_path), tmp_path / "talk.md"
-    at, ledger = desk(environ=around["environ"]), Ledger(Decimal("0.02"))
+    at = desk(environ=around["environ"])
     parser = Parser(console=at.console, prog="prosa chat", description="")
     configure(parser)
     args = parser.parse_args([str(chat), "--model", "m", "--max-cost", "0.02", "--max-output-tokens", "1000"])
-    args.debug = False
-    turn(args, at.console, "One?", ledger=ledger)
-    with pytest.raises(BudgetSpent):
-        turn(args, at.console, "Two?", ledger=ledger)
-    assert len(model_server.bodies) == 1 and ledger.spent == Decimal("0.0123")
+    args.debug, args.watch = False, True
+    monkeypatch.setattr(watching, "_wait_for_save", saved_with("One?", "Two?", "Three?"))
+    chat.write_text("### @user:\n\nZero?\n")
+    assert watching.watch_chat(args, at.console) == 0
+    assert len(model_server.bodies) == 1 and at.err.count("error: the budget of $0.02, $0.0123 of it spent") == 3
 
 
 def test_x26_the_summary_says_what_the_budget_counted(tmp_path: Path, model_server: ModelServer) -> None:
@@ -238,6 +252,44 @@ def test_x26_the_summary_says_what_the_budget_counted(tmp_path: Path, model_serv
     model_server.script({"content": {"words": 1}})
     status, at = prosa("run", program(tmp_path), "--model", "m", "--summary", **here(model_server, tmp_path))
     assert "spent" not in json.loads(at.err)["total"]
+
+
+def test_x26_calls_of_python_share_a_ledger(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26. In one event loop and in several threads: the service's own bill stays within it."""
+    path, billing = program(tmp_path), Billing()
+    model_server.answer = billing
+    around = {"model": "m", "base_url": model_server.base_url, "max_output_tokens": 50, **here(model_server, tmp_path)}
+    ledger = library.Ledger("0.05")  # type: ignore[arg-type]
+
+    async def all_of_them() -> list[Any]:
+        runs = (library.arun(path, {}, max_cost=ledger, **around) for _ in range(32))
+        return await asyncio.gather(*runs, return_exceptions=True)
+
+    found = asyncio.run(all_of_them())
+    assert {type(each).__name__ for each in found} == {"RunResult", "BudgetSpent"}
+    assert billing.billed <= ledger.spent <= ledger.cap == Decimal("0.05") and ledger.held == 0
+    more, before = library.Ledger(Decimal("0.03")), billing.billed
+
+    def one(_: int) -> bool:
+        try:
+            library.run(path, {}, max_cost=more, **around)
+        except BudgetSpent:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        went = list(pool.map(one, range(16)))
+    assert set(went) == {True, False}
+    assert billing.billed - before <= more.spent <= more.cap and more.held == 0
+
+
+def test_x26_what_is_played_costs_nothing(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26, X27. A recording is played under any budget, with or without a price."""
+    model_server.script({"content": {"words": 4}})
+    around, path, tapes = here(model_server, tmp_path), program(tmp_path), tmp_path / "tapes"
+    assert prosa("run", path, "--model", "odd", "--record", tapes, **around)[0] == 0
+    status, at = prosa("run", path, "--model", "odd", "--replay", tapes, "--max-cost", "0.000001", **around)
+    assert (status, json.loads(at.out), len(model_server.bodies)) == (0, {"words": 4}, 1), at.err
 
 
 def test_x26_python_takes_amounts(tmp_path: Path) -> None:

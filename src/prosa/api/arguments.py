@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from prosa.app.options import NO_RIGHTS, Environment, Options, Record, Replay, SiteRights, Tape
 from prosa.app.settings import settings_for
@@ -17,14 +17,17 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.ports import Provider
 
+if TYPE_CHECKING:
+    from prosa.runtime.budget import Ledger
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 ApiName: TypeAlias = Literal["chat", "responses"]
 """Which API of a service is asked: Chat Completions or Responses."""
 
-Amount: TypeAlias = Decimal | float | str
-"""US dollars. A text or a `Decimal` is exact; a float means what it prints as."""
+Amount: TypeAlias = "Decimal | float | str | Ledger"
+"""US dollars. A text or a `Decimal` is exact; a float means what it prints as; a `Ledger` is one that calls share."""
 
 A_PROVIDER = "give an object with `async def complete(request, on_text)`, such as prosa.testing.ScriptedProvider"
 
@@ -107,7 +110,7 @@ def options_of(
         root=Path(root) if root is not None else None,
         allow_cut=allow_cut,
         output_tokens=max_output_tokens,
-        max_cost=None if max_cost is None else dollars_of(max_cost),
+        max_cost=None if max_cost is None else cap_of(max_cost),
         site_rights=site_rights,
         tape=_tape_of(record, replay),
     )
@@ -124,8 +127,10 @@ def _tape_of(record: str | Path | Record | None, replay: str | Path | Replay | N
     return Tape(kept, played)
 
 
-def dollars_of(given: Amount) -> Decimal:
-    """An amount in US dollars above zero. Raises ValueError for what is none."""
+def cap_of(given: Amount) -> Decimal | Ledger:
+    """An amount in US dollars above zero, or a ledger. Raises ValueError for what is neither."""
+    if not isinstance(given, Decimal | float | int | str):
+        return given
     try:
         found = Decimal(str(given))
     except InvalidOperation:

@@ -17,6 +17,7 @@ from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
+    from prosa.runtime.budget import Ledger
     from prosa.runtime.runs import History
     from prosa.settings import Settings
 
@@ -165,8 +166,8 @@ class Options(PartlyShown, Struct, frozen=True):
     ``provider`` takes the place of the one that an ai-script names; ``completion`` asks for raw completions.
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
     the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
-    dollars; None bounds nothing. ``tape`` is what is recorded and what is played. ``journal`` says what is kept of the
-    runs; None keeps nothing.
+    dollars, or a ledger that several calls share; None bounds nothing. ``tape`` is what is recorded and what is played.
+    ``journal`` says what is kept of the runs; None keeps nothing.
     """
 
     model: str | None = None
@@ -191,7 +192,7 @@ class Options(PartlyShown, Struct, frozen=True):
     stream: bool = False
     allow_cut: bool = False
     site_rights: SiteRights = NO_RIGHTS
-    max_cost: Decimal | None = None
+    max_cost: Decimal | Ledger | None = None
     tape: Tape | None = None
     journal: JournalOptions | None = None
 

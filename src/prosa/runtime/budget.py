@@ -12,7 +12,8 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Protocol
+from threading import Lock
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
@@ -51,14 +52,18 @@ class Grants(Protocol):
 
 
 class Ledger(Struct):
-    """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight. ``cap`` grows by what ``grants``
-    give. One event loop uses it."""
+    """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight, of any event loop and any thread.
+    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` give."""
 
     cap: Decimal
     spent: Decimal = Decimal(0)
     held: Decimal = Decimal(0)
     grants: Grants | None = None
-    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _lock: Lock = field(default_factory=Lock)
+    _waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.cap = Decimal(str(self.cap))
 
     @property
     def left(self) -> Decimal:
@@ -67,23 +72,43 @@ class Ledger(Struct):
 
     async def reserve(self, amount: Decimal) -> bool:
         """Holds an amount, as soon as it fits: calls in flight may turn out cheaper. False for one that will not."""
-        while amount > self.left:
-            drawn = await self.grants.draw(amount - self.left) if self.grants else Decimal(0)
-            if drawn:
-                self.cap += drawn
-            elif not self.held or amount > self.cap - self.spent:
+        while (turn := self._tried(amount)) is None or turn is not True:
+            if self.grants and (drawn := await self.grants.draw(amount - self.left)):
+                with self._lock:
+                    self.cap += drawn
+            elif turn is None:
                 return False
             else:
-                await self._settled.wait()
-        self.held += amount
+                await turn
         return True
 
     def settle(self, reserved: Decimal, cost: Decimal) -> None:
         """Ends a reservation: ``cost`` is spent, the rest of it is free again."""
-        self.held -= reserved
-        self.spent += cost
-        waiting, self._settled = self._settled, asyncio.Event()
-        waiting.set()
+        with self._lock:
+            self.held -= reserved
+            self.spent += cost
+            waiting, self._waiting = self._waiting, []
+        for loop, turn in waiting:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_wake, turn)
+
+    def _tried(self, amount: Decimal) -> asyncio.Future[None] | Literal[True] | None:
+        """True where the amount is held now; else what to wait for, or None where no call in flight can make room."""
+        with self._lock:
+            if amount <= self.left:
+                self.held += amount
+                return True
+            if not self.held or amount > self.cap - self.spent:
+                return None
+            loop = asyncio.get_running_loop()
+            turn = loop.create_future()
+            self._waiting.append((loop, turn))
+            return turn
+
+
+def _wake(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
 
 
 class Meter(Struct):

@@ -25,7 +25,7 @@ from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
-from prosa.runtime.budget import Budget, Budgeted, Ledger, Meter
+from prosa.runtime.budget import Budget, Budgeted, Meter
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
@@ -87,13 +87,12 @@ class Refused(Struct, frozen=True):
 class Progress(Struct):
     """How far the jobs of one call have come: the tally of each that has begun, the summary of each that has ended.
 
-    ``order`` are the names of all, where they are known before they begin; ``ledger`` what is left of the budget where
-    several calls share it. ``unfinished`` is the id of a call that broke off and can go on (X25).
+    ``order`` are the names of all, where they are known before they begin. ``unfinished`` is the id of a call that
+    broke off and can go on (X25).
     """
 
     clock: Clock = field(default_factory=system_clock)
     order: Sequence[str] = ()
-    ledger: Ledger | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     ended: dict[str, Summary] = field(default_factory=dict)
     unfinished: str = ""
@@ -317,7 +316,7 @@ async def driving(
         known = environment if about_services is None else replace(environment, notice=about_services)
         services = Services(options, known, stack, provider)
         progress = progress or Progress()
-        budget = budget or budget_of(options, environment, progress.ledger)
+        budget = budget or budget_of(options, environment)
         journals = Journals(options.journal, environment, system_clock())
         stack.push_async_callback(journals.aclose)
         yield Driver(options, environment, services, listener, progress, journals, budget, meter)

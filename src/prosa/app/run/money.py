@@ -23,11 +23,13 @@ DEFAULT_BUDGET = Decimal(5)
 """US dollars of all runs of one server, where the user says nothing."""
 
 
-def budget_of(options: Options, environment: Environment, ledger: Ledger | None = None) -> Budget | None:
-    """The budget of one call; None where the user named no cap. ``ledger`` is one that it shares with other calls."""
-    if options.max_cost is None:
+def budget_of(options: Options, environment: Environment) -> Budget | None:
+    """The budget of one call, or what is left of one that it shares; None where the user named no cap."""
+    cap = options.max_cost
+    if cap is None:
         return None
-    return Budget(known_prices(environment.settings), ledger or Ledger(options.max_cost), notice=environment.notice)
+    ledger = cap if isinstance(cap, Ledger) else Ledger(cap)
+    return Budget(known_prices(environment.settings), ledger, notice=environment.notice)
 
 
 def server_budget(cap: Decimal | None, environment: Environment) -> Budget:
@@ -42,7 +44,8 @@ def facts_of(options: Options, environment: Environment, row: ProviderRow | None
 
     settings = environment.settings
     service = service_of(options, environment, row)
-    return Facts(known_prices(settings), KnownModels(settings.models), service, cap=options.max_cost)
+    cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
+    return Facts(known_prices(settings), KnownModels(settings.models), service, cap=cap)
 
 
 def require_prices(budget: Budget, program: Program, service: str | None) -> None:

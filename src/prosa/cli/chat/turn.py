@@ -25,21 +25,12 @@ from prosa.cli.run.delivery import as_json, words
 from prosa.cli.run.interaction import run_stoppable
 from prosa.cli.run.resuming import tell_unfinished
 from prosa.cli.run.watch import Watch, watch
-from prosa.runtime.budget import Ledger
 
 
-def turn(
-    args: argparse.Namespace,
-    console: Console,
-    message: str | None = None,
-    *,
-    quiet: bool = False,
-    ledger: Ledger | None = None,
-) -> int:
-    """Answers the chat once. ``quiet`` says nothing where there is nothing to answer; ``ledger`` is the money that
-    several turns share. 0 when all went well or nothing was to be done; what goes wrong is raised, after the summary
-    has been printed (L44)."""
-    progress = Progress(ledger=ledger)
+def turn(args: argparse.Namespace, console: Console, message: str | None = None, *, quiet: bool = False) -> int:
+    """Answers the chat once. ``quiet`` says nothing where there is nothing to answer. 0 when all went well or nothing
+    was to be done; what goes wrong is raised, after the summary has been printed (L44)."""
+    progress = Progress()
     try:
         name = args.file.stem or "chat"
         with watch(console, name, events=args.events, debug=args.debug, progress=not args.no_progress) as at:

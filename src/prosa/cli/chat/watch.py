@@ -28,10 +28,12 @@ Stamp: TypeAlias = tuple[int, int, int] | None
 
 def watch_chat(args: argparse.Namespace, console: Console) -> int:
     """Answers now and after every save. Gives 0 at Ctrl-C while it waits; in the middle of a reply that is raised."""
-    first, ledger = True, None if args.max_cost is None else Ledger(args.max_cost)
+    first = True
+    if args.max_cost is not None:
+        args.max_cost = Ledger(args.max_cost)  # all turns together, not each
     while True:
         before = _stamp(args.file)
-        _once(args, console, ledger, first=first)
+        _once(args, console, first=first)
         first = False
         seen = _stamp(args.file)
         if seen != before:
@@ -43,10 +45,10 @@ def watch_chat(args: argparse.Namespace, console: Console) -> int:
             return OK
 
 
-def _once(args: argparse.Namespace, console: Console, ledger: Ledger | None, *, first: bool) -> None:
+def _once(args: argparse.Namespace, console: Console, *, first: bool) -> None:
     """One turn; what fails is told. What is wrong from the start ends it: no save will mend that."""
     try:
-        turn(args, console, quiet=True, ledger=ledger)
+        turn(args, console, quiet=True)
     except (RunError, FileProblem, WrongUse, OSError) as error:
         if first and isinstance(error, FileProblem | WrongUse):
             raise

@@ -83,7 +83,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         raise FileProblem(choices.script, "missing", "no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
-    budget = server_budget(choices.max_cost, around)
+    budget = server_budget(args.max_cost, around)
     if choices.model_name:
         budget.require_price(choices.model_name, service_of(choices, around), {})
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
