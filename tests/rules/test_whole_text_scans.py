@@ -19,6 +19,7 @@ from prosa.source import SourceText
 PIECES = (
     *("\x00", "\x01", "\x0b", "\x0c", "\x1f", "\x7f", "\x80", "\x85", "\u2028", "\u2029", "\ud800", "ä", "é…"),
     *("^", " ^", "^a-1", "\t^b", "\n", "\r\n", "\r", " ", "`", "    ", "> ", "- "),
+    *("# ", "## a", "===\n", "[x](a.md)", "![y](a b)", "[z]: a.md\n", "[z]", "[w](b)", "<http://a>"),
     *("<a id=x>", "<A NAME='y'\n>", '<p id = "z">', "<!-- <i id=q> -->", "<br>", "<div\nid=w>", "ıd=", "İd="),
 )
 
@@ -67,3 +68,22 @@ def test_ids_in_html_are_those_of_its_elements(text: str):
     tags = [each for element in html(parsed) if not element.comment for each in tag.findall(element.text)]
     expected = {"".join(groups) for each in tags for groups in re.findall(name, each, re.IGNORECASE)}
     assert set(ids(parsed)) == expected
+
+
+@given(TEXTS)
+def test_anchors_and_title_are_those_of_the_elements(text: str):
+    """What is taken from the finds of the parser is what its elements say."""
+    document = parse(SourceText(text))
+    assert document.heading_texts == tuple(each.plain for each in document.headings)
+    assert document.heading_anchors == tuple(each.anchor for each in document.sections)
+    tops = (each for each in document.headings if each.level == 1 and not each.nested and each.plain)
+    assert document.title == next(tops, None)
+
+
+@given(TEXTS)
+def test_links_written_in_place_are_those_of_the_elements(text: str):
+    document = parse(SourceText(text))
+    links = [(each, False) for each in document.links] + [(each, True) for each in document.images]
+    expected = [pair for pair in links if pair[0].form == "inline" and pair[0].destination.startswith("a")]
+    found = list(document.inline_links(lambda destination: destination.startswith("a")))
+    assert sorted(found, key=lambda pair: pair[0].span) == sorted(expected, key=lambda pair: pair[0].span)

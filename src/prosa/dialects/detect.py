@@ -8,6 +8,7 @@ the project, then the file name, then the command's own dialect, then the shape.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ class Detection(Struct, frozen=True):
 NO_HINTS = Hints()
 
 
+@lru_cache(maxsize=16)
 def decided(path: str, hints: Hints = NO_HINTS) -> DialectName | None:
     """The dialect that hints and the file name decide; None where the shape has to.
 

@@ -97,6 +97,8 @@ PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc
 DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, PLAIN)
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
+_BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}
+_BY_SUFFIX: tuple[tuple[str, DialectName], ...] = tuple((each, row.name) for row in DIALECTS for each in row.suffixes)
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")
 """The files that `check` picks up in a folder."""
@@ -126,7 +128,5 @@ def known_dialect(name: str) -> DialectName:
 def dialect_of_file_name(name: str) -> DialectName | None:
     """The dialect that the last part of a path decides, or None when the shape has to (X3)."""
     lowered = name.lower()
-    for row in DIALECTS:
-        if lowered in (file_name.lower() for file_name in row.file_names) or lowered.endswith(row.suffixes or ("\0",)):
-            return row.name
-    return None
+    whole = _BY_FILE_NAME.get(lowered)
+    return whole or next((each for suffix, each in _BY_SUFFIX if lowered.endswith(suffix)), None)

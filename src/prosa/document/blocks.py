@@ -20,9 +20,25 @@ _BEFORE_LIST = re.compile(r"[ \t>]*")
 _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 
 
-def headings(parsed: Parsed) -> tuple[Heading, ...]:
-    """The headings."""
-    return tuple(_heading(parsed, found) for found in parsed.found.headings)
+def heading_texts(parsed: Parsed) -> tuple[str, ...]:
+    """What a reader sees of each heading."""
+    return tuple(
+        "".join([_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE])
+        for found in parsed.found.headings
+    )
+
+
+def headings(parsed: Parsed, texts: Iterable[str]) -> tuple[Heading, ...]:
+    """The headings, given what a reader sees of each."""
+    return tuple(_heading(parsed, found, text) for found, text in zip(parsed.found.headings, texts, strict=True))
+
+
+def title(parsed: Parsed, texts: Iterable[str]) -> Heading | None:
+    """The first heading of level 1 that says something and lies in no other block."""
+    for found, text in zip(parsed.found.headings, texts, strict=True):
+        if found.level == 1 and found.outer is None and text:
+            return _heading(parsed, found, text)
+    return None
 
 
 def paragraphs(parsed: Parsed) -> tuple[Paragraph, ...]:
@@ -64,14 +80,13 @@ def _from_mark(parsed: Parsed, ranges: Iterable[Range]) -> tuple[Span, ...]:
     return tuple(Span(mark.end(), mark.endpos) for mark in marks if mark)
 
 
-def _heading(parsed: Parsed, found: FoundHeading) -> Heading:
+def _heading(parsed: Parsed, found: FoundHeading, plain: str) -> Heading:
     span = parsed.block(found.where)
     content = Span(span.start, span.start)
     if found.pieces:
         start = parsed.place(found.pieces[0][2]["start"])
         start -= parsed.source.text[span.start : start].endswith("\\")  # the parser drops the mark of an escape
         content = Span(start, parsed.place(found.end))
-    plain = "".join(_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE)
     return Heading(found.level, parsed.source.slice(content), span, content, found.outer is not None, plain)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar
 
@@ -50,12 +50,27 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
         """Headings, nested ones too."""
-        return blocks.headings(self.parsed)
+        return blocks.headings(self.parsed, self.heading_texts)
+
+    @cached_property
+    def heading_texts(self) -> tuple[str, ...]:
+        """What a reader sees of each heading: words and code, without markup. Most who ask need no more of it."""
+        return blocks.heading_texts(self.parsed)
+
+    @cached_property
+    def heading_anchors(self) -> tuple[str, ...]:
+        """GitHub's anchor of each heading, possibly empty."""
+        return tuple(sections.anchors(self.heading_texts))
+
+    @cached_property
+    def title(self) -> Heading | None:
+        """The first heading of level 1 outside other blocks that has a text."""
+        return blocks.title(self.parsed, self.heading_texts)
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """One section per heading, with GitHub's anchor."""
-        return sections.sections(self.parsed, self.headings, self.body)
+        return sections.sections(self.parsed, self.headings, self.heading_anchors, self.body)
 
     @cached_property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -140,7 +155,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def anchors(self) -> frozenset[str]:
         """Every fragment that a link into this document can name: of its sections, and `id`s in its HTML."""
-        return frozenset((*(section.anchor for section in self.sections), *ids(self.parsed))) - {""}
+        return frozenset((*self.heading_anchors, *ids(self.parsed))) - {""}
 
     @cached_property
     def block_names(self) -> frozenset[str]:
@@ -149,6 +164,11 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
             return frozenset()
         found = NAMED_BLOCK.finditer(self.source.text)
         return frozenset(each[1].lower() for each in found if not self.in_code(each.start(1)))
+
+    def inline_links(self, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
+        """The links and images that are written in place with a ``wanted`` destination; True stands for an image. The
+        others are not made."""
+        return links.inline_links(self.parsed, wanted)
 
     def fence_text(self, fence: Fence) -> str:
         """The code of a fence, with the author's line ends."""
@@ -217,7 +237,8 @@ def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
 
 def ids(parsed: Parsed) -> Iterator[str]:
     """The values of `id` and `name` in HTML tags, which links can point at."""
-    blocks = (_text_of_block(parsed, pieces) for _, pieces in parsed.found.html_blocks)
+    found = ((pieces, parsed.source.slice(parsed.span(where))) for where, pieces in parsed.found.html_blocks)
+    blocks = (_text_of_block(parsed, pieces) for pieces, text in found if "=" in text)
     inline = (parsed.source.slice(parsed.span(where)) for _, where in parsed.found.inline_html)
     for text in (*blocks, *inline):
         if "=" in text and not _is_comment(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyromark
 
@@ -35,6 +35,17 @@ def links(parsed: Parsed, *, images: bool) -> tuple[Link, ...]:
         for found in parsed.found.links
         if found.image is images and isinstance(found.tag["link_type"], str)
     )
+
+
+def inline_links(parsed: Parsed, wanted: Callable[[str], bool]) -> Iterator[tuple[Link, bool]]:
+    """The links and images written in place whose destination is ``wanted``; whether one is an image stands beside it.
+    Where parts of the text were hidden from the parser, it may not know the destination before the link is made."""
+    for found in parsed.found.links:
+        tag = found.tag
+        if tag["link_type"] == "Inline" and (parsed.masked or wanted(tag["dest_url"])):
+            link = _link(parsed, found)
+            if not parsed.masked or wanted(link.destination):
+                yield link, found.image
 
 
 def wikilinks(parsed: Parsed) -> tuple[Wikilink, ...]:

@@ -15,10 +15,9 @@ _DROPPED = re.compile(r"[^a-z0-9_ -]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
 
-def sections(parsed: Parsed, headings: Sequence[Heading], body: Span) -> tuple[Section, ...]:
-    """One section per heading, in document order."""
+def sections(parsed: Parsed, headings: Sequence[Heading], names: Sequence[str], body: Span) -> tuple[Section, ...]:
+    """One section per heading, in document order, with its anchor."""
     made: list[Section] = []
-    names = anchors([heading.plain for heading in headings])
     ends = _ends(parsed, headings, body.end)
     for heading, anchor, end in zip(headings, names, ends, strict=True):
         made.append(Section(heading, Span(heading.span.start, max(end, heading.span.end)), heading.level, anchor))

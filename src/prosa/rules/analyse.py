@@ -129,7 +129,7 @@ def anchors(document: Document) -> frozenset[str]:
     text = document.source.text
     braces = "{" in text
     own = [each.replace("\\", "") for each in _OWN_ANCHOR.findall(text)] if braces else []
-    own += [_without_emoji(each.plain) for each in document.headings if ":" in each.plain]
+    own += [_without_emoji(each) for each in document.heading_texts if ":" in each]
     labels = [found[1] for each in document.paragraphs if (found := _LABEL.match(each.text))] if ")=" in text else []
     added = ["*"] if any(mark in text for mark in (*_ADDS, *(_BRACED_ADDS if braces else ()))) else []
     blocks = (f"^{name}" for name in document.block_names)
@@ -137,10 +137,10 @@ def anchors(document: Document) -> frozenset[str]:
 
 
 def _links(document: Document) -> Iterator[LocalLink]:
-    written = [each for each in document.links if each.form == "inline" and len(each.text_span) > 0]
-    written += [each for each in document.images if each.form == "inline"]
-    images = {each.span.start for each in document.images}
-    places = [(each.destination, each.destination_span or each.span, each.span.start in images) for each in written]
+    written = [
+        (each, embedded) for each, embedded in document.inline_links(_is_local) if embedded or len(each.text_span) > 0
+    ]
+    places = [(each.destination, each.destination_span or each.span, embedded) for each, embedded in written]
     places += [(each.destination, each.destination_span or each.span, False) for each in document.definitions]
     commented = _commented(document.source.text)
     for destination, span, embedded in places:
@@ -149,8 +149,13 @@ def _links(document: Document) -> Iterator[LocalLink]:
             yield found
 
 
+def _is_local(destination: str) -> bool:
+    """Whether a destination may be the path of a file, or a part of this document."""
+    return bool(destination) and not _ELSEWHERE.match(destination) and not MADE_LATER.search(destination)
+
+
 def _local(destination: str, span: Span, document: Document, *, embedded: bool) -> LocalLink | None:
-    if not destination or _ELSEWHERE.match(destination) or MADE_LATER.search(destination):
+    if not _is_local(destination):
         return None
     if "{{" in document.source.slice(span):
         return None  # a template action, which the parser saw masked

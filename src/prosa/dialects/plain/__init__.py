@@ -52,7 +52,7 @@ def masked(front: FrontReading) -> tuple[Span, ...]:
 def _title(node: Node | None, document: Document) -> Def | None:
     if isinstance(node, Scalar) and node.text.strip():
         return Def("title", node.text, node.span)
-    first = next((each for each in document.headings if each.level == 1 and not each.nested and each.plain), None)
+    first = document.title
     return Def("title", first.plain, first.content) if first else None
 
 
