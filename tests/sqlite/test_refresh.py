@@ -42,7 +42,7 @@ class Texts:
     def scan(self, at_ns: int = OLD * 2, **stamps: int) -> Scan:
         return Scan(
             tuple(
-                Found(name, Path(name), Stamp(1, OLD, stamps.get(name.partition(".")[0], OLD), 1))
+                Found(name, name, Stamp(1, OLD, stamps.get(name.partition(".")[0], OLD), 1))
                 for name in sorted(self.texts)
             ),
             at_ns,
@@ -122,7 +122,7 @@ def test_what_the_settings_say_of_a_dialect_counts(index: Index):
     found = texts.scan()
     index.refresh(found, Reading(texts))
     assert index.documents()[0].dialect == "prapti"
-    plain = Scan((found.documents[0]._replace(hint="plain"),), found.at_ns)
+    plain = Scan((found.documents[0]._replace(hint="plain"),), found.at_ns, hints="plain")
     assert counts(index.refresh(plain, Reading(texts))) == (0, 1, 0, 0)
     assert index.documents()[0].dialect == "plain"
 

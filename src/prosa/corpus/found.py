@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, overload
 
 from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName
 from prosa.source import FileProblem
+
+StampTuple: TypeAlias = tuple[int, int, int, int]
+"""A `Stamp` as it is kept."""
 
 
 class Stamp(NamedTuple):
@@ -23,17 +27,27 @@ class Stamp(NamedTuple):
 
 RACY_NS = 2_000_000_000
 """A file that changed this little before it was looked at may change again without looking different: file systems
-count time in steps, the coarsest in two seconds. Such a file is read again the next time."""
+count time in steps, the coarsest in two seconds. Its stamp says nothing the next time."""
+
+UNSURE = -1
+"""The time of a file whose stamp says nothing."""
 
 
-def is_sure(stamp: Stamp, old_ns: int) -> bool:
+def is_sure(stamp: StampTuple, old_ns: int) -> bool:
     """Whether a stamp tells every later change of the file: the last one is as old as this, `RACY_NS` before the look.
 
     Nobody can set the time of the last change of a file but by changing the clock; where the system has none (Windows),
     the time of its content has to do.
     """
-    latest = max(stamp.mtime_ns, stamp.ctime_ns) if sys.platform == "win32" else stamp.ctime_ns
-    return latest <= old_ns
+    _, mtime_ns, ctime_ns, _ = stamp
+    return (max(mtime_ns, ctime_ns) if sys.platform == "win32" else ctime_ns) <= old_ns
+
+
+def sure(stamp: StampTuple, at_ns: int) -> StampTuple:
+    """The stamp to be remembered of a file that was looked at at the time ``at_ns``: one that matches nothing where the
+    file may change again without looking different."""
+    size, _, ctime_ns, inode = stamp
+    return stamp if is_sure(stamp, at_ns - RACY_NS) else (size, UNSURE, ctime_ns, inode)
 
 
 class Found(NamedTuple):
@@ -41,18 +55,59 @@ class Found(NamedTuple):
     is the dialect that the settings of the project give it, or an empty text."""
 
     path: str
-    place: Path
+    place: str
     stamp: Stamp
     hint: DialectName | str = ""
 
 
+Stamps: TypeAlias = dict[str, dict[str, StampTuple]]
+"""The stamps of documents by folder and name; a folder is a path with a slash at its end, the root an empty text."""
+
+
+class Folders(Sequence[Found]):
+    """Documents that lie below ``root``, made of their ``stamps`` when somebody asks for them: by folder, in the order
+    of their names. ``hint`` gives what the settings say of the file at a path."""
+
+    def __init__(self, root: str, stamps: Stamps, hint: Callable[[Path], str] | None = None) -> None:
+        self.root = root
+        self.stamps = stamps
+        self.hint = hint
+
+    def __len__(self) -> int:
+        return sum(map(len, self.stamps.values()))
+
+    def __iter__(self) -> Iterator[Found]:
+        for folder, names in self.stamps.items():
+            for name in sorted(names):
+                yield self.found(folder, name)
+
+    @overload
+    def __getitem__(self, at: int) -> Found: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Found, ...]: ...
+
+    def __getitem__(self, at: int | slice) -> Found | tuple[Found, ...]:
+        return tuple(self)[at]
+
+    def found(self, folder: str, name: str) -> Found:
+        """One of them."""
+        path = folder + name
+        place = f"{self.root}{path}"
+        hint = self.hint(Path(place)) if self.hint is not None else ""
+        return Found(path, place, Stamp(*self.stamps[folder][name]), hint)
+
+
 class Scan(Struct, frozen=True):
     """The documents of a corpus as they lie there. ``at_ns`` is the time when the look began; ``problems`` are folders
-    that cannot be listed and files that cannot be looked at."""
+    that cannot be listed and files that cannot be looked at. ``hints`` is the same text as long as settings give every
+    path the same hint. ``links`` are the paths of documents that are links to files elsewhere."""
 
-    documents: tuple[Found, ...]
+    documents: Sequence[Found]
     at_ns: int
     problems: tuple[FileProblem, ...] = ()
+    hints: str = ""
+    links: tuple[str, ...] = ()
 
 
 class Refreshed(Struct, frozen=True):

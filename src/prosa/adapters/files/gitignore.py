@@ -65,6 +65,11 @@ class Ignored(Struct, frozen=True):
             level = level.above
         return False
 
+    @property
+    def has_patterns(self) -> bool:
+        """Whether anything could be ignored at all."""
+        return bool(self.patterns) or (self.above is not None and self.above.has_patterns)
+
     def inside(self, folder: str) -> Ignored:
         """What holds in a folder below this one."""
         patterns = _read(os.path.join(folder, IGNORE_FILE), follow=False, folds=self.folds)

@@ -1,20 +1,22 @@
 """A look at the files of a corpus without reading them: which documents there are, and what the system says of each.
 
-In: a folder. Out: `Scan`. Only regular files inside the root, those of agents' folders included, and none that git
-ignores (X5).
+In: a folder. Out: `Scan`, by folder: thousands of files look as they did, and nothing is made of those. Only regular
+files inside the root, those of agents' folders included, and none that git ignores (X5).
 """
 
+# Texts, not Paths: thousands of files, one after the other.
+# ruff: noqa: PTH116, PTH118, PTH119
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Callable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from prosa.adapters.files.read import RootedFiles
-from prosa.adapters.files.walk import Walk
-from prosa.corpus.found import Found, Scan, Stamp
+from prosa.adapters.files.walk import Listing, Walk
+from prosa.corpus.found import Folders, Scan, Stamp, Stamps, StampTuple
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.source import FileProblem
 from prosa.source.files import Skipped
@@ -28,41 +30,87 @@ def scan(
     files: RootedFiles,
     hint: Callable[[Path], str] | None = None,
     *,
+    hints: str = "",
     gitignore: bool = True,
     agents: bool = True,
     skipped: Skipped | None = None,
     suffixes: Sequence[str] = DOCUMENT_SUFFIXES,
 ) -> Scan:
     """The documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the dialect that
-    settings give the document at a real path, or an empty text. Raises `FileProblem` where there are too many."""
+    settings give the document at a real path, or an empty text; ``hints`` stands for all that it says. Raises
+    `FileProblem` where there are too many."""
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
-    found: list[Found] = []
-    walk = Walk(suffixes, files, gitignore, None, agents, skipped)
-    below = len(os.path.join(root, ""))  # noqa: PTH118 - with the slash, which a root of the system has already
-    for each in islice(walk.documents(root), MAX_DOCUMENTS + 1):
+    stamps: Stamps = {}
+    links: list[str] = []
+    top, count = os.path.join(root, ""), 0  # a root of the system has its slash already
+    for each in Walk(suffixes, files, gitignore, None, agents, skipped).listings(root):
         if isinstance(each, FileProblem):
             problems.append(each)
-        elif isinstance(stamp := stamp_of(each), FileProblem):
+            continue
+        folder = os.path.join(each.folder, "")[len(top) :].replace(os.sep, "/")
+        found = stamps.setdefault(folder, {})
+        count -= len(found)
+        _look(each, found, problems)
+        links += (folder + name for link in each.links if (name := os.path.basename(link)) in found)
+        count += len(found)
+        if count > MAX_DOCUMENTS:
+            raise FileProblem(root, "too-large", f"holds more than {MAX_DOCUMENTS:,} documents")
+    named = (lambda path: hint(files.real(path))) if hint is not None else None
+    return Scan(Folders(top, stamps, named), at_ns, tuple(problems), hints, tuple(links))
+
+
+def _look(listed: Listing, found: dict[str, StampTuple], problems: list[FileProblem]) -> None:
+    """Adds what the system says of the documents of a folder. Windows tells less of an entry than of a file."""
+    is_text = _is_text(listed.folder)
+    for entry in listed.entries:
+        name = entry.name
+        if not (is_text and (name.isascii() or _is_text(name))):
+            problems.append(_no_text(entry.path))
+            continue
+        try:
+            told = entry.stat() if _TELLS_ALL else os.stat(entry.path)
+        except OSError as error:
+            problems += _unreadable(entry.path, error)
+        else:
+            found[name] = told.st_size, told.st_mtime_ns, told.st_ctime_ns, told.st_ino
+    for link in listed.links:
+        stamp = stamp_of(Path(link))
+        if isinstance(stamp, FileProblem):
             problems.append(stamp)
         elif stamp is not None:
-            path = os.fspath(each)[below:].replace(os.sep, "/")
-            found.append(Found(path, each, stamp, hint(files.real(each)) if hint else ""))
-    if len(found) > MAX_DOCUMENTS:
-        raise FileProblem(root, "too-large", f"holds more than {MAX_DOCUMENTS:,} documents")
-    return Scan(tuple(found), at_ns, tuple(problems))
+            found[os.path.basename(link)] = stamp
+
+
+_TELLS_ALL = sys.platform != "win32"
 
 
 def stamp_of(path: Path) -> Stamp | FileProblem | None:
     """What the system says of a file; None for one that has vanished. A name that is no text can be no key."""
+    if not _is_text(os.fspath(path)):
+        return _no_text(os.fspath(path))
     try:
-        os.fspath(path).encode()
-    except UnicodeEncodeError:
-        return FileProblem(path, "not-utf-8", "has a name that is not UTF-8")
-    try:
-        found = os.stat(path)  # noqa: PTH116 - thousands of files, one after the other
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        found = os.stat(path)
+    except ValueError:
         return None
     except OSError as error:
-        return FileProblem(path, "unreadable", f"cannot be looked at ({error.strerror or error})")
+        return next(iter(_unreadable(os.fspath(path), error)), None)
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_text(path: str) -> FileProblem:
+    return FileProblem(Path(path), "not-utf-8", "has a name that is not UTF-8")
+
+
+def _unreadable(path: str, error: OSError) -> Iterator[FileProblem]:
+    """What to say of a file that cannot be looked at; nothing where it has vanished."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
+        yield FileProblem(Path(path), "unreadable", f"cannot be looked at ({error.strerror or error})")

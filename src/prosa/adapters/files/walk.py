@@ -7,16 +7,17 @@ root and the walk does not meet the file itself: links come last, so that a docu
 """
 
 # Texts, not Paths: a walk over thousands of files takes half the time.
-# ruff: noqa: PTH113, PTH114, PTH118, PTH119
+# ruff: noqa: PTH113, PTH114, PTH118, PTH119, PTH120
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from prosa.adapters.files.gitignore import Ignored, ignored_in
+from prosa.adapters.files.gitignore import IGNORE_FILE, Ignored, ignored_in
 from prosa.adapters.files.read import real_path
 from prosa.dialects.table import AGENT_FOLDERS
 from prosa.source import FileProblem, Files
@@ -54,6 +55,15 @@ class Walk(Struct, frozen=True):
     def documents(self, folder: Path) -> Iterator[Path | FileProblem]:
         """Every document under ``folder``; a folder that cannot be listed is a `FileProblem` in its place. A walk with
         ``most_folders`` ends with a `FileProblem` of the kind ``too-large`` where it has seen so many."""
+        for each in self.listings(folder):
+            if isinstance(each, FileProblem):
+                yield each
+            else:
+                yield from (Path(entry.path) for entry in sorted(each.entries, key=_name_of))
+                yield from map(Path, each.links)
+
+    def listings(self, folder: Path) -> Iterator[Listing | FileProblem]:
+        """The same by folder, each as soon as it was listed: the documents in no order."""
         walking = _Walking(self, tuple(self.suffixes))
         real = os.fspath(real_path(folder))
         patterns = ignored_in(real) if self.gitignore else None
@@ -66,15 +76,29 @@ class Walk(Struct, frozen=True):
                 return
             current = waiting.pop()
             try:
-                entries = sorted(os.scandir(current.path), key=lambda entry: entry.name)
+                with os.scandir(current.path) as found:
+                    entries = list(found)
             except OSError as error:
                 reason = f"the folder cannot be listed ({error.strerror})"
                 yield FileProblem(Path(current.path), "unreadable", reason)
                 continue
-            inside = [each for entry in entries if (each := walking.folder(entry, current)) is not None]
+            inside, documents = walking.sorted_out(entries, current)
             waiting += reversed(inside)
-            yield from (path for entry in entries if (path := walking.document(entry, current)) is not None)
-        yield from (path for link in walking.links if (path := walking.linked(link)) is not None)
+            if documents:
+                yield Listing(current.path, documents)
+        yield from (Listing(os.path.dirname(link), (), (link,)) for link in walking.links if walking.is_linked(link))
+
+
+class Listing(NamedTuple):
+    """A folder that was listed: the documents in it, and links to documents elsewhere, which come last of all."""
+
+    folder: str
+    entries: Sequence[os.DirEntry[str]]
+    links: Sequence[str] = ()
+
+
+def _name_of(entry: os.DirEntry[str]) -> str:
+    return entry.name
 
 
 def is_foreign(folder: str) -> bool:
@@ -103,7 +127,7 @@ def documents_in(
 
 
 class _Folder(Struct, frozen=True):
-    """A folder to be listed: its path as named, its real path, and what is ignored in it."""
+    """A folder to be listed: its path as named, its real path, and what is ignored around it."""
 
     path: str
     real: str
@@ -112,80 +136,83 @@ class _Folder(Struct, frozen=True):
 
 
 class _Walking(Struct):
-    """The state of one walk. Links are the only way to meet a file twice, so only with them real paths are compared."""
+    """The state of one walk: the names of documents by the real path of their folder, and the links that were met.
+    Links are the only way to meet a file twice."""
 
     walk: Walk
     suffixes: tuple[str, ...]
-    seen: set[str] = field(default_factory=set)
+    met: dict[str, list[str]] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
 
-    def folder(self, entry: os.DirEntry[str], parent: _Folder) -> _Folder | None:
-        """The entry as a folder to be listed, or None."""
-        if not _is_folder(entry) or parent.depth >= MAX_FOLDER_DEPTH:
+    def sorted_out(
+        self, entries: Sequence[os.DirEntry[str]], current: _Folder
+    ) -> tuple[list[_Folder], list[os.DirEntry[str]]]:
+        """The folders to be listed next, in their order, and the documents. Links are noted for the end."""
+        ignored = current.ignored
+        if ignored is not None and current.depth and any(entry.name == IGNORE_FILE for entry in entries):
+            ignored = ignored.inside(current.real)
+        matching = ignored if ignored is not None and ignored.has_patterns else None
+        folders, documents = list[os.DirEntry[str]](), list[os.DirEntry[str]]()
+        links, others = list[str](), list[str]()
+        suffixes = self.suffixes
+        for entry in entries:
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry)
+                elif entry.name.lower().endswith(suffixes):
+                    if _is_seen(entry, current, matching):
+                        if entry.is_symlink():
+                            links.append(entry.path)
+                        elif entry.is_file(follow_symlinks=False):
+                            documents.append(entry)
+                elif not entry.name.startswith(".") and entry.name.lower().endswith(UNREAD_TEXTS):
+                    others.append(entry.path)
+            except OSError:
+                continue
+        self.links += sorted(links)
+        if self.walk.skipped is not None:
+            self.walk.skipped.files += sorted(others)
+        self.met[current.real] = [entry.name for entry in documents]
+        inside = (self._folder(entry, current, ignored) for entry in sorted(folders, key=_name_of))
+        return [each for each in inside if each is not None], documents
+
+    def _folder(self, entry: os.DirEntry[str], parent: _Folder, ignored: Ignored | None) -> _Folder | None:
+        """A folder to be listed, or None."""
+        if parent.depth >= MAX_FOLDER_DEPTH:
             return None
         is_wanted = self._is_wanted(entry)
         if not is_wanted and (self.walk.skipped is None or entry.name in UNWRITTEN_FOLDERS):
             return None
         real = os.path.join(parent.real, entry.name)
-        ignored = parent.ignored
         if ignored is not None and ignored.ignores(real, is_folder=True):
             return None
-        found = _Folder(entry.path, real, parent.depth + 1, ignored.inside(real) if ignored and is_wanted else ignored)
         if not is_wanted:
-            self.pass_over(found)
+            if self.walk.skipped is not None:
+                self.walk.skipped.folders.append(entry.path)
             return None
-        return found
+        return _Folder(entry.path, real, parent.depth + 1, ignored)
 
     def _is_wanted(self, entry: os.DirEntry[str]) -> bool:
         if entry.name.startswith("."):
             return self.walk.agents and entry.name in AGENT_FOLDERS
         return not is_foreign(entry.path)
 
-    def pass_over(self, folder: _Folder) -> None:
-        """Takes down a folder that is passed over."""
-        if self.walk.skipped is not None:
-            self.walk.skipped.folders.append(folder.path)
-
-    def document(self, entry: os.DirEntry[str], parent: _Folder) -> Path | None:
-        """The entry as a document that was not seen before, or None. A link is noted for the end."""
-        if entry.name.startswith("."):
-            return None
-        lowered = entry.name.lower()
-        if not lowered.endswith(self.suffixes):
-            if self.walk.skipped is not None and lowered.endswith(UNREAD_TEXTS):
-                self.walk.skipped.files.append(entry.path)
-            return None
-        real = os.path.join(parent.real, entry.name)
-        if parent.ignored is not None and parent.ignored.ignores(real, is_folder=False):
-            return None
-        try:
-            if entry.is_symlink():
-                self.links.append(entry.path)
-                return None
-            if not entry.is_file(follow_symlinks=False):
-                return None
-        except OSError:
-            return None
-        if real in self.seen:
-            return None
-        self.seen.add(real)
-        return Path(entry.path)
-
-    def linked(self, link: str) -> Path | None:
-        """A link to a file inside the root. One that leads back to itself is taken: reading it says so."""
-        path = Path(link)
+    def is_linked(self, link: str) -> bool:
+        """Whether a link leads to a file inside the root that was not met. One that leads back to itself does: reading
+        it says so."""
         real = os.fspath(real_path(link))
         loops = os.path.islink(real)
-        if not loops and (not os.path.isfile(link) or not self.walk.files.inside_root(path)):
-            return None
-        if real in self.seen:
-            return None
-        self.seen.add(real)
-        return path
+        if not loops and (not os.path.isfile(link) or not self.walk.files.inside_root(Path(link))):
+            return False
+        names = self.met.setdefault(os.path.dirname(real), [])
+        if os.path.basename(real) in names:
+            return False
+        names.append(os.path.basename(real))
+        return True
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
+def _is_seen(entry: os.DirEntry[str], parent: _Folder, ignored: Ignored | None) -> bool:
+    """Whether a file is neither hidden nor ignored."""
+    if entry.name.startswith("."):
         return False
+    return ignored is None or not ignored.ignores(os.path.join(parent.real, entry.name), is_folder=False)

@@ -13,7 +13,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from prosa.adapters.sqlite import opening, place
+from prosa.adapters.sqlite import opening, place, stamps
 from prosa.adapters.sqlite.reading import Reading
 from prosa.adapters.sqlite.schema import migrate
 from prosa.adapters.sqlite.update import ENOUGH, Update
@@ -37,7 +37,9 @@ def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Re
         with contextlib.closing(_created(new)) as made:
             made.execute("BEGIN")
             made.executemany("INSERT INTO vector VALUES (?, ?, ?)", before.execute("SELECT * FROM vector"))
-            report = Update(made, reading, {}).run(scan.documents, (), scan)
+            update = Update(made, reading, {})
+            report = update.run(scan.documents, (), scan)
+            stamps.keep(made, scan, update.unread)
             made.execute("COMMIT")
             made.execute("PRAGMA journal_mode = WAL")  # as it is used: nobody who opens it has to wait for the others
         _put(new, path)

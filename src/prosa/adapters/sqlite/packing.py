@@ -11,6 +11,7 @@ import gc
 import json
 import pickle
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
@@ -111,7 +112,7 @@ def load_readers() -> None:
 def _read(files: Files, item: Item, packed: Packed) -> SourceText | None:
     """The text of a document that has to be read; of every other one it is noted why not."""
     try:
-        source = files.read(item.found.place)
+        source = files.read(Path(item.found.place))
     except FileProblem as problem:
         packed.refused.append((item.id, str(problem.path), problem.kind, problem.reason))
         return None

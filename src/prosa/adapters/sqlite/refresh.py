@@ -14,10 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from prosa.adapters.sqlite import writing
+from prosa.adapters.sqlite import stamps, writing
 from prosa.adapters.sqlite.place import inode_of
 from prosa.adapters.sqlite.reading import Known, Reading
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+
+FEW = 500
+"""Documents that changed, up to which the index is asked for each of them; otherwise for all."""
 
 
 class StaleIndex(Exception):
@@ -47,8 +50,10 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
     Raises `Replaced`, `sqlite3.Error`.
     """
     connection = index.connection
-    if not anew and (same := _unchanged(connection, scan, reading)) is not None:
-        return same
+    version = _version(connection)
+    before = None if anew else stamps.known(connection, scan.hints)
+    if before is not None and _is_same(connection, before, scan, reading):
+        return Refreshed(unchanged=len(scan.documents), unreadable=scan.problems)
     from prosa.adapters.sqlite.building import build_beside, is_better_beside  # they load the readers of documents
     from prosa.adapters.sqlite.update import Update
 
@@ -57,10 +62,33 @@ def refresh(index: IndexFile, scan: Scan, reading: Reading, *, anew: bool = Fals
             if is_better_beside(scan):
                 return build_beside(index.path, connection, scan, reading)
             writing.remove_all(connection)
-        known = known_documents(connection)
-        gone = known.keys() - {each.path for each in scan.documents}
-        changed = [each for each in scan.documents if not is_known(each, known)]
-        return Update(connection, reading, known).run(changed, gone, scan)
+            return _compare_all(connection, scan, reading)
+        if _version(connection) != version:  # another process has written meanwhile
+            before = stamps.known(connection, scan.hints)
+        changed, gone = stamps.differing(before.stamps, stamps.stamps_of(scan)) if before is not None else ([], [])
+        if before is not None and len(changed) + len(gone) <= FEW:
+            stamps.touch(connection, (*changed, *gone), scan.hints)
+            found, known = stamps.found_at(scan, changed), known_documents(connection, [*changed, *gone])
+            return Update(connection, reading, known).run(found, gone, scan)
+        return _compare_all(connection, scan, reading)
+
+
+def _compare_all(connection: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed:
+    """The same by the rows of all documents."""
+    from prosa.adapters.sqlite.update import Update
+
+    known = known_documents(connection)
+    gone = known.keys() - {each.path for each in scan.documents}
+    update = Update(connection, reading, known)
+    report = update.run([each for each in scan.documents if not is_known(each, known)], gone, scan)
+    stamps.keep(connection, scan, update.unread)
+    return report
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """A number that is another one after another connection has written."""
+    (number,) = connection.execute("PRAGMA data_version").fetchone()
+    return int(number)
 
 
 def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: Reading) -> Refreshed:
@@ -76,6 +104,7 @@ def refresh_some(index: IndexFile, scan: Scan, gone: Collection[str], reading: R
             raise StaleIndex
         known = known_documents(connection, [*(each.path for each in scan.documents), *gone])
         changed = [each for each in scan.documents if not is_known(each, known)]
+        stamps.touch(connection, known.keys() | {each.path for each in changed}, scan.hints)
         return Update(connection, reading, known).run(changed, [path for path in gone if path in known], scan)
 
 
@@ -110,11 +139,7 @@ def is_known(found: Found, known: Mapping[str, Known]) -> bool:
     return before is not None and before.stamp == found.stamp and before.hint == found.hint
 
 
-def _unchanged(connection: sqlite3.Connection, scan: Scan, reading: Reading) -> Refreshed | None:
-    """The report where nothing is to be done, which needs no lock."""
-    if writing.meta(connection, "mark") != reading.mark or writing.meta(connection, "given") != str(reading.given):
-        return None
-    known = known_documents(connection)
-    if len(known) != len(scan.documents) or not all(is_known(each, known) for each in scan.documents):
-        return None
-    return Refreshed(unchanged=len(known), unreadable=scan.problems)
+def _is_same(connection: sqlite3.Connection, before: stamps.KnownStamps, scan: Scan, reading: Reading) -> bool:
+    """Whether nothing is to be done, which needs no lock."""
+    mark, given = writing.meta(connection, "mark"), writing.meta(connection, "given")
+    return (mark, given) == (reading.mark, str(reading.given)) and before.stamps == stamps.stamps_of(scan)

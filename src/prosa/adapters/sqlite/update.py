@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from prosa.adapters.sqlite import linking, metadata_inheritance, naming, writing
 from prosa.adapters.sqlite.packing import Item, Packed, load_readers, pack, pack_apart, unpack_records
 from prosa.adapters.sqlite.reading import Known, Reading
-from prosa.corpus.found import RACY_NS, Found, Refreshed, Scan, Stamp, is_sure
+from prosa.corpus.found import Found, Refreshed, Scan, Stamp, sure
 from prosa.dialects.mdh.url import may_stand
 from prosa.graph.build import own_id
 from prosa.graph.names import Key
@@ -65,14 +65,11 @@ MOSTLY = 1_000
 """Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
 each name."""
 
-UNSURE = -1
-"""The time of a file that has to be read again."""
-
 
 class Update(Struct, dict=True):
     """One change. ``known`` are the documents of the index that it may touch, by path. ``written`` are the documents
-    that were read and are in the index now, ``lost`` those that cannot be read; ``nodes`` are the MDH nodes and folder
-    pages among the former, ``lenders`` says whether there are meta files."""
+    that were read and are in the index now, ``lost`` those that cannot be read, at the paths ``unread``; ``nodes`` are
+    the MDH nodes and folder pages among the former, ``lenders`` says whether there are meta files."""
 
     connection: sqlite3.Connection
     reading: Reading
@@ -80,6 +77,7 @@ class Update(Struct, dict=True):
     before: Before = field(default_factory=Before)
     written: list[int] = field(default_factory=list)
     lost: dict[int, FileProblem] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
     spooled: list[_Spooled] = field(default_factory=list)
     nodes: set[tuple[str, str, str]] = field(default_factory=set)
     lenders: bool = False
@@ -117,13 +115,15 @@ class Update(Struct, dict=True):
             last += known is None
             digest = known.digest if known is not None and known.hint == found.hint else ""
             number = last if known is None else known.id
-            items.append(Item(number, found._replace(stamp=_sure(found.stamp, at_ns)), digest))
+            items.append(Item(number, found._replace(stamp=Stamp(*sure(found.stamp, at_ns))), digest))
         return items
 
     def _read(self, items: Sequence[Item]) -> None:
         done = 0
         for some, packed in self._packed(items):
             self._take_in(packed)
+            if packed.refused:
+                self.unread |= {item.found.path for item in some if item.id in self.lost}
             done += len(some)
             if self.reading.progress is not None:
                 self.reading.progress(done, len(items))
@@ -220,8 +220,3 @@ class _Spooled(Struct, frozen=True):
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         return unpack_records(self.data)
-
-
-def _sure(stamp: Stamp, at_ns: int) -> Stamp:
-    """The stamp to be remembered: one that matches nothing where the file is younger than the look at it can tell."""
-    return stamp if is_sure(stamp, at_ns - RACY_NS) else stamp._replace(mtime_ns=UNSURE)

@@ -36,7 +36,8 @@ DAMAGED = "the index was damaged while it was read, and has been removed"
 
 class OpenCorpus(Struct):
     """A corpus while it is open. ``report`` says what the last refresh did, ``skipped`` what it passed over; both are
-    empty where there was none. With ``agents`` the hidden folders of agents count."""
+    empty where there was none. With ``agents`` the hidden folders of agents count; ``hints`` stands for what settings
+    say of dialects."""
 
     root: Path
     index: Index
@@ -44,6 +45,7 @@ class OpenCorpus(Struct):
     report: Refreshed = field(default_factory=Refreshed)
     agents: bool = True
     skipped: Skipped = field(default_factory=Skipped)
+    hints: str = ""
     _reading: Reading | None = None
     _hint: Callable[[Path], DialectName | Literal[""]] | None = None
     _is_full: bool = False
@@ -53,7 +55,7 @@ class OpenCorpus(Struct):
         from prosa.adapters.files.scan import scan
 
         self.skipped = Skipped()
-        return scan(self.root, self.files, self._hint, agents=self.agents, skipped=self.skipped)
+        return scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
 
     def refresh(self, *, anew: bool = False, found: Scan | None = None) -> Refreshed:
         """Looks at all files, unless they were ``found`` just now, and reads those that changed; with ``anew`` all.
@@ -96,11 +98,11 @@ class OpenCorpus(Struct):
         for path in paths:
             name, stamp = self.path_of(path), stamp_of(path)
             if isinstance(stamp, Stamp):
-                found.append(Found(name, path, stamp, self._hint(self.files.real(path)) if self._hint else ""))
+                found.append(Found(name, str(path), stamp, self._hint(self.files.real(path)) if self._hint else ""))
             elif not has_surrogate(name):  # no other name is in the index
                 gone.append(name)
         try:
-            report = self.index.refresh_some(Scan(tuple(found), at_ns), gone, self._reading)
+            report = self.index.refresh_some(Scan(tuple(found), at_ns, (), self.hints), gone, self._reading)
         except StaleIndex:
             return self.refresh()
         self.report = replace(report, seconds=time.monotonic() - started)
@@ -155,7 +157,7 @@ def open_corpus(
     for each processor; ``workers`` stand in for them. ``progress`` is told how many of how many are done. Without
     ``refresh`` the index is asked as it is. Raises `IndexProblem`, `FileProblem`.
     """
-    from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, private_dir
+    from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root, private_dir
     from prosa.adapters.files.code_mark import code_mark
     from prosa.adapters.sqlite import Index
     from prosa.adapters.sqlite.place import index_path
@@ -176,6 +178,8 @@ def open_corpus(
     reading = Reading(files, workers or _workers(jobs), root is not None, mark, progress, relations)
     corpus = OpenCorpus(base, Index(index_path(folder, base)), files, _reading=reading, _hint=hints_of(base, settings))
     corpus.agents = agents
+    if settings is not None and settings.dialects:
+        corpus.hints = f"{find_root(base)} {settings.dialects}"
     try:
         if refresh:
             corpus.refresh()

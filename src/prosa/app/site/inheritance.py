@@ -8,7 +8,7 @@ they lend it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -60,7 +60,7 @@ class MetaFiles(Struct):
 
     def _meta(self, each: Found) -> FieldLender | None:
         try:
-            source = self.files.read(each.place)
+            source = self.files.read(Path(each.place))
         except FileProblem:
             return None
         if _GLOBS not in source.text:

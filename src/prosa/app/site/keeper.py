@@ -235,7 +235,7 @@ class SiteIndex:
         if self.settings.dialects:
             return
         found = scan(self.files.root, self.files.reader, suffixes=(SUFFIX,))
-        if not any(each.place.is_symlink() for each in found.documents):
+        if not found.links:
             self._lend(found)
 
     def _lend(self, found: Scan) -> None:
@@ -257,8 +257,7 @@ class SiteIndex:
 
     def _links(self, found: Scan) -> dict[str, str | None]:
         """Where documents that are links lead, None where that may not be seen."""
-        links = (each.path for each in found.documents if each.place.is_symlink())
-        return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in links}
+        return {path: self.files.real(path) if self.files.may_be_seen(path) else None for path in found.links}
 
     def _name(self, unreadable: Iterable[FileProblem]) -> None:
         """Names files that cannot be read, each once: to those who ask they are as if they were not there."""

@@ -1,0 +1,121 @@
+"""What the system said of all documents when the index last looked at them, by folder, in one value: a refresh compares
+it with what the system says now, and reads rows only of what differs.
+
+In: a connection, and a scan. Out: `KnownStamps`, or None where there is no such value, or one that cannot be read or
+belongs to other rows: then the rows themselves are compared, and it is made anew. It is written together with the rows.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Set
+
+import msgspec
+from msgspec import Struct
+
+from prosa.adapters.sqlite import writing
+from prosa.corpus.found import Folders, Found, Scan, Stamps, sure
+
+MOST_TOUCHED = 200
+"""Documents that were brought up to date one by one, from which on the whole value is made anew."""
+
+
+class KnownStamps(Struct, frozen=True):
+    """``hints`` is that of the scan, ``count`` the number of all documents."""
+
+    hints: str
+    count: int
+    stamps: Stamps
+
+
+_DECODER = msgspec.msgpack.Decoder(KnownStamps)
+_ROW = "SELECT size, mtime_ns, ctime_ns, inode FROM document WHERE path = ?"
+
+
+def known(connection: sqlite3.Connection, hints: str) -> KnownStamps | None:
+    """What is known, with what was brought up to date since; None where it says nothing about this index, or other
+    ``hints`` hold now."""
+    row = connection.execute("SELECT value FROM meta WHERE name = 'stamps'").fetchone()
+    try:
+        found = _DECODER.decode(row[0]) if row is not None else None
+    except (msgspec.MsgspecError, TypeError, UnicodeDecodeError):
+        return None
+    (count,) = connection.execute("SELECT count(*) FROM document").fetchone()
+    if found is None or found.hints != hints or found.count != sum(map(len, found.stamps.values())):
+        return None
+    for path in _touched(connection):
+        _bring_up(connection, found.stamps, path)
+    return found if sum(map(len, found.stamps.values())) == count else None
+
+
+def _touched(connection: sqlite3.Connection) -> list[str]:
+    return list(json.loads(writing.meta(connection, "touched") or "[]"))
+
+
+def _bring_up(connection: sqlite3.Connection, stamps: Stamps, path: str) -> None:
+    folder, name = split(path)
+    row = connection.execute(_ROW, (path,)).fetchone()
+    if row is None:
+        stamps.get(folder, {}).pop(name, None)
+    else:
+        stamps.setdefault(folder, {})[name] = row
+
+
+def differing(before: Stamps, now: Stamps) -> tuple[list[str], list[str]]:
+    """The paths of documents that look otherwise than before or were not there, and of those that are gone."""
+    changed: list[str] = []
+    gone: list[str] = []
+    for folder in {**now, **before}:
+        old, new = before.get(folder, {}), now.get(folder, {})
+        if old != new:
+            changed += (folder + name for name in sorted(new) if old.get(name) != new[name])
+            gone += (folder + name for name in old if name not in new)
+    return changed, gone
+
+
+def keep(connection: sqlite3.Connection, scan: Scan, unread: Set[str]) -> None:
+    """Writes down what was found, but for documents that could not be read."""
+    stamps = {
+        folder: {name: sure(each, scan.at_ns) for name, each in names.items() if folder + name not in unread}
+        for folder, names in stamps_of(scan).items()
+    }
+    value = KnownStamps(scan.hints, sum(map(len, stamps.values())), stamps)
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('stamps', ?)", (msgspec.msgpack.encode(value),))
+    writing.set_meta(connection, "touched", "[]")
+    writing.set_meta(connection, "hints", scan.hints)
+
+
+def touch(connection: sqlite3.Connection, paths: Iterable[str], hints: str) -> None:
+    """Notes that single documents are brought up to date, looked at with some ``hints``."""
+    touched = list(dict.fromkeys((*_touched(connection), *paths)))
+    same = writing.meta(connection, "hints") == hints
+    if not same or len(touched) > MOST_TOUCHED:
+        connection.execute("DELETE FROM meta WHERE name IN ('stamps', 'touched', 'hints')")
+    else:
+        writing.set_meta(connection, "touched", json.dumps(touched))
+
+
+def stamps_of(scan: Scan) -> Stamps:
+    """The stamps of a scan by folder."""
+    if isinstance(scan.documents, Folders):
+        return scan.documents.stamps
+    found: Stamps = {}
+    for each in scan.documents:
+        folder, name = split(each.path)
+        found.setdefault(folder, {})[name] = each.stamp
+    return found
+
+
+def found_at(scan: Scan, paths: Iterable[str]) -> list[Found]:
+    """Those documents of a scan that lie at some paths."""
+    if isinstance(scan.documents, Folders):
+        return [scan.documents.found(*split(path)) for path in paths]
+    wanted = set(paths)
+    return [each for each in scan.documents if each.path in wanted]
+
+
+def split(path: str) -> tuple[str, str]:
+    """The folder of a path, with its slash, and the name in it."""
+    at = path.rfind("/") + 1
+    return path[:at], path[at:]
