@@ -46,6 +46,7 @@ def test_a_client_starts_it_and_both_eras_are_spoken(folder: Path, mode: str):
     async def run() -> tuple[str, str]:
         async with Client(started, mode=mode) as client:
             found = await client.call_tool("read", {"document": "guide/pier.md"})
+            assert [each.name for each in (await client.list_prompts()).prompts] == ["greet"]
             return client.protocol_version, found.structured_content["path"]
 
     version, path = asyncio.run(run())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_model, choices_from, count, dollars, seconds
+from prosa.cli.options import add_model, choices_from, count, dollars, seconds, size_in_bytes
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
 
@@ -81,7 +81,7 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     from prosa.mcp_server.server import build_server
 
     around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
-    options = choices_from(args)
+    options = replace(choices_from(args), max_size=size_in_bytes(args.max_size))
     rights = Rights(tuple(args.allow_run or ()), args.allow_servers)
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
     return build_server(site, programs, console.environ)

@@ -22,12 +22,13 @@ from prosa.app.run.load import load_program, ready_program
 from prosa.app.site.live import LiveSite
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import tool_name
-from prosa.runtime.budget import Budget, Meter
+from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.messages import Message
 from prosa.runtime.plan import first_messages
 from prosa.runtime.program import reachable
+from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:

@@ -29,11 +29,11 @@ from prosa.mcp_server.programs import Offered, Programs
 from prosa.mcp_server.tools import READ_TOOLS, ReadTool
 from prosa.render.json import dump
 from prosa.render.plain import safe
-from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Event, ModelAsked, ToolCalled
 from prosa.runtime.program import reachable
 from prosa.runtime.tools import argument_problems
+from prosa.runtime.usage import Meter
 from prosa.schema import describe_inputs
 from prosa.schema.arguments import typed_arguments
 from prosa.schema.errors import ArgumentProblem

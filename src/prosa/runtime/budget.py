@@ -24,7 +24,7 @@ from prosa.runtime.errors import BudgetSpent, PriceUnknown, ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest
 from prosa.runtime.parameters import most_output, without_price
 from prosa.runtime.ports import OnText, Prices, Provider
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import Meter, Usage
 from prosa.source.url import is_loopback
 
 OUTPUT_UNDER_CAP = 4_096
@@ -109,18 +109,6 @@ class Ledger(Struct):
 def _wake(turn: asyncio.Future[None]) -> None:
     if not turn.done():
         turn.set_result(None)
-
-
-class Meter(Struct):
-    """What one run took so far."""
-
-    tokens: int = 0
-    cost: Decimal = Decimal(0)
-
-    def add(self, usage: Usage, cost: Decimal) -> None:
-        """Counts one call."""
-        self.tokens += usage.total_tokens
-        self.cost += cost
 
 
 class Quote(Struct, frozen=True):

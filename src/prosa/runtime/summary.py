@@ -12,12 +12,11 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.runtime import events
-from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
-from prosa.runtime.usage import Usage
+from prosa.runtime.usage import Meter, Usage
 from prosa.source.values import PartlyCompared, PartlyShown
 
 

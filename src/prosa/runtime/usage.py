@@ -1,6 +1,8 @@
-"""Token counts of model calls."""
+"""Token counts of model calls, and what they come to."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from msgspec import Struct
 
@@ -23,3 +25,15 @@ class Usage(Struct, frozen=True):
             self.output_tokens + other.output_tokens,
             self.cached_input_tokens + other.cached_input_tokens,
         )
+
+
+class Meter(Struct):
+    """What one run took so far."""
+
+    tokens: int = 0
+    cost: Decimal = Decimal(0)
+
+    def add(self, usage: Usage, cost: Decimal) -> None:
+        """Counts one call."""
+        self.tokens += usage.total_tokens
+        self.cost += cost

@@ -25,7 +25,7 @@ from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
-from prosa.runtime.budget import Budget, Budgeted, Meter
+from prosa.runtime.budget import Budget, Budgeted
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
@@ -33,6 +33,7 @@ from prosa.runtime.journal import chained
 from prosa.runtime.program import with_model
 from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
+from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from prosa.render.json import dump
-from prosa.runtime.budget import Meter
+from prosa.runtime.usage import Meter
 from prosa.web.answer import NEVER, Answer, answer
 
 PROBLEM = "application/problem+json"

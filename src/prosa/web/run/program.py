@@ -16,9 +16,9 @@ from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.render.json import dump
 from prosa.runtime.accept import accept_input
-from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.program import reachable
+from prosa.runtime.usage import Meter
 from prosa.source import FileProblem
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
 from prosa.web.run.actions import RUN

@@ -16,8 +16,8 @@ from prosa.render.page.fragment import safe_html
 from prosa.render.page.message import message_page
 from prosa.render.page.model import Crumb, Frame, MessagePage
 from prosa.render.page.policy import POLICY
-from prosa.runtime.budget import Meter
 from prosa.runtime.program import OutputForm
+from prosa.runtime.usage import Meter
 from prosa.web.answer import NEVER, Answer, answer
 from prosa.web.run.problem import Pairs, taken
 

@@ -17,9 +17,10 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.data import Value
 from prosa.render.plain import safe
-from prosa.runtime.budget import Budget, Meter
+from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
+from prosa.runtime.usage import Meter
 from prosa.web.run.actions import program_action
 from prosa.web.run.gate import Gate
 from prosa.web.run.kept_answers import KeptAnswers

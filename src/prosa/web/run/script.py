@@ -21,9 +21,9 @@ from prosa.dialects.magi.choosing import Choice, takes_text
 from prosa.render.page.model import Crumb
 from prosa.render.page.scripts import is_interactive
 from prosa.render.page.urls import in_query
-from prosa.runtime.budget import Meter
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import ignore
+from prosa.runtime.usage import Meter
 from prosa.site.negotiate import choose
 from prosa.source import FileProblem
 from prosa.source.url import quoted_path
