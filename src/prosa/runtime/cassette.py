@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.ymj import trace
-from prosa.dialects.ymj.fields import LATEST
+from prosa.dialects.ymj.fields import LATEST, RECORDING, is_recording
 from prosa.dialects.ymj.sections import find_footer, normalised, sha256_of
 from prosa.dialects.ymj.trace import Request, digest_of, path_key, scope_of
 from prosa.dialects.ymj.write import write
@@ -235,7 +235,7 @@ def _footer(cassette: Cassette, stamp: Stamp) -> dict[str, Value]:
     if cassette.redacted:
         index["redacted"] = True
     ops: dict[str, Value] = {
-        "handlers": [{"name": trace.HANDLER}],
+        "handlers": [{"name": RECORDING}],
         "trace": {"lineage_id": cassette.name, "revision": stamp.revision},
         "graph": {
             "edges": [{"type": "ran", "to": stamp.source.rpartition(".")[0] or stamp.source or cassette.program}]
@@ -458,7 +458,7 @@ def read_cassette(source: SourceText, read: trace.Read) -> Cassette:
     if footer is None:
         hint = "it may have been cut off; record it again, or restore it"
         raise CassetteProblem(f"{path} is no recording: it does not end in a footer that can be read", hint=hint)
-    if not trace.is_recording(footer):
+    if not is_recording(footer):
         raise CassetteProblem(f"{path} is no recording of Prosa", hint=f"`prosa show {path}` tells what it is")
     _require_version(path, footer)
     body = _body_of(text, path)

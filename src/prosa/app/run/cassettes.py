@@ -22,8 +22,9 @@ import prosa
 from prosa.adapters.files import RootedFiles, replace_file
 from prosa.app.options import Record, Replay, Tape
 from prosa.data import Value
+from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.sections import normalised, sha256_of
-from prosa.dialects.ymj.trace import Unreadable, footer_of, is_recording
+from prosa.dialects.ymj.trace import Unreadable, footer_of
 from prosa.runtime.cassette import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.program import Program, reachable

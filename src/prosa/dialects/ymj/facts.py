@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from prosa.data import Mapping, Scalar, Value
 from prosa.dialects.ymj.attachments import local_path, text_in
+from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
@@ -51,10 +52,10 @@ def facts(model: YmjModel) -> dict[str, Value]:
 
 def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
     """The calls of a recording (X27); of another record nothing."""
-    from prosa.dialects.ymj.trace import call_rows, is_recording, read_trace  # few records are recordings
-
     if not is_recording(footer):
         return {}
+    from prosa.dialects.ymj.trace import call_rows, read_trace  # few records are recordings
+
     trace = read_trace(model.source.text, model.body)
     return {"calls": [asdict(each) for each in call_rows(trace, lambda at: model.source.position(at).line)]}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 
+from prosa.data import Value
 from prosa.dialects.fields import Field
 
 _DATE = re.compile(
@@ -258,3 +259,15 @@ EDGE: tuple[Field, ...] = (
     Field("to", "text", required=True, form=not_empty),
 )
 """One of `ops.graph.edges`."""
+
+RECORDING = "prosa-trace"
+"""The name in `ops.handlers` by which a record says that its body is a recording of a run (X27)."""
+
+
+def is_recording(footer: Value) -> bool:
+    """Whether a footer says that the body is a recording of a run."""
+    ops = footer.get("ops") if isinstance(footer, dict) else None
+    handlers = ops.get("handlers") if isinstance(ops, dict) else None
+    return isinstance(handlers, list) and any(
+        isinstance(each, dict) and each.get("name") == RECORDING for each in handlers
+    )

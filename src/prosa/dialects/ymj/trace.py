@@ -24,9 +24,6 @@ from prosa.data import Value
 from prosa.dialects.ymj.sections import find_footer
 from prosa.source import Span
 
-HANDLER = "prosa-trace"
-"""The name in `ops.handlers` by which a record says that its body is a recording."""
-
 SCHEMA = "1"
 """The version of the form, which is the `schema` of the footer."""
 
@@ -226,15 +223,6 @@ def is_tool_call(path: str) -> bool:
 _BLOCK = re.compile(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?$\n(?P<json>.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 
 
-def is_recording(footer: Value) -> bool:
-    """Whether a footer says that the body is a recording."""
-    ops = footer.get("ops") if isinstance(footer, dict) else None
-    handlers = ops.get("handlers") if isinstance(ops, dict) else None
-    return isinstance(handlers, list) and any(
-        isinstance(each, dict) and each.get("name") == HANDLER for each in handlers
-    )
-
-
 def footer_of(text: str) -> dict[str, Value] | None:
     """The footer of a record as data, quickly; None where there is none that can be read."""
     place = find_footer(text, Span(0, len(text)))
@@ -431,8 +419,13 @@ def _format(output: WrittenFormat, read: Read) -> Value:
     return {"name": output.name, "strict": output.strict, "schema": value_of(output.schema, output.schema_in, read)}
 
 
-def digest_faults(trace: Trace, read: Read) -> Iterator[TraceFault]:
-    """Model calls whose digest is not that of their request. What is wrong otherwise has been said by `read_trace`."""
+def _unread(name: str) -> str:
+    raise Unreadable(name)
+
+
+def digest_faults(trace: Trace, read: Read = _unread) -> Iterator[TraceFault]:
+    """Model calls whose digest is not that of their request; none behind the first long value, where these are not
+    read. What is wrong otherwise has been said by `read_trace`."""
     blocks = {block.path: block.content for block in trace.blocks}
     spans = {block.path: block.span for block in trace.blocks}
     try:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from prosa.data import Scalar
 from prosa.diagnostics import Severity
 from prosa.dialects.fields import shown
+from prosa.dialects.ymj.attachments import text_in
+from prosa.dialects.ymj.fields import RECORDING
 from prosa.dialects.ymj.model import YmjModel
-from prosa.dialects.ymj.trace import SCHEMA, Unreadable, digest_faults, is_recording, read_trace
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.rules.ymj import RULES
@@ -22,8 +23,10 @@ def trace_form(subject: Subject[YmjModel]) -> Iterator[Finding]:
     order or refer to nothing, digests that are not those of their requests. The finding points at the opening line of
     the block, or at the schema. Other records are no recordings, whatever their kind."""
     model = subject.model
-    if not is_recording(model.footer_value):
+    if all(text_in(item, "name") != RECORDING for item in model.ops_items("handlers")):
         return
+    from prosa.dialects.ymj.trace import SCHEMA, digest_faults, read_trace  # few records are recordings
+
     schema = model.entries.get("schema")
     if schema is not None and isinstance(schema.value, Scalar) and schema.value.text != SCHEMA:
         message = f"recordings with the schema `{shown(schema.value.text)}` are not known here, only `{SCHEMA}`"
@@ -32,11 +35,6 @@ def trace_form(subject: Subject[YmjModel]) -> Iterator[Finding]:
     trace = read_trace(model.source.text, model.body)
     if not trace.blocks and not trace.faults:
         yield Finding("the recording holds no call", model.anchor, (_AGAIN,))
-    faults = trace.faults or tuple(digest_faults(trace, _beside))
+    faults = trace.faults or tuple(digest_faults(trace))
     for fault in faults:
         yield Finding(fault.message, fault.span, (_AGAIN,))
-
-
-def _beside(name: str) -> str:
-    """Long values stand in files of their own, which have a hash in the header; they are not read here."""
-    raise Unreadable(name)
