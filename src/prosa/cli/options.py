@@ -328,6 +328,8 @@ def _require_tape(args: argparse.Namespace, record: Path | None, replay: Path | 
         raise WrongUse(f"{given} is about a recording that is played", hint="name it: --replay FILE or DIR")
     if record is None and getattr(args, "redact", None):
         raise WrongUse("--redact is about a recording that is made", hint="say where: --record DIR")
+    if replay is not None and getattr(args, "resume", None):
+        raise WrongUse("--replay plays a whole run, and --resume goes on with one", hint="give one of them")
     if replay is not None and args.new and record is None:
         raise WrongUse("--new live records what it asks for", hint="say where: --record DIR")
     if replay is not None and not args.new and (args.model or "").startswith("scripted"):

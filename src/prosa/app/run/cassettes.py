@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import json
 import re
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.sections import normalised, sha256_of
 from prosa.dialects.ymj.trace import Unreadable, footer_of
 from prosa.runtime.cassette import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
+from prosa.runtime.digest import closure_digests, digest_of
 from prosa.runtime.errors import CassetteProblem
 from prosa.runtime.program import Program, reachable
 from prosa.runtime.recorder import Recorder
@@ -209,12 +209,14 @@ class Target(Struct, frozen=True):
         _require_same(source, program, digest)
         return cls(path, source.digest, record.patterns)
 
-    def write(self, cassette: Cassette, program: Program, tally: Tally, error: str | None) -> CassetteProblem | None:
+    def write(
+        self, cassette: Cassette, program: Program, tally: Tally, run: str, error: str | None
+    ) -> CassetteProblem | None:
         """Writes the long values, then the cassette, then removes long values of an earlier one; why that could not be.
         A run in which nothing was asked leaves nothing."""
         if not cassette.replies:
             return None
-        stamp = self._stamp(program, tally, error)
+        stamp = self._stamp(program, tally, run, error)
         if self.redact:
             mark = mark_of(self.redact)
             cassette = redacted(cassette, mark)
@@ -229,14 +231,14 @@ class Target(Struct, frozen=True):
             return CassetteProblem(f"the recording was not written: {problem}", hint="record into another folder")
         return None
 
-    def _stamp(self, program: Program, tally: Tally, error: str | None) -> Stamp:
+    def _stamp(self, program: Program, tally: Tally, run: str, error: str | None) -> Stamp:
         cost = tally.summary(error).total_cost
         return Stamp(
             created=tally.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
-            run_id=uuid4().hex,
+            run_id=run or uuid4().hex,
             source=program.file or program.name,
             tool=f"prosa {prosa.__version__}",
-            revision=_revision(program),
+            revision=f"sha256:{digest_of(closure_digests(program))}",
             stem=self.path.stem,
             error=error,
             cost=None if cost is None else float(cost),
@@ -303,12 +305,3 @@ def _quiet() -> Value:
     options = re2.Options()
     options.log_errors = False
     return options
-
-
-def _revision(program: Program) -> str:
-    """The digest of the program with everything it imports."""
-    parts = [
-        (each.name, each.description, each.template.text, each.input_schema, each.output_schema, each.instructions)
-        for each in reachable(program)
-    ]
-    return f"sha256:{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.journal.journals import Journals
+from prosa.app.journal.journals import JobJournal, Journals
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
 from prosa.app.run.money import budget_of, require_prices
@@ -199,7 +199,7 @@ class Driver(Struct, frozen=True):
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
         hears = tell(tally, tape.listener, listener, self.listener)
-        async with self.journals.of(job.name, program, job.given, job.document) as kept:
+        async with self._kept(job, program, tape) as kept:
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run)
             opening = open_world(
@@ -212,10 +212,16 @@ class Driver(Struct, frozen=True):
                 played=tape.stands_in,
             )
             async with opening as world:
-                with tape.recording(program, world, tally, self.environment):
+                with tape.recording(program, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
         return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run)
+
+    def _kept(self, job: Job, program: Program, tape: Taped) -> AbstractAsyncContextManager[JobJournal]:
+        """What is kept of the run; nothing of one that is played: it has been before."""
+        if tape.nobody is not None:
+            return nullcontext(JobJournal())
+        return self.journals.of(job.name, program, job.given, job.document)
 
     async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
         """Who answers; nobody where everything is played, under the model that the user had chosen then."""

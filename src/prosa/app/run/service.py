@@ -101,6 +101,8 @@ def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | 
 
 def service_words(choices: Options, around: Environment, row: ProviderRow | None = None) -> str:
     """Where model calls go, for a plan. Looks nowhere and never names a key."""
+    if choices.tape is not None and choices.tape.replay is not None and choices.tape.plays_all:
+        return f"what is recorded in {choices.tape.replay.path}"
     if choices.lacks_script:
         return f"{NO_SCRIPT}: a run would fail"
     if choices.script is not None:

@@ -73,21 +73,23 @@ class Taped(Struct):
             self.recorder.chosen_model = model_name
 
     @contextmanager
-    def recording(self, program: Program, world: World, tally: Tally, environment: Environment) -> Iterator[None]:
-        """While the run goes on. What was answered is written at its end, whatever ended it. Raises `CassetteProblem`
-        for recorded calls that nobody asked for, where that is an error."""
+    def recording(
+        self, program: Program, world: World, tally: Tally, environment: Environment, run: str = ""
+    ) -> Iterator[None]:
+        """While the run goes on. What was answered is written at its end, whatever ended it; ``run`` is its id, where
+        it has one. Raises `CassetteProblem` for recorded calls that nobody asked for, where that is an error."""
         if self.recorder is not None:
             without = world.sandbox is None and any(each.python for each in reachable(program))
             self.recorder.without_python = without
         try:
             yield
         except BaseException as error:
-            self._write(program, tally, _words(error))
+            self._write(program, tally, run, _words(error))
             if self.unwritten is not None:
                 environment.notice(f"error: {self.unwritten.message}")
             raise
         self._require_used(environment)
-        self._write(program, tally, None)
+        self._write(program, tally, run, None)
 
     def _require_used(self, environment: Environment) -> None:
         if self.player is None or not (unused := self.player.unused()):
@@ -98,9 +100,9 @@ class Taped(Struct):
             raise CassetteProblem(message, hint="record it again with --record")
         environment.notice(f"note: {message}")
 
-    def _write(self, program: Program, tally: Tally, error: str | None) -> None:
+    def _write(self, program: Program, tally: Tally, run: str, error: str | None) -> None:
         if self.recorder is not None and self.target is not None:
-            self.unwritten = self.target.write(self.recorder.cassette(), program, tally, error)
+            self.unwritten = self.target.write(self.recorder.cassette(), program, tally, run, error)
 
 
 UNTAPED = Taped()
