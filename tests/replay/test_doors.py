@@ -153,7 +153,34 @@ def test_x27_a_recorder_chats_and_runs_scripts(tmp_path: Path) -> None:
         assert summed.output == "Summed up."
 
 
+def test_x27_a_replay_leaves_no_run_in_the_history(tmp_path: Path) -> None:
+    path, tapes, data = program(tmp_path), tmp_path / "tapes", str(tmp_path / "data")
+    reply = script(tmp_path, says(1))
+    status, at = command(path, "text=a", "--record", tapes, "--model", reply, PROSA_DATA_DIR=data)
+    assert status == 0, at.err
+    before = sorted(each.name for each in Path(data).rglob("*"))
+    other = str(tmp_path / "other")
+    status, at = command(path, "text=a", "--replay", tapes, PROSA_DATA_DIR=other)
+    assert status == 0 and not Path(other).exists(), at.err
+    assert before == sorted(each.name for each in Path(data).rglob("*"))
+
+
 # What the corpus makes of recordings.
+
+
+def test_x27_a_check_verifies_what_stands_beside_a_recording(tmp_path: Path) -> None:
+    """B4."""
+    from tests.cli.programs import prosa as cli
+
+    path, tapes = program(tmp_path), tmp_path / "tapes"
+    (tmp_path / "prosa.toml").touch()
+    assert command(path, "text=" + "z" * 70_000, "--record", tapes, "--model", script(tmp_path, says(1)))[0] == 0
+    environ = user(tmp_path)
+    assert cli("check", "--strict", tmp_path, environ=environ)[0] == 0
+    (beside,) = tapes.glob("*.txt")
+    beside.write_text("something else")
+    status, at = cli("check", tmp_path, environ=environ)
+    assert status == 1 and "attachment-hash-mismatch" in at.out
 
 
 def test_x27_recordings_are_found_shown_and_linked(tmp_path: Path) -> None:

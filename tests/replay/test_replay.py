@@ -406,6 +406,13 @@ def test_x27_a_redacted_recording_plays_and_says_where_it_cannot(tmp_path: Path)
         ran(path, {"text": "key sk-other and sk-9 twice sk-123abc"}, replay=Replay(only(tapes)))
 
 
+def test_x27_an_answer_that_is_worth_nothing_without_its_secret_is_said(tmp_path: Path) -> None:
+    path = program(tmp_path)
+    ran(path, GIVEN, [says(4711)], record=Record(tmp_path / "tapes", redact=("47..",)))
+    with pytest.raises(ReplayDrift, match=r"has no call 2.*secrets were taken out of the recording"):
+        ran(path, GIVEN, replay=Replay(tmp_path / "tapes"))
+
+
 @pytest.mark.parametrize(("pattern", "words"), [("(", "is no pattern (RE2)"), ("x*", "matches an empty text")])
 def test_x27_a_pattern_that_is_none_is_told_before_anything_is_asked(tmp_path: Path, pattern: str, words: str) -> None:
     path = program(tmp_path)

@@ -35,6 +35,8 @@ from prosa.runtime.redaction import agree
 Match: TypeAlias = Literal["exact", "messages", "path"]
 """What must be as recorded: the whole request, all but descriptions and parameters of tools, nothing but the path."""
 
+_REDACTED = "secrets were taken out of the recording, which may be the reason"
+
 RECORD_AGAIN = (
     "record it again with --record; --match path plays it all the same, --new live asks for what is not recorded"
 )
@@ -149,7 +151,7 @@ class Player(Struct):
         )
         told = f"the same is recorded as call {same}" if same else ""
         if self.cassette.redacted:
-            told = "; ".join(filter(None, (told, "secrets were taken out of the recording, which may be the reason")))
+            told = "; ".join(filter(None, (told, _REDACTED)))
         return told
 
     def _missing(self, path: str, now: Request) -> ReplayDrift:
@@ -163,6 +165,7 @@ class Player(Struct):
         if found is None:
             return ReplayDrift(f"{message}; the same is recorded as call {at}", path, nearest=at, hint=RECORD_AGAIN)
         message += f"; the nearest is {at}, which differs at {found.words}"
+        message += f" ({_REDACTED})" if self.cassette.redacted else ""
         return ReplayDrift(message, path, found.pointer, found.recorded, found.now, nearest=at, hint=RECORD_AGAIN)
 
     def _ordered(self) -> list[tuple[str, RecordedReply]]:
@@ -187,16 +190,19 @@ def _likeness(was: Request, now: Request) -> tuple[bool, int]:
 
 
 class Difference(Struct, frozen=True):
-    """The first difference between two values: where, what was recorded and what is now; None where one has nothing."""
+    """The first difference between two values: where, what was recorded and what is now, both also as a line of JSON;
+    None where one has nothing."""
 
     pointer: str
     recorded: Value
     now: Value
+    recorded_line: str
+    now_line: str
 
     @property
     def words(self) -> str:
         """Where, and both values, long ones around the place."""
-        one, other = _excerpts(self.recorded, self.now)
+        one, other = _excerpts(self.recorded_line, self.now_line)
         return f"{self.pointer or '/'}: recorded {one}, now {other}"
 
     def error(self, path: str, name: str, what: str, more: str = "") -> ReplayDrift:
@@ -208,8 +214,20 @@ class Difference(Struct, frozen=True):
 def first_difference(recorded: Value, now: Value) -> Difference | None:
     """The first difference in the order of the recorded value, or None. Secrets that were taken out agree."""
     found = _differing(recorded, now, ())
-    return None if found is None else Difference(format_pointer(found[0]), found[1], found[2])
+    if found is None:
+        return None
+    at, was, then = found
+    return Difference(
+        format_pointer(at),
+        None if was is _NOTHING else was,
+        None if then is _NOTHING else then,
+        _line(was),
+        _line(then),
+    )
 
+
+_NOTHING = object()
+"""Where one of two values has nothing."""
 
 _Steps: TypeAlias = tuple[str | int, ...]
 
@@ -217,10 +235,10 @@ _Steps: TypeAlias = tuple[str | int, ...]
 def _differing(was: Value, now: Value, at: _Steps) -> tuple[_Steps, Value, Value] | None:
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         steps: Iterator[str | int] = iter(dict.fromkeys((*was, *now)))
-        return _within(was, now, steps, at, lambda value, step: value.get(step))
+        return _within(was, now, steps, at, lambda value, step: value.get(step, _NOTHING))
     if isinstance(was, list | tuple) and isinstance(now, list | tuple):
         steps = iter(range(max(len(was), len(now))))
-        return _within(was, now, steps, at, lambda value, step: value[step] if step < len(value) else None)
+        return _within(was, now, steps, at, lambda value, step: value[step] if step < len(value) else _NOTHING)
     same = agree(was, now) and isinstance(was, bool) == isinstance(now, bool)
     return None if same else (at, was, now)
 
@@ -238,9 +256,8 @@ _SHOWN = 160
 _BEFORE = 40
 
 
-def _excerpts(was: Value, now: Value) -> tuple[str, str]:
-    """Both values in one line each, from a little before the first character that differs."""
-    one, other = _line(was), _line(now)
+def _excerpts(one: str, other: str) -> tuple[str, str]:
+    """Both lines, long ones from a little before the first character that differs."""
     if len(one) <= _SHOWN and len(other) <= _SHOWN:
         return one, other
     alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
@@ -254,7 +271,7 @@ def _cut(text: str, start: int) -> str:
 
 
 def _line(value: Value) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return "nothing" if value is _NOTHING else json.dumps(value, ensure_ascii=False)
 
 
 # Ports that stand in for the world. They offer what was offered; the player answers the calls.
