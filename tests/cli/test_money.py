@@ -292,6 +292,39 @@ def test_x26_what_is_played_costs_nothing(tmp_path: Path, model_server: ModelSer
     assert (status, json.loads(at.out), len(model_server.bodies)) == (0, {"words": 4}, 1), at.err
 
 
+def test_x26_a_plan_says_what_is_likely_from_earlier_runs(tmp_path: Path, model_server: ModelServer) -> None:
+    """X26. Of this version and this model, those that ended well; a plan makes no store and no folder for one."""
+    around, path = here(model_server, tmp_path), program(tmp_path)
+    data = tmp_path / "data"
+    around["environ"]["PROSA_DATA_DIR"] = str(data)
+    plan = ("plan", path, "text=x", "--model", "m", "--format", "json")
+    assert json.loads(prosa(*plan, **around)[1].out)["estimate"]["likely"] is None and not data.exists()
+    for words, tokens in enumerate((100, 200, 600)):
+        more = [{"content": "no"}] if words == 2 else []
+        usage = {"input_tokens": tokens, "output_tokens": 10}
+        model_server.script(*({**each, "usage": usage} for each in (*more, {"content": {"words": words}})))
+        assert prosa("run", path, "text=x", "--model", "m", **around)[0] == 0
+    model_server.script({"content": {"words": 1}}, {"content": "no", "times": 10})
+    assert prosa("run", path, "text=x", "--model", "other", **around)[0] == 0
+    assert prosa("run", path, "text=x", "--model", "m", **around)[0] == 1
+    likely = json.loads(prosa(*plan, **around)[1].out)["estimate"]["likely"]
+    assert likely["runs"] == 3 and likely["median"] == {
+        "calls": 1,
+        "tokens_in": 200,
+        "tokens_out": 10,
+        "dollars": 0.00072,
+    }
+    assert likely["p95"] == {"calls": 2, "tokens_in": 1200, "tokens_out": 20, "dollars": 0.00384}
+    text = prosa("plan", path, "text=x", "--model", "m", **around)[1].out
+    assert "likely     1 (2)" in text and "the median of 3 runs of this version" in text
+    path.write_text(path.read_text() + "And more.\n")
+    assert json.loads(prosa(*plan, **around)[1].out)["estimate"]["likely"] is None
+    store = next(data.glob("*.sqlite"))
+    store.write_bytes(b"no database")
+    status, at = prosa(*plan, **around)
+    assert (status, json.loads(at.out)["estimate"]["likely"]) == (0, None) and "earlier runs are not known" in at.err
+
+
 def test_x26_python_takes_amounts(tmp_path: Path) -> None:
     provider = ScriptedProvider([ANSWER])
     given = {"provider": provider, "environ": user(tmp_path)}

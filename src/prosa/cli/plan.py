@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
-    service, facts = service_words(choices, around), facts_of(choices, around)
+    service, facts = service_words(choices, around), facts_of(program, choices, around)
     planned = plan(program, given, has_input=has_input, service=service, facts=facts)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)

@@ -44,9 +44,13 @@ def data_dir(environ: Mapping[str, str]) -> Path:
 
     Raises `UnsafePlace`, or `OSError` when it cannot be made.
     """
+    return private_dir(data_place(environ), variable="PROSA_DATA_DIR", again=False)
+
+
+def data_place(environ: Mapping[str, str]) -> Path:
+    """Where the user's data folder is, or would be: nothing is made. Raises `OSError` where there is no home."""
     mac, windows = "Library/Application Support", "LOCALAPPDATA"
-    place = _place(environ, "PROSA_DATA_DIR", "XDG_DATA_HOME", ".local/share", windows, mac)
-    return private_dir(place, variable="PROSA_DATA_DIR", again=False)
+    return _place(environ, "PROSA_DATA_DIR", "XDG_DATA_HOME", ".local/share", windows, mac)
 
 
 def home(environ: Mapping[str, str]) -> Path:

@@ -59,6 +59,13 @@ def runs_of_batch(connection: sqlite3.Connection, batch: str) -> list[RunRecord]
     return [_run(row) for row in connection.execute(f"{_RUN} WHERE batch = ? ORDER BY started, id", (batch,))]
 
 
+def runs_alike(connection: sqlite3.Connection, like: RunRecord, most: int) -> list[RunRecord]:
+    """The last runs of a version of a program that ended well: of the same name, programs and model."""
+    text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' ORDER BY started DESC LIMIT ?"
+    rows = connection.execute(text, (like.program, like.model, like.closure, most))
+    return [_run(row) for row in rows]
+
+
 def calls_of(connection: sqlite3.Connection, run: str) -> list[CallRecord]:
     """The calls of a run, every attempt of each."""
     rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))

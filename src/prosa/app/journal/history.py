@@ -9,22 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.app.journal.journals import only
-from prosa.app.journal.place import store_path
-from prosa.runtime.errors import NotResumed
+from prosa.app.journal.place import store_path, store_there
+from prosa.runtime.digest import as_json, closure_digests
+from prosa.runtime.errors import NotResumed, StoreProblem
+from prosa.runtime.estimate import PastRun
 from prosa.runtime.runs import CallRecord, FirstDifference, RunFilter, RunRecord, first_difference, last_attempts, stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
     from sqlite3 import Connection
 
-    from prosa.app.options import JournalOptions
+    from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.ports import Prices
+    from prosa.runtime.program import Program
+
+
+MAX_PAST = 200
+"""Runs of one version that an estimate looks at; those that began last count."""
 
 
 class RunWithCalls(Struct, frozen=True):
@@ -126,6 +134,33 @@ def priced(path: Path, runs: Sequence[RunRecord], prices: Prices, now: datetime,
     if costs and not anew:
         _keep(path, costs, day)
     return [replace(each, cost=costs[each.id], priced=day) if each.id in costs else each for each in runs]
+
+
+def past_runs(
+    program: Program, options: JournalOptions | None, environment: Environment, prices: Prices
+) -> tuple[PastRun, ...]:
+    """What the last runs of this version of a program took, with the model that it has now. None where there is no
+    store, and where it cannot be read, which is said. Nothing is written."""
+    from prosa.adapters.store.reading import calls_of, runs_alike
+
+    path = store_there(options, environment.environ)
+    if path is None:
+        return ()
+    closure = as_json(closure_digests(program))
+    like = RunRecord("", "", "", "", program.name, "", closure, program.model_name, "", "")
+    try:
+        with _reading(path) as connection:
+            runs = runs_alike(connection, like, MAX_PAST) if connection else []
+            return tuple(_past(each, calls_of(connection, each.id), prices) for each in runs if connection)
+    except StoreProblem as error:
+        environment.notice(f"note: earlier runs are not known: {error.message}")
+        return ()
+
+
+def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRun:
+    cost = run.cost if run.cost is not None else _cost(calls, prices, remote=False)
+    dollars = None if cost is None else Decimal(str(cost))
+    return PastRun(run.calls, run.input_tokens, run.output_tokens, dollars)
 
 
 def _cost(calls: Sequence[CallRecord], prices: Prices, *, remote: bool) -> float | None:

@@ -9,13 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prosa.adapters.files import UnsafePlace, data_dir
+from prosa.adapters.files import UnsafePlace, data_dir, data_place
 from prosa.runtime.errors import StoreProblem
 
 if TYPE_CHECKING:
     from prosa.app.options import JournalOptions
 
 STORE = "store.sqlite"
+
+
+def store_there(options: JournalOptions | None, environ: Mapping[str, str]) -> Path | None:
+    """The path of the store where there is one; nothing is made."""
+    named = options.store if options is not None else None
+    try:
+        path = named.absolute() if named is not None else data_place(environ) / STORE
+        return path if path.is_file() else None
+    except OSError:
+        return None
 
 
 def store_path(options: JournalOptions | None, environ: Mapping[str, str]) -> Path:

@@ -38,14 +38,18 @@ def server_budget(cap: Decimal | None, environment: Environment) -> Budget:
     return Budget(known_prices(environment.settings), ledger, cap is not None, environment.notice)
 
 
-def facts_of(options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
-    """What the cost of a run is estimated with; ``row`` is the provider that a document names. Looks nowhere."""
+def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
+    """What the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider that a
+    document names. Asks nobody and makes nothing."""
     from prosa.adapters.providers.models import KnownModels
+    from prosa.app.journal.history import past_runs
 
     settings = environment.settings
     service = service_of(options, environment, row)
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
-    return Facts(known_prices(settings), KnownModels(settings.models), service, cap=cap)
+    prices = known_prices(settings)
+    past = past_runs(program, options.journal, environment, prices)
+    return Facts(prices, KnownModels(settings.models), service, past, cap)
 
 
 def require_prices(budget: Budget, program: Program, service: str | None) -> None:
