@@ -292,6 +292,22 @@ def test_x26_what_is_played_costs_nothing(tmp_path: Path, model_server: ModelSer
     assert (status, json.loads(at.out), len(model_server.bodies)) == (0, {"words": 4}, 1), at.err
 
 
+def test_x25_x26_a_run_that_a_budget_ended_goes_on_with_more(tmp_path: Path, model_server: ModelServer) -> None:
+    """X25, X26. What was answered is not asked again and not paid again; the history says why it had ended."""
+    around, path = here(model_server, tmp_path), program(tmp_path)
+    around["environ"]["PROSA_DATA_DIR"] = str(tmp_path / "data")
+    dear = {"content": "no number", "usage": {"input_tokens": 2000, "output_tokens": 1000}}
+    model_server.script(dear, {"content": {"words": 3}})
+    flags = ("--model", "m", "--max-output-tokens", "1000")
+    status, at = prosa("run", path, *flags, "--max-cost", "0.02", **around)
+    assert status == 1 and "the budget of $0.02, $0.018 of it spent" in at.err and len(model_server.bodies) == 1
+    resume = at.err.split("--resume ")[1].split()[0]
+    status, at = prosa("run", path, *flags, "--max-cost", "0.03", "--resume", resume, "--summary", **around)
+    assert (status, json.loads(at.out), len(model_server.bodies)) == (0, {"words": 3}, 2), at.err
+    total = json.loads(at.err[at.err.index("{") :])["total"]
+    assert total["cost"] > 0.018 > total["spent"]
+
+
 def test_x26_a_plan_says_what_is_likely_from_earlier_runs(tmp_path: Path, model_server: ModelServer) -> None:
     """X26. Of this version and this model, those that ended well; a plan makes no store and no folder for one."""
     around, path = here(model_server, tmp_path), program(tmp_path)

@@ -21,11 +21,13 @@ from msgspec.structs import replace
 from prosa.app.journal.place import store_path
 from prosa.data import Value
 from prosa.runtime.errors import (
+    BudgetSpent,
     InDoubt,
     InputRefused,
     LimitExceeded,
     NotResumed,
     OutputRefused,
+    PriceUnknown,
     ProviderError,
     RunError,
     StoreProblem,
@@ -327,6 +329,8 @@ def kind_of(error: BaseException) -> str:
         TemplateRefused: "input",
         OutputRefused: "refused",
         LimitExceeded: "limit",
+        BudgetSpent: "budget",
+        PriceUnknown: "budget",
         InDoubt: "in-doubt",
         ProviderError: "provider",
     }
