@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.text_files import read_given
 from prosa.cli.commands import COMMANDS, find
@@ -30,8 +32,7 @@ Candidate: TypeAlias = tuple[str, str]
 """A word, and what it means."""
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """A command line that is being typed: its command, its finished words, and the one under the cursor."""
 
     console: Console

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
 from prosa.diagnostics.nearest import nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Maker:
+class Maker(Struct, frozen=True):
     """What makes a new document of a dialect, and the end of its name."""
 
     make: Callable[[argparse.Namespace], str]

@@ -117,8 +117,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
 
 
-def add_limits(parser: argparse.ArgumentParser) -> None:
-    """Limits; a flag may go beyond what a document may ask for (X9)."""
+def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at once (8)") -> None:
+    """Limits; a flag may go beyond what a document may ask for (X9). ``at_once`` says what `--concurrency` bounds."""
     group = parser.add_argument_group("limits")
     group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
     group.add_argument("--timeout", type=duration, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
@@ -126,7 +126,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
     )
-    group.add_argument("--concurrency", type=count, metavar="N", help="tool calls at once (8)")
+    group.add_argument("--concurrency", type=count, metavar="N", help=at_once)
     group.add_argument("--max-tool-calls", type=count, metavar="N", dest="tool_calls", help="calls of one reply (32)")
     group.add_argument(
         "--max-output-tokens",

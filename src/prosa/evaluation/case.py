@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -19,7 +20,7 @@ from prosa.evaluation.statistics import Counted, Estimate, mean_rate, pass_all, 
 from prosa.schema.values import listed
 
 FailureKind: TypeAlias = Literal[
-    "input", "refused", "limit", "provider", "budget", "tool-server", "site", "sandbox", "program"
+    "input", "refused", "limit", "provider", "budget", "tool-server", "site", "sandbox", "recording", "program"
 ]
 """Why a run has no output."""
 
@@ -32,12 +33,12 @@ FAILURE_KINDS: Final[tuple[FailureKind, ...]] = (
     "tool-server",
     "site",
     "sandbox",
+    "recording",
     "program",
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """Something to try: an input, and what is expected of the output and of the run. ``expect`` is `MISSING` where
     nothing is; ``grade`` are questions for a grader. ``place`` says where it stands, for people."""
 
@@ -49,8 +50,7 @@ class Case:
     place: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """What a run took: model calls with those of the programs below, dollars (None: no price is known), seconds, the
     tools that were called, and why it has no output."""
 
@@ -196,8 +196,7 @@ _SHARE = re.compile(r"(?P<passed>[0-9]{1,4})/(?P<of>[1-9][0-9]{0,3})")
 REQUIREMENT_FORMS: Final = "`all`, a share as in `4/5`, or a rate as in `pass^3 >= 0.9` or `pass@3 >= 0.9`"
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """What has to pass. ``all`` and ``share`` are asked of every case: of ``k`` repeats ``least`` is the share that has
     to pass. A rate, pass^k or pass@k, is asked of the mean over the cases."""
 
@@ -239,8 +238,7 @@ def parse_requirement(text: str) -> Requirement | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """Whether cases together do what is asked. ``rate`` is the one that was asked for, with its interval over the
     cases; ``short`` are the indexes of the cases that fall short where the gate is closed."""
 

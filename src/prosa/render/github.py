@@ -25,6 +25,12 @@ def _command(each: Diagnostic) -> str:
     return f"::{_LEVELS[each.severity]} {','.join(properties)}::{_data(text)}"
 
 
+def command(level: str, path: str, line: int, title: str, text: str) -> str:
+    """A command about a line of a file."""
+    words = "\n".join(safe(each) for each in text.split("\n"))
+    return f"::{level} file={_property(safe(path))},line={line},title={_property(safe(title))}::{_data(words)}"
+
+
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 

@@ -50,8 +50,8 @@ class Settings(Struct, frozen=True):
     runs. Times are seconds and sizes bytes.
     ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
     the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
-    the order written, rules; ``relations`` are fields of front matter with the type of relationship, ``schemas`` globs
-    with a path below the root of the project.
+    the order written, rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the
+    type of relationship, ``schemas`` globs with a path below the root of the project.
     """
 
     base_url: str | None = None
@@ -81,6 +81,7 @@ class Settings(Struct, frozen=True):
     strict: bool | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
     dialects: tuple[tuple[str, str], ...] = ()
     per_glob: tuple[GlobSettings, ...] = ()
     relations: tuple[tuple[str, str], ...] = ()
@@ -94,5 +95,5 @@ class Settings(Struct, frozen=True):
 
 def merge(user: Settings, project: Settings) -> Settings:
     """Both together: they share no setting, so neither can overrule the other."""
-    names = ("model", "strict", "select", "ignore", "dialects", "per_glob", "relations", "schemas")
+    names = ("model", "strict", "select", "ignore", "tests", "dialects", "per_glob", "relations", "schemas")
     return replace(user, **{name: getattr(project, name) for name in names})

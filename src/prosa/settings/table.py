@@ -80,6 +80,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("strict", "project", "flag", "`false`", "tolerated forms are errors"),
     Setting("select", "project", "texts", "all", "rules that are checked"),
     Setting("ignore", "project", "texts", "none", "rules that are not checked"),
+    Setting("tests", "project", "texts", "all", "globs of the test documents that `prosa test` finds in folders"),
     Setting("dialects.*", "project", "text", "detected", "dialect of the documents that the glob matches"),
     Setting(
         "relations.*", "project", "text", "none", "type of relationship that this field of front matter stands for"

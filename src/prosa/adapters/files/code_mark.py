@@ -17,6 +17,7 @@ import prosa
 
 _FOLDERS = (
     *("adapters/sqlite", "corpus", "data", "diagnostics", "dialects", "document"),
+    "evaluation",
     *("graph", "rules", "schema", "source", "template"),
 )
 _LIBRARIES = ("pyromark", "yaml", "jsonschema_rs")

@@ -37,16 +37,17 @@ CREATE TABLE IF NOT EXISTS stamp (
 
 class ResultStore(Struct):
     """Meets `prosa.rules.cache.Store`. ``folder`` is private (`places.cache_dir`); ``day`` counts days and marks
-    when a row was used last. Each process opens the file for itself."""
+    when a row was used last. Each process opens the file for itself; ``name`` is that of the file."""
 
     folder: Path
     version: str
     day: int
+    name: str = FILE_NAME
     _connection: sqlite3.Connection | None = None
     _process: int = 0
 
-    def __reduce__(self) -> tuple[type[ResultStore], tuple[Path, str, int]]:
-        return ResultStore, (self.folder, self.version, self.day)
+    def __reduce__(self) -> tuple[type[ResultStore], tuple[Path, str, int, str]]:
+        return ResultStore, (self.folder, self.version, self.day, self.name)
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The rows there are."""
@@ -119,14 +120,14 @@ class ResultStore(Struct):
         except sqlite3.DatabaseError:
             self._connection = None
             with contextlib.suppress(OSError):
-                (self.folder / FILE_NAME).unlink()
+                (self.folder / self.name).unlink()
 
     def _opened(self) -> sqlite3.Connection:
         import sqlite3
 
         if self._connection is not None and self._process == os.getpid():
             return self._connection
-        path = self.folder / FILE_NAME
+        path = self.folder / self.name
         with contextlib.suppress(FileExistsError, OSError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))
         # Autocommit off by "with store"; a lost write after a crash costs time and nothing else.

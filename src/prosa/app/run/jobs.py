@@ -29,7 +29,7 @@ from prosa.runtime.budget import Budget, Budgeted
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
-from prosa.runtime.journal import chained
+from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import with_model
 from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
@@ -53,7 +53,8 @@ class Job(Struct, frozen=True):
     """A program ready to run. ``name`` is its own among the jobs of a call, ``given`` the input; ``row`` is the
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
     ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
-    ``document`` is the file that it stands in."""
+    ``document`` is the file that it stands in. ``journal`` is asked around its calls where no recording answers
+    them."""
 
     name: str
     program: Program
@@ -63,6 +64,7 @@ class Job(Struct, frozen=True):
     completion: bool = False
     take: int = 1
     document: Path | None = None
+    journal: Journal = UNRECORDED
 
 
 J = TypeVar("J", bound=Job)
@@ -208,7 +210,7 @@ class Driver(Struct, frozen=True):
                 self.environment,
                 hears,
                 _Shared(self._paid(chosen, tally.meter)),
-                journal=chained(sent, chained(tape.journal, kept.journal)),
+                journal=chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
                 played=tape.stands_in,
             )
             async with opening as world:

@@ -23,6 +23,7 @@ from prosa.runtime.lower.markdownlang import lower
 if TYPE_CHECKING:
     from prosa.runtime.program import Program
     from prosa.settings import Settings
+    from prosa.source import Files
 
 LIMITS = (
     *("iterations", "wall_clock", "retries", "tool_result", "concurrency", "tool_calls", "output_tokens"),
@@ -39,19 +40,22 @@ def load_program(
     warned: Callable[[Diagnostic], None] | None = None,
     environ: Mapping[str, str] | None = None,
     within: Path | None = None,
+    files: Files | None = None,
 ) -> Program:
     """Reads a program with everything it imports, from inside its root (X5).
 
     ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
     nobody's root. ``within`` is the root where not the user named the program, but a document or somebody on the web:
-    then nothing outside of it is opened. Raises `FileProblem`, and `ProgramRefused` when there are errors that stop a
-    run, or with ``to_run`` False those that stop even rendering (LA2).
+    then nothing outside of it is opened. ``files`` are read in place of those below a root. Raises `FileProblem`, and
+    `ProgramRefused` when there are errors that stop a run, or with ``to_run`` False those that stop even rendering
+    (LA2).
     """
     given = within or choices.root
     root = given or find_program_root(path, environ or {})
     most = size_limit(choices.max_size, settings)
-    files = RootedFiles(root, most, () if within else (path,))
-    checked = check_program(path, files, outside=None if given else files.read_outside)
+    rooted = RootedFiles(root, most, () if within else (path,))
+    outside = None if given or files is not None else rooted.read_outside
+    checked = check_program(path, files or rooted, outside=outside)
     errors = checked.stopping("run" if to_run else "render")
     if errors or checked.closure is None:
         raise ProgramRefused(errors)

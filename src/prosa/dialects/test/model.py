@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import Entry, Node, Value
 from prosa.dialects.test.fields import Role
@@ -13,8 +14,7 @@ from prosa.evaluation.matchers import MISSING, PYTHON, is_matcher
 from prosa.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A fence of a case. ``value`` is what it says, MISSING where it cannot be read; ``node`` has the places of data,
     None for text. ``span`` is the code, ``fence`` all of it."""
 
@@ -26,8 +26,7 @@ class Block:
     node: Node | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CaseModel:
+class CaseModel(Struct, frozen=True):
     """A heading of level 2 with blocks below it."""
 
     name: str
@@ -58,8 +57,7 @@ def _with_check(wanted: Value, code: str) -> Value:
     return {"equals": wanted, PYTHON: code}
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteModel:
+class SuiteModel(Struct, frozen=True):
     """A test document. ``tests`` is the path of the program as written; None where a field was left out.
 
     ``entries`` are the fields that were read, by name; ``anchor`` is where to point at what is missing.

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from prosa.data import Entry, Node, Scalar, Sequence, key_span_at, read_json, read_yaml, span_at, to_value
 from prosa.diagnostics import Annotation, Misspelling, Problem

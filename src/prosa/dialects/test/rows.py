@@ -6,7 +6,8 @@ In: the text of the file. Out: cases, and what is wrong with rows, each with its
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.diagnostics.nearest import nearest
@@ -22,8 +23,7 @@ MAX_ROWS = 100_000
 """Rows of one file; each is run, and paid for, on its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowProblem:
+class RowProblem(Struct, frozen=True):
     """What is wrong with a row; ``line`` is that of the file."""
 
     line: int

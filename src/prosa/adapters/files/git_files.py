@@ -1,0 +1,99 @@
+"""Documents as they were at a revision of git, below a root. Meets `prosa.source.Files`; the work tree is not touched.
+
+In: a root inside a repository, and a revision that git resolved. Out: texts. Only `git` itself is started, with a
+revision and a path that it cannot take for an option; hooks, filters and the network play no part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
+from prosa.source import FileProblem, SourceText
+
+_SECONDS = 20
+
+
+def resolve_revision(name: str, folder: Path) -> str | None:
+    """The commit that a name means in the repository of ``folder``; None where it means none, or there is no git."""
+    if not name or name.startswith("-") or "\0" in name:
+        return None
+    found = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return found.decode().strip() if found is not None else None
+
+
+def top_of(folder: Path) -> Path | None:
+    """The top folder of the repository around ``folder``."""
+    found = _git(folder, "rev-parse", "--show-toplevel")
+    return real_path(Path(os.fsdecode(found).strip("\n"))) if found is not None else None
+
+
+def _git(folder: Path, *arguments: str) -> bytes | None:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    command = ["git", "-c", "core.fsmonitor=false", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, env=environ, timeout=_SECONDS, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+class RevisionFiles(Struct, frozen=True):
+    """Files below ``root`` as they were at ``commit``. ``top`` is the top folder of the repository."""
+
+    root: Path
+    top: Path
+    commit: str
+    max_size: int = MAX_DOCUMENT_BYTES
+    known: dict[str, bytes | None] = field(default_factory=dict)
+
+    def read(self, path: Path) -> SourceText:
+        """The text of a document as it was. Raises `FileProblem`."""
+        data = self._bytes(path)
+        return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest())
+
+    def real(self, path: Path) -> Path:
+        """The path, with the links of its folder resolved as they are now."""
+        return real_path(path.parent) / path.name
+
+    def inside_root(self, path: Path) -> bool:
+        """Whether it lies below the root."""
+        return self.real(path).is_relative_to(self.root)
+
+    def exists(self, path: Path) -> bool:
+        """Whether a document was there."""
+        return self.inside_root(path) and self._blob(path) is not None
+
+    def digest(self, path: Path, limit: int) -> str:
+        """The SHA-256 of its bytes. Raises `FileProblem`."""
+        found = self._bytes(path)
+        if len(found) > limit:
+            raise FileProblem(path, "too-large", f"has more than {limit:,} bytes")
+        return hashlib.sha256(found).hexdigest()
+
+    def _bytes(self, path: Path) -> bytes:
+        if not self.inside_root(path):
+            raise FileProblem(path, "outside-root", "lies outside the root")
+        found = self._blob(path)
+        if found is None:
+            raise FileProblem(path, "missing", f"was not there at {self.commit[:12]}")
+        if len(found) > self.max_size:
+            raise FileProblem(path, "too-large", f"has more than {self.max_size:,} bytes")
+        return found
+
+    def _blob(self, path: Path) -> bytes | None:
+        name = self.real(path).relative_to(self.top).as_posix()
+        if name not in self.known:
+            size = _git(self.top, "cat-file", "-s", f"{self.commit}:{name}")
+            large = size is not None and int(size) > self.max_size
+            blob = b" " * (self.max_size + 1) if large else None
+            self.known[name] = blob or _git(self.top, "cat-file", "blob", f"{self.commit}:{name}")
+        return self.known[name]

@@ -1,0 +1,100 @@
+"""Answers of models kept between runs of a test, one for each repeat (X28).
+
+In: model calls with the case and the repeat that they are of. Out: the answer that was given before, or a new one,
+which is kept before it is used. A run that was killed goes on where it was; a changed prompt is asked anew, a changed
+expectation is not. Errors, refusals and answers that were cut off are never kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from prosa.adapters.files import cache_dir
+from prosa.adapters.files.result_store import ResultStore
+from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+from prosa.runtime.messages import ModelReply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prosa.runtime.ports import ToolResult
+
+_DAY = 24 * 60 * 60
+_VERSION = "answers 1"
+FILE_NAME = "tests.sqlite"
+_NEVER_KEPT = ("refusal", "filter", "length")
+
+
+class Kept(Protocol):
+    """Texts by key, kept between runs."""
+
+    def get(self, keys: Sequence[str], /) -> Mapping[str, str]:
+        """Those there are."""
+        ...
+
+    def put(self, rows: Mapping[str, str], /) -> None:
+        """Keeps some, where that is possible."""
+        ...
+
+
+def open_kept(environ: Mapping[str, str]) -> Kept | None:
+    """What is kept of tests in the user's private folder; None where there is no safe place for it."""
+    try:
+        return ResultStore(cache_dir(environ), _VERSION, int(time.time()) // _DAY, FILE_NAME)
+    except OSError:
+        return None
+
+
+class Answers(Struct):
+    """A journal of one repeat of a case. ``kept`` is None where nothing may be kept; ``about`` says what else an answer
+    rests on: who answers, the case, the repeat. It counts the calls that were made and those that were remembered."""
+
+    kept: Kept | None
+    about: str
+    calls: int = 0
+    remembered: int = 0
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The answer of the last time, or a new one."""
+        if self.kept is None:
+            self.calls += 1
+            return await ask()
+        key = self._key(step)
+        if (known := _read(self.kept.get([key]).get(key))) is not None:
+            self.remembered += 1
+            if step.on_text is not None and known.content:
+                step.on_text(known.content)
+            return known
+        self.calls += 1
+        reply = await ask()
+        if reply.finish not in _NEVER_KEPT:
+            self.kept.put({key: encode(reply).decode()})
+        return reply
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Calls the tool: what tools give is never kept."""
+        del step
+        return await use()
+
+    def _key(self, step: ModelStep) -> str:
+        asked = encode([self.about, step.path, step.request], order="deterministic")
+        return f"answer:{hashlib.sha256(asked).hexdigest()}"
+
+
+def _read(text: str | None) -> ModelReply | None:
+    try:
+        return decode(text, type=ModelReply) if text is not None else None
+    except DecodeError:
+        return None
+
+
+def failed_key(path: Path) -> str:
+    """Under which the cases are kept that failed when the tests of a document last ran."""
+    return f"failed:{path}"

@@ -1,0 +1,460 @@
+"""Tests run: every case of every suite, with every model, as often as asked, through the one driver (X28).
+
+In: suites that are ready, what the user chose. Out: a report. Repeats that were answered before come from the cache; a
+failure is a result and ends nothing. The grader is the same for all models, so that they are measured alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, Tape
+from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
+from prosa.app.run.load import require_agreement
+from prosa.app.run.money import budget_of
+from prosa.app.test.answers import Answers, Kept, failed_key, open_kept
+from prosa.app.test.judge import Checks, Grader, Ran, judge, load_grader
+from prosa.app.test.load import Side, Suite
+from prosa.data import Value
+from prosa.dialects.test.fields import MAX_REPEAT
+from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
+from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport, compared
+from prosa.runtime import errors, events
+from prosa.runtime.cassette import cassette_name, given_digest
+from prosa.runtime.errors import RunError, first_error
+from prosa.runtime.events import Listener, ignore, tell
+from prosa.runtime.program import Program, with_model
+
+if TYPE_CHECKING:
+    from prosa.app.run.jobs import Outcome
+    from prosa.runtime.budget import Budget
+    from prosa.runtime.ports import Provider
+
+_KINDS: tuple[tuple[type[RunError], FailureKind], ...] = (
+    (errors.InputRefused, "input"),
+    (errors.OutputRefused, "refused"),
+    (errors.LimitExceeded, "limit"),
+    (errors.BudgetSpent, "budget"),
+    (errors.PriceUnknown, "budget"),
+    (errors.ProviderError, "provider"),
+    (errors.ToolServerError, "tool-server"),
+    (errors.SiteError, "site"),
+    (errors.SandboxError, "sandbox"),
+    (errors.CassetteProblem, "recording"),
+)
+"""Why a run has no output; anything else is the program's own fault."""
+
+MAX_CALLS = 200
+"""Tool calls of one run that a check is told of."""
+
+
+class TestOptions(Struct, frozen=True):
+    """How tests run. ``models`` and ``repeat`` win over the documents; ``cases`` are names, or parts of names, of those
+    that run, ``failed`` those that failed the last time. ``lower`` asks gates of the lower bound of intervals,
+    ``cache`` lets answers be kept, ``at_once`` is how many runs go on together. ``grader_model`` is who grades."""
+
+    models: tuple[str, ...] = ()
+    repeat: int | None = None
+    cases: tuple[str, ...] = ()
+    failed: bool = False
+    lower: bool = False
+    cache: bool = True
+    at_once: int = 8
+    grader_model: str | None = None
+    against: Side | None = None
+
+    __test__ = False
+
+
+class _Variant(Struct, frozen=True):
+    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model."""
+
+    suite: Suite
+    program: Program
+    chosen: str | None
+    label: str
+    cases: tuple[Case, ...]
+    repeats: int
+    baseline: bool = False
+
+
+class _Unit(Struct, frozen=True):
+    """One repeat of a case, counted from 0."""
+
+    variant: int
+    case: int
+    repeat: int
+
+
+class TestProgress(Struct):
+    """How far a test has come, for whoever watches."""
+
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    __test__ = False
+
+
+def _nobody(progress: TestProgress) -> None:
+    del progress
+
+
+async def run_tests(
+    suites: Sequence[Suite],
+    chosen: TestOptions,
+    options: Options,
+    environment: Environment,
+    *,
+    listener: Listener = ignore,
+    heard: Callable[[TestProgress], None] = _nobody,
+    provider: Provider | None = None,
+    kept: Kept | None = None,
+    gated: bool = True,
+) -> Report:
+    """Runs them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
+    that are named; ``gated`` False leaves the agreement to the caller. Raises `RunError` for what keeps all of them
+    from running, `PriceUnknown` for a budget that cannot hold among it."""
+    if gated:
+        require_agreement(environment.environ)
+    if kept is None and chosen.cache and provider is None:
+        kept = open_kept(environment.environ)
+    variants = _variants(suites, chosen, options, kept, environment)
+    async with AsyncExitStack() as stack:
+        run = _Running(variants, chosen, options, environment, kept, listener, heard, provider, stack)
+        attempts = await run.all()
+    return _report(variants, attempts, chosen, kept)
+
+
+# ---- what is tried ----
+
+
+def _variants(
+    suites: Sequence[Suite], chosen: TestOptions, options: Options, kept: Kept | None, environment: Environment
+) -> tuple[_Variant, ...]:
+    found: list[_Variant] = []
+    for suite in suites:
+        cases = _chosen_cases(suite, chosen, kept, environment)
+        if not cases:
+            continue
+        repeats = _repeats(suite, chosen)
+        models = chosen.models or suite.model.models or (options.model,)
+        several = len(models) > 1 or chosen.against is not None
+        for model in models:
+            label = model or _own_model(suite.program, options)
+            found.append(_Variant(suite, suite.program, model, label if several else "", cases, repeats))
+        if chosen.against is not None:
+            found.append(_other(suite, chosen.against, models[0], cases, repeats))
+    if not found:
+        hint = f"--case {chosen.cases[0]!r} names none" if chosen.cases else "see: prosa show FILE.test.md"
+        raise RunError("there is no case to run", hint=hint)
+    return tuple(found)
+
+
+def _own_model(program: Program, options: Options) -> str:
+    return options.model or program.model_name or DEFAULT_MODEL
+
+
+def _other(suite: Suite, side: Side, model: str | None, cases: tuple[Case, ...], repeats: int) -> _Variant:
+    program = suite.program if side.load is None else side.load(suite)
+    return _Variant(suite, program, side.model or model, side.label, cases, repeats, baseline=True)
+
+
+def _repeats(suite: Suite, chosen: TestOptions) -> int:
+    """How often each case runs. Raises `RunError` for fewer repeats than the rate of the document is about."""
+    repeats = chosen.repeat or suite.model.repeat
+    require = suite.requirement
+    if require.is_rate and require.k > repeats:
+        message = f"{suite.path} requires `{require.text}`, which {repeats} repeats cannot tell"
+        raise RunError(message, hint=f"--repeat {require.k} or more")
+    if chosen.lower and require.form == "all":
+        message = f"{suite.path} requires all repeats to pass, and no interval of them ends at 1"
+        raise RunError(message, hint='ask for a share or a rate: `require: "pass^1 >= 0.9"`')
+    return repeats
+
+
+def _chosen_cases(suite: Suite, chosen: TestOptions, kept: Kept | None, environment: Environment) -> tuple[Case, ...]:
+    cases = suite.cases
+    if chosen.cases:
+        cases = tuple(each for each in cases if any(_names(text, each.name) for text in chosen.cases))
+    if chosen.failed:
+        key = failed_key(suite.files.real(suite.path))
+        known = kept.get([key]).get(key) if kept is not None else None
+        if known is None:
+            environment.notice(f"note: nothing is known of the last run of {suite.path}: all cases run")
+        else:
+            cases = tuple(each for each in cases if each.name in known.split("\n"))
+    return cases
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a text names a case: the whole name or a part of it, but for case."""
+    return text.casefold() in name.casefold()
+
+
+# ---- running ----
+
+
+class _Running(Struct):
+    """One run of tests. Drivers are opened for each model that is asked, once, and end with ``stack``."""
+
+    variants: tuple[_Variant, ...]
+    chosen: TestOptions
+    options: Options
+    environment: Environment
+    kept: Kept | None
+    listener: Listener
+    heard: Callable[[TestProgress], None]
+    provider: Provider | None
+    stack: AsyncExitStack
+    budget: Budget | None = None
+    drivers: dict[tuple[str, str | None], Driver] = field(default_factory=dict)
+    takes: dict[tuple[int, int], int] = field(default_factory=dict)
+    graders: dict[Path, Grader] = field(default_factory=dict)
+    progress: TestProgress = field(default_factory=TestProgress)
+
+    async def all(self) -> dict[_Unit, Attempt]:
+        """What came of every repeat."""
+        self.budget = budget_of(self.options, self.environment)
+        self.takes = _takes(self.variants)
+        await self._prepare()
+        units = [
+            _Unit(at, case, repeat)
+            for at, variant in enumerate(self.variants)
+            for case in range(len(variant.cases))
+            for repeat in range(variant.repeats)
+        ]
+        self.progress.total = len(units)
+        found: dict[_Unit, Attempt] = {}
+        waiting = deque(units)
+        checks = Checks(self.environment, self.stack)
+
+        async def worker() -> None:
+            while waiting:
+                unit = waiting.popleft()
+                found[unit] = await self._attempt(unit, checks)
+                self.progress.done += 1
+                self.progress.failed += not found[unit].passed
+                self.heard(self.progress)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(max(1, min(self.chosen.at_once, MAX_JOBS, len(units)))):
+                    group.create_task(worker())
+        except BaseExceptionGroup as group_error:
+            raise first_error(group_error) from group_error
+        return found
+
+    async def _prepare(self) -> None:
+        """Opens drivers and graders; a budget that cannot hold is told before anything is asked."""
+        for variant in self.variants:
+            driver = await self._driver(variant.label, variant.chosen)
+            await driver.require_prices([Job("", variant.program, None)])
+            if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
+                self.graders[variant.suite.path] = await self._grader(variant.suite)
+
+    async def _driver(self, label: str, model: str | None) -> Driver:
+        """The driver of a model; what it records stands in a folder of its own where there are several."""
+        key = (label, model)
+        if key not in self.drivers:
+            options = replace(self.options, model=model, tape=_below(self.options.tape, label))
+            opening = driving(
+                options,
+                self.environment,
+                listener=self.listener,
+                progress=Progress(),
+                provider=self.provider,
+                closes=not self.drivers,
+                budget=self.budget,
+            )
+            self.drivers[key] = await self.stack.enter_async_context(opening)
+        return self.drivers[key]
+
+    async def _grader(self, suite: Suite) -> Grader:
+        """The grader of a suite, under the model that the user chose for it, else the first one that is tried."""
+        path = suite.path.parent / suite.model.grader if suite.model.grader else None
+        model = self.chosen.grader_model or self.variants[0].chosen
+        driver = await self._driver("grades", model)
+        program = load_grader(path, suite.root, driver.options, self.environment)
+        await driver.require_prices([Job("", program, None)])
+        return Grader(program, driver, suite.model.votes, self._kept_for(suite, model))
+
+    def _kept_for(self, suite: Suite, model: str | None) -> Kept | None:
+        """Where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
+        replayed = self.options.tape is not None and self.options.tape.replay is not None
+        if suite.classified or replayed or (model or "").startswith("scripted") or not self.chosen.cache:
+            return None
+        return self.kept
+
+    async def _attempt(self, unit: _Unit, checks: Checks) -> Attempt:
+        variant = self.variants[unit.variant]
+        case, driver = variant.cases[unit.case], self.drivers[variant.label, variant.chosen]
+        take = self.takes[unit.variant, unit.case] * MAX_REPEAT + unit.repeat
+        name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
+        about = f"{case.name}\n{unit.repeat}\n{self.options.base_url or ''}\n{self.options.api or ''}"
+        answers = Answers(self._kept_for(variant.suite, variant.chosen), about)
+        program = variant.program
+        if driver.options.model_name:
+            program = with_model(program, driver.options.model_name)
+        tools = _Tools()
+        job = Job(name, program, case.input, take=take + 1, journal=answers)
+        outcome = await self._outcome(driver, job, tools)
+        ran = Ran(outcome.output, _facts(outcome, tools), tuple(tools.calls))
+        grader = self.graders.get(variant.suite.path)
+        judged = await judge(case, ran, checks, grader, f"{case.name} #{unit.repeat}", take)
+        return Attempt(
+            ran.output,
+            ran.facts,
+            judged.failures,
+            judged.graded,
+            judged.grading,
+            answers.calls,
+            answers.remembered,
+            _trace(driver.options.tape, job),
+        )
+
+    async def _outcome(self, driver: Driver, job: Job, tools: _Tools) -> Outcome[Job]:
+        heard = replace(driver, listener=tell(tools, driver.listener))
+        outcome = await heard.outcome(job)
+        for told in (driver.progress.tallies, driver.progress.ended):
+            told.pop(job.name, None)
+        return outcome
+
+
+def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
+    """How many earlier cases have the same program and input: their recordings are told apart by that."""
+    seen: Counter[str] = Counter()
+    found: dict[tuple[int, int], int] = {}
+    for at, variant in enumerate(variants):
+        for index, case in enumerate(variant.cases):
+            key = json.dumps([variant.label, variant.program.name, case.input], sort_keys=True)
+            found[at, index] = seen[key]
+            seen[key] += 1
+    return found
+
+
+_NO_NAME = re.compile(r"[^\w.-]+")
+
+
+def _below(tape: Tape | None, label: str) -> Tape | None:
+    """The tape with the folder of a model, or of graders, in place of that of the test."""
+    if tape is None or not label:
+        return tape
+    name = _NO_NAME.sub("-", label).strip("-.") or "other"
+    record, replay = tape.record, tape.replay
+    if record is not None:
+        record = replace(record, folder=record.path / name)
+    if replay is not None and replay.path.is_dir():
+        replay = replace(replay, source=replay.path / name)
+    return Tape(record, replay)
+
+
+def _trace(tape: Tape | None, job: Job) -> str:
+    """The file in which a run is recorded; empty where it is not."""
+    if tape is None or tape.record is None:
+        return ""
+    name = cassette_name(job.program.name, given_digest(job.program, job.given), tape.record.take + job.take - 1)
+    return str(tape.record.path / f"{name}.ymj")
+
+
+class _Tools(Struct):
+    """Hears the tool calls of the program that is tested, not those of programs that it calls."""
+
+    names: list[str] = field(default_factory=list)
+    calls: list[Value] = field(default_factory=list)
+    places: dict[str, dict[str, Value]] = field(default_factory=dict)
+
+    def __call__(self, event: events.Event, /) -> None:
+        """Remembers a tool call and how it ended."""
+        if event.scope.depth:
+            return
+        if isinstance(event, events.ToolCalled):
+            self.names.append(event.tool)
+            if len(self.calls) < MAX_CALLS:
+                call = {"tool": event.tool, "arguments": event.arguments, "is_error": False}
+                self.calls.append(call)
+                self.places[event.call] = call
+        elif isinstance(event, events.ToolAnswered) and event.call in self.places:
+            self.places[event.call]["is_error"] = event.is_error
+
+
+def _facts(outcome: Outcome[Job], tools: _Tools) -> RunFacts:
+    summary, error = outcome.summary, outcome.error
+    cost = summary.total_cost
+    return RunFacts(
+        calls=len(summary.answered) + len(summary.below),
+        cost=None if cost is None else float(cost),
+        seconds=summary.seconds,
+        tools=tuple(tools.names),
+        failure=None if error is None else failure_kind(error),
+        error="" if error is None else error.message,
+    )
+
+
+def failure_kind(error: RunError) -> FailureKind:
+    """Why a run has no output, in one word."""
+    return next((kind for each, kind in _KINDS if isinstance(error, each)), "program")
+
+
+# ---- what came of it ----
+
+
+def _report(
+    variants: Sequence[_Variant], attempts: dict[_Unit, Attempt], chosen: TestOptions, kept: Kept | None
+) -> Report:
+    suites = tuple(_suite_report(at, variant, attempts, chosen) for at, variant in enumerate(variants))
+    if kept is not None:
+        _remember_failed(variants, suites, kept)
+    return Report(suites, tuple(_comparisons(suites)))
+
+
+def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
+    cases = tuple(
+        CaseReport(case, tuple(attempts[_Unit(at, index, repeat)] for repeat in range(variant.repeats)))
+        for index, case in enumerate(variant.cases)
+    )
+    requirement = variant.suite.requirement
+    return SuiteReport(
+        str(variant.suite.path),
+        variant.program.name,
+        variant.chosen or "",
+        requirement,
+        cases,
+        gate(requirement, [each.counted for each in cases], lower=chosen.lower),
+        variant.label,
+        variant.baseline,
+    )
+
+
+def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:
+    """Keeps which cases failed; what did not run keeps what is known of it."""
+    failed: dict[str, set[str]] = {}
+    ran: dict[str, set[str]] = {}
+    for variant, suite in zip(variants, suites, strict=True):
+        if variant.baseline or variant.suite.classified:
+            continue
+        key = failed_key(variant.suite.files.real(variant.suite.path))
+        ran.setdefault(key, set()).update(each.case.name for each in suite.cases)
+        failed.setdefault(key, set()).update(each.case.name for each in suite.cases if each.counted.rate < 1)
+    for key, names in failed.items():
+        before = set(kept.get([key]).get(key, "").split("\n")) - ran[key] - {""}
+        kept.put({key: "\n".join(sorted(names | before))})
+
+
+def _comparisons(suites: Sequence[SuiteReport]) -> Iterator[Compared]:
+    """Each suite of a document against its baseline, or the first one where there is none."""
+    by_path: dict[str, list[SuiteReport]] = {}
+    for each in suites:
+        by_path.setdefault(each.path, []).append(each)
+    for several in by_path.values():
+        baseline = next((each for each in several if each.baseline), several[0])
+        yield from (compared(each, baseline) for each in several if each is not baseline)

@@ -1,0 +1,193 @@
+"""Outputs accepted as expectations (`prosa test --update`): edits of test documents, and what has to be done by hand.
+
+In: suites and a report. Out: documents before and after. Only values that stand as they are expected are replaced,
+where all repeats agree; words about a value, rows, questions and expectations of runs are left to their author. What
+was edited is read again, and dropped where it would not be met.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from prosa.app.check.fix import Change, write_changes
+from prosa.app.test.load import Suite
+from prosa.data import Mapping, Node, Scalar, Value, to_value
+from prosa.data import Sequence as Items
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.dialect import Hints
+from prosa.dialects.reading import open_document
+from prosa.dialects.table import TEST
+from prosa.dialects.test.model import Block, CaseModel
+from prosa.evaluation.case import expects_failure
+from prosa.evaluation.expectations import is_query, match
+from prosa.evaluation.jsonpath import BadQuery, compile_query
+from prosa.evaluation.matchers import MISSING, is_matcher, meets, same
+from prosa.evaluation.report import Attempt, Report, SuiteReport
+from prosa.source import Edit, SourceText, Span, apply_edits
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*(?: [A-Za-z_-]+)*")
+_NAMES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+
+class Updates(Struct, frozen=True):
+    """What changes, and what is left: a sentence each. ``remains`` says that something that failed stays as it is."""
+
+    changes: tuple[Change, ...]
+    left: tuple[str, ...]
+    remains: bool
+
+
+class _Left(Exception):
+    """Why an expectation cannot be brought up to date by itself."""
+
+
+def updates(suites: Sequence[Suite], report: Report) -> Updates:
+    """The documents with the outputs of the report as expectations; of several models the first one counts."""
+    changes: list[Change] = []
+    left: list[str] = []
+    remains = False
+    for suite in suites:
+        told = next((each for each in report.suites if each.path == str(suite.path) and not each.baseline), None)
+        if told is None:
+            continue
+        change, notes, done = _updated(suite, told)
+        changes += [change] if change is not None else []
+        left += notes
+        remains = remains or not done
+    return Updates(tuple(changes), tuple(left), remains)
+
+
+def write_updates(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Writes them; gives the words for those that were refused."""
+    return tuple(write_changes(changes).values())
+
+
+def _updated(suite: Suite, told: SuiteReport) -> tuple[Change | None, list[str], bool]:
+    source = suite.model.document.source
+    models = {each.name: each for each in suite.model.cases}
+    edits: dict[str, list[Edit]] = {}
+    left: list[str] = []
+    for case in told.cases:
+        wanted = case.counted.rate < 1 or _expects_nothing(models.get(case.case.name))
+        if not wanted:
+            continue
+        try:
+            edits[case.case.name] = _case_edits(models.get(case.case.name), case.attempts, source)
+        except _Left as reason:
+            left.append(f"{case.case.place}: {case.case.name}: {reason}")
+    outputs = {case.case.name: case.attempts[0].output for case in told.cases}
+    kept = {name: some for name, some in edits.items() if some and _is_met(source, name, some, outputs[name])}
+    left += [f"{suite.path}: {name}: the output cannot be written in its place" for name in edits if name not in kept]
+    after = apply_edits(source.text, [edit for some in kept.values() for edit in some])
+    change = Change(suite.path, source, after) if after != source.text else None
+    return change, left, not left
+
+
+def _expects_nothing(case: CaseModel | None) -> bool:
+    return case is not None and not case.blocks.keys() - {"input"}
+
+
+def _case_edits(case: CaseModel | None, attempts: Sequence[Attempt], source: SourceText) -> list[Edit]:
+    if case is None:
+        raise _Left("it stands in a file of rows, which is not changed")
+    if any(each.facts.failure is not None for each in attempts):
+        raise _Left("a run of it gave no output")
+    if expects_failure(case.value("run", None)):
+        raise _Left("it expects a failure")
+    if _expects_nothing(case):
+        return [_new_block(case, _agreed([each.output for each in attempts]), source)]
+    block = case.blocks.get("expect")
+    if block is None or block.value is MISSING:
+        raise _Left("it failed for something else than its `expect` block")
+    found = [
+        _block_edits(block, each.output, source.text) for each in attempts if match(block.value, each.output).failures
+    ]
+    if not found:
+        raise _Left("it failed for something else than its `expect` block")
+    if len(found) < len(attempts) or any(each != found[0] for each in found):
+        raise _Left("its repeats gave different outputs")
+    return found[0]
+
+
+def _agreed(outputs: Sequence[Value]) -> Value:
+    if any(not same(each, outputs[0]) for each in outputs):
+        raise _Left("its repeats gave different outputs")
+    return outputs[0]
+
+
+def _new_block(case: CaseModel, output: Value, source: SourceText) -> Edit:
+    """An `expect` block with the whole output, behind the input."""
+    at = case.blocks["input"].fence.end if "input" in case.blocks else case.heading.span.end
+    end = source.text.find("\n", at)
+    place = len(source.text) if end < 0 else end
+    language = "yaml" if isinstance(output, dict) and output else "json"
+    data = write_yaml(output) if language == "yaml" else json.dumps(output, ensure_ascii=False) + "\n"
+    return Edit(Span(place, place), f"\n\n```{language} expect\n{data}```" + ("" if end >= 0 else "\n"))
+
+
+def _block_edits(block: Block, output: Value, text: str) -> list[Edit]:
+    if block.node is None:
+        if not isinstance(output, str) or not isinstance(block.value, str):
+            raise _Left("the output is no text")
+        return [Edit(block.span, output.rstrip("\n") + "\n")]
+    made = _node_edits(block.node, output, top=True, as_json=block.language == "json")
+    return [Edit(_without_end(each.span, text), each.replacement) for each in made]
+
+
+def _without_end(span: Span, text: str) -> Span:
+    """The span without the line ends that a text of several lines takes in."""
+    return Span(span.start, span.start + len(span.of(text).rstrip()))
+
+
+def _node_edits(node: Node, output: Value, *, as_json: bool, top: bool = False) -> Iterator[Edit]:
+    """The edits that make a node expect an output."""
+    expected = to_value(node)
+    if is_matcher(expected):
+        if meets(expected, output) is not None:
+            raise _Left(f"what it says of a value with {', '.join(f'`{word}`' for word in expected)} is not changed")
+    elif isinstance(node, Mapping) and isinstance(output, dict):
+        for entry in node:
+            key = entry.key.text
+            yield from _node_edits(entry.value, _under(key, output, top=top), as_json=as_json)
+    elif isinstance(node, Mapping) and top and all(is_query(entry.key.text) for entry in node):
+        for entry in node:
+            yield from _node_edits(entry.value, _under(entry.key.text, output, top=True), as_json=as_json)
+    elif isinstance(node, Items) and isinstance(output, list) and len(node.items) == len(output):
+        for item, value in zip(node.items, output, strict=True):
+            yield from _node_edits(item, value, as_json=as_json)
+    elif output is MISSING:
+        raise _Left("a field that it expects is not there any more")
+    elif not isinstance(node, Scalar) or not same(expected, output):
+        yield Edit(node.span, _flow(output, as_json=as_json))
+
+
+def _under(key: str, output: Value, *, top: bool) -> Value:
+    if not (top and is_query(key)):
+        return output.get(key, MISSING)
+    try:
+        query = compile_query(key)
+        nodes = query.find(output)
+    except BadQuery as error:
+        raise _Left(f"`{key}` {error}") from None
+    if query.parts is None:
+        return [value for _, value in nodes]
+    return nodes[0][1] if nodes else MISSING
+
+
+def _flow(value: Value, *, as_json: bool) -> str:
+    """A value on one line: a word as it is, all else as JSON, which is YAML too."""
+    plain = isinstance(value, str) and len(value) <= 60 and _WORD.fullmatch(value) and value.lower() not in _NAMES
+    return value if plain and not as_json else json.dumps(value, ensure_ascii=False)
+
+
+def _is_met(source: SourceText, name: str, edits: Sequence[Edit], output: Value) -> bool:
+    """Whether the edited document, read again, expects what came out."""
+    text = apply_edits(source.text, edits)
+    model = open_document(SourceText(text, source.path), Hints(explicit=TEST.name)).model_of(TEST)
+    case = next((each for each in model.cases if each.name == name), None) if model is not None else None
+    wanted = MISSING if case is None else case.value("expect")
+    return wanted is not MISSING and not match(wanted, output).failures

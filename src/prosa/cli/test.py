@@ -1,0 +1,159 @@
+"""`prosa test`: test documents in, a report on stdout; 1 where one of their gates is closed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
+from prosa.cli.errors import FAILED, OK
+from prosa.cli.options import add_limits, add_tape, choices_from, count
+from prosa.cli.parser import WrongUse
+from prosa.cli.progress import progress
+
+if TYPE_CHECKING:
+    from prosa.app.options import Environment, Options
+    from prosa.app.test.load import Suite
+    from prosa.app.test.run import TestOptions, TestProgress
+    from prosa.evaluation.report import Report
+
+FORMATS = ("text", "json", "jsonl", "junit", "github")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `prosa test`."""
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents and folders of them (default: .)")
+    parser.add_argument("--case", action="append", dest="cases", metavar="NAME", help="cases with this in their name")
+    parser.add_argument("--failed", action="store_true", help="the cases that failed the last time")
+    parser.add_argument("--repeat", type=count, metavar="N", help="how often each case runs (default: its document)")
+    parser.add_argument("--gate", choices=("point", "lower"), default="point", help="what has to be high enough")
+    parser.add_argument("--against", metavar="OTHER", help="compare with another program, git revision or model")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
+    parser.add_argument("--update", action="store_true", help="write what came out into expectations that were not met")
+    parser.add_argument("--diff", action="store_true", help="show what --update would change, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="the same: show the diff of --update, write nothing")
+    parser.add_argument("-w", "--watch", action="store_true", help="run again whenever a document changes")
+    parser.add_argument("--no-cache", action="store_false", dest="cache", help="ask anew for what was answered before")
+    parser.add_argument("--no-progress", action="store_true", help="no status line")
+    _add_models(parser)
+    add_limits(parser, at_once="runs at once (8)")
+    add_tape(parser)
+    parser.add_argument("--force", action="store_true", help="record classified documents all the same")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("models")
+    group.add_argument(
+        "-m", "--model", action="append", dest="models", metavar="NAME", help="try this model; several: each on its own"
+    )
+    group.add_argument("--grader-model", metavar="NAME", help="who grades (default: the first model that is tried)")
+    group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
+    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when every gate is open, 1 otherwise. Raises `WrongUse` when there is no test."""
+    args.paths = args.paths or ["."]
+    if args.update and args.format != "text":
+        raise WrongUse("--update shows a diff; it goes with --format text")
+    if not args.watch:
+        return _once(args, console)
+    from prosa.cli.watch_documents import watch_folders
+
+    folders = {path if path.is_dir() else path.parent for path in map(Path, args.paths)}
+    return watch_folders(folders, console, lambda: _once(args, console))
+
+
+def _once(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.run.service import settle
+    from prosa.app.test.load import find_tests, load_suites
+    from prosa.app.test.run import run_tests
+    from prosa.cli.run.interaction import run_stoppable
+
+    groups = find_tests(args.paths, args.root, args.max_size)
+    if not groups:
+        hint = "a test document is called NAME.test.md; `prosa new test NAME` writes one"
+        raise WrongUse(f"no test documents in {', '.join(args.paths)}", hint=hint)
+    environment = environment_of(console, groups[0].paths[0])
+    chosen, options = _chosen(args, environment)
+    suites = load_suites(groups, options, environment)
+    options = settle(options, environment)
+    with progress(console, wanted=not args.no_progress) as status:
+
+        def heard(at: TestProgress) -> None:
+            failed = f", {at.failed:,} failed" if at.failed else ""
+            status.show(f"ran {at.done:,} of {at.total:,}{failed}")
+
+        report = run_stoppable(run_tests(suites, chosen, options, environment, heard=heard))
+    console.out(rendered(report, args.format, color=console.color))
+    if args.update or args.diff or args.dry_run:
+        return _updated(args, suites, report, console)
+    return OK if report.ok else FAILED
+
+
+def _chosen(args: argparse.Namespace, environment: Environment) -> tuple[TestOptions, Options]:
+    """What the user chose for tests, and for each of their runs."""
+    from prosa.app.test.load import side_of
+    from prosa.app.test.run import TestOptions
+
+    models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
+    at_once = args.concurrency or 8
+    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
+    plain.model = models[0] if len(models) == 1 else None
+    options = replace(choices_from(plain), journal=None)  # what is kept of tests is kept by repeat
+    against = None if args.against is None else side_of(args.against, options, environment, Path(args.paths[0]))
+    chosen = TestOptions(
+        models=models,
+        repeat=args.repeat,
+        cases=tuple(args.cases or ()),
+        failed=args.failed,
+        lower=args.gate == "lower",
+        cache=args.cache,
+        at_once=at_once,
+        grader_model=args.grader_model,
+        against=against,
+    )
+    return chosen, options
+
+
+def _names(text: str) -> Sequence[str]:
+    """The models that one `--model` names: several with commas between them, but for a file of replies."""
+    return [text] if text.startswith("scripted:") else [each.strip() for each in text.split(",") if each.strip()]
+
+
+def rendered(report: Report, form: str, *, color: bool = False) -> str:
+    """The report as text in one of `FORMATS`."""
+    from prosa.render import tests
+
+    if form == "json":
+        return json.dumps(tests.tests_json(report), ensure_ascii=False, indent=2)
+    if form == "text":
+        return tests.tests_text(report, color=color)
+    return {"jsonl": tests.tests_jsonl, "junit": tests.tests_junit, "github": tests.tests_github}[form](report)
+
+
+def _updated(args: argparse.Namespace, suites: Sequence[Suite], report: Report, console: Console) -> int:
+    """Shows what `--update` changes, then writes it. 1 where something that failed stays as it is."""
+    from prosa.app.test.update import updates, write_updates
+    from prosa.render.diff import render_diff
+
+    found = updates(suites, report)
+    for each in found.changes:
+        console.out(f"\n{render_diff(str(each.path), each.before.text, each.after)}", end="")
+    for note in found.left:
+        console.note(f"note: {note}")
+    if args.update and not (args.diff or args.dry_run):
+        refused = write_updates(found.changes)
+        for words in refused:
+            console.err(f"error: {words}")
+        if found.changes:
+            console.note(f"updated {len(found.changes) - len(refused)} of {len(suites)} documents")
+        return OK if (report.ok or not found.remains) and not refused else FAILED
+    return OK if report.ok else FAILED

@@ -1,0 +1,279 @@
+"""What came of tests, for people, as JSON, as JUnit XML and as workflow commands of GitHub.
+
+In: a report. Out: text. JUnit is that of Jenkins (junit-10.xsd of its xUnit plugin): as a case may have no properties
+of its own there, each stands in a suite of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.sax.saxutils import escape
+
+from prosa.data import Value
+from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport
+from prosa.evaluation.statistics import Estimate, Interval
+from prosa.render.github import command
+from prosa.render.json import dump
+from prosa.render.junit import attribute, xml_text
+from prosa.render.plain import safe, width
+
+MAX_FAILURES = 5
+"""Failures of a case that people are shown."""
+
+_GREEN, _RED, _YELLOW, _RESET = "\x1b[1;32m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[0m"
+
+
+def tests_text(report: Report, *, color: bool = False) -> str:
+    """The report for people."""
+    blocks = ["\n".join(_suite_lines(each, color)) for each in report.suites]
+    if report.comparisons:
+        blocks.append("\n".join(_comparison(each) for each in report.comparisons))
+    return "\n\n".join((*blocks, tests_total(report)))
+
+
+def tests_total(report: Report) -> str:
+    """The last line: cases, runs, gates, dollars."""
+    attempts = report.attempts
+    cases = [(suite.fails(at), case) for suite in report.suites for at, case in enumerate(suite.cases)]
+    good = sum(each.counted.rate == 1 for _, each in cases)
+    words = [f"{good} of {_count(len(cases), 'case')} passed in every one of {_count(len(attempts), 'run')}"]
+    kept = sum(each.kept for each in attempts)
+    if kept:
+        words.append(f"{_count(kept, 'answer')} from the cache")
+    words.append(_money(report))
+    closed = sum(not each.passed for each in report.suites)
+    verdict = "passed" if report.ok else f"failed: {_count(closed, 'suite')} short of what is required"
+    return f"{verdict} · {' · '.join(words)}"
+
+
+def _money(report: Report) -> str:
+    if report.cost is None:
+        return "cost unknown"
+    grading = report.grading
+    return _dollars(report.cost) + (f" and {_dollars(grading)} for grading" if grading else "")
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.4f}" if amount else "$0"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _suite_lines(suite: SuiteReport, color: bool) -> Iterator[str]:
+    about = [suite.path, suite.program, *([suite.label] if suite.label else [])]
+    yield " · ".join(map(safe, about)) + (" (compared with)" if suite.baseline else "")
+    widest = max(width(safe(each.case.name)) for each in suite.cases)
+    for at, case in enumerate(suite.cases):
+        yield _case_line(suite, at, case, widest, color)
+        shown = case.failures[:MAX_FAILURES]
+        for failure, times in shown:
+            often = f"{times}× " if case.counted.repeats > 1 else ""
+            yield f"      {often}{safe(str(failure))}"
+        if len(case.failures) > len(shown):
+            yield f"      … and {_count(len(case.failures) - len(shown), 'other failure')}"
+    verdict = "" if suite.baseline else f"; {'passed' if suite.passed else 'FAILED'}"
+    yield f"  {_rate(suite)} {_estimate(suite.gate.rate)}; required: {suite.requirement.text}{verdict}"
+
+
+def _rate(suite: SuiteReport) -> str:
+    require = suite.requirement
+    return f"{require.form}{require.k}" if require.is_rate else "pass^1"
+
+
+def _case_line(suite: SuiteReport, at: int, case: CaseReport, widest: int, color: bool) -> str:
+    counted = case.counted
+    mark, style = ("✓", _GREEN) if counted.rate == 1 else ("✗", _RED) if suite.fails(at) else ("~", _YELLOW)
+    mark = f"{style}{mark}{_RESET}" if color else mark
+    name = safe(case.case.name)
+    cost = "" if case.cost is None else f"  {_dollars(case.cost)}"
+    share = f"{counted.passed}/{counted.repeats}"
+    return f"  {mark} {name}{' ' * (widest - width(name))}  {share:>7}  {_interval(case.interval)}{cost}".rstrip()
+
+
+def _interval(interval: Interval) -> str:
+    return f"[{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def _estimate(estimate: Estimate) -> str:
+    return f"{estimate.value:.2f} {_interval(estimate.interval)} ({estimate.interval.method})"
+
+
+def _comparison(each: Compared) -> str:
+    told = each.comparison
+    more = ""
+    if told.verdict == "cannot tell":
+        more = f" ({told.more} more repeats would)" if told.more else " (more repeats would not; more cases may)"
+    difference = told.difference
+    interval = f"[{difference.interval.low:+.2f}, {difference.interval.high:+.2f}] ({difference.interval.method})"
+    names = f"{safe(each.path)}: {safe(each.first)} against {safe(each.second)}"
+    return f"{names}: {difference.value:+.2f} {interval}: {told.verdict}{more}"
+
+
+# ---- JSON ----
+
+
+def tests_json(report: Report) -> dict[str, Value]:
+    """The report as data. Nothing in it depends on when or how quickly something ran."""
+    attempts = report.attempts
+    return {
+        "passed": report.ok,
+        "suites": [_suite_object(each) for each in report.suites],
+        "comparisons": [_comparison_object(each) for each in report.comparisons],
+        "total": {
+            "cases": sum(len(each.cases) for each in report.suites),
+            "runs": len(attempts),
+            "calls": sum(each.facts.calls for each in attempts),
+            "kept": sum(each.kept for each in attempts),
+            "cost": report.cost,
+            "grading": report.grading,
+        },
+    }
+
+
+def tests_jsonl(report: Report) -> str:
+    """One line for each case of each suite, then one for each comparison."""
+    lines = [dump(_case_object(suite, at, case)) for suite in report.suites for at, case in enumerate(suite.cases)]
+    return "\n".join((*lines, *(dump(_comparison_object(each)) for each in report.comparisons)))
+
+
+def _suite_object(suite: SuiteReport) -> dict[str, Value]:
+    return {
+        "path": suite.path,
+        "program": suite.program,
+        "model": suite.model or None,
+        "baseline": suite.baseline,
+        "require": suite.requirement.text,
+        "passed": suite.passed,
+        "rate": {"name": _rate(suite), **_estimate_object(suite.gate.rate)},
+        "cost": suite.cost,
+        "cases": [_case_object(suite, at, each, alone=False) for at, each in enumerate(suite.cases)],
+    }
+
+
+def _estimate_object(estimate: Estimate) -> dict[str, Value]:
+    interval = estimate.interval
+    return {"value": estimate.value, "interval": [interval.low, interval.high], "method": interval.method}
+
+
+def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool = True) -> dict[str, Value]:
+    head = {"path": suite.path, "program": suite.program, "model": suite.model or None} if alone else {}
+    counted, interval = case.counted, case.interval
+    return {
+        **head,
+        "name": case.case.name,
+        "line": _line(case),
+        "passed": not suite.fails(at),
+        "pass": counted.passed,
+        "n": counted.repeats,
+        "interval": [interval.low, interval.high],
+        "method": interval.method,
+        "cost": case.cost,
+        "attempts": [_attempt_object(each) for each in case.attempts],
+    }
+
+
+def _line(case: CaseReport) -> int | None:
+    line = case.case.place.rpartition(":")[2]
+    return int(line) if line.isascii() and line.isdigit() else None
+
+
+def _attempt_object(attempt: Attempt) -> dict[str, Value]:
+    facts = attempt.facts
+    told: dict[str, Value] = {"passed": attempt.passed, "output": attempt.output}
+    if facts.failure is not None:
+        told |= {"error": {"kind": facts.failure, "text": facts.error}}
+    failures = [{"pointer": f.pointer, "expected": f.expected, "found": f.found} for f in attempt.failures]
+    told |= {"failures": failures, "calls": facts.calls, "cost": facts.cost}
+    if attempt.trace:
+        told["trace"] = attempt.trace
+    if attempt.graded:
+        told["grades"] = [
+            {"question": g.question, "passed": g.passed, "reason": g.reason, "votes": [g.votes, g.of]}
+            for g in attempt.graded
+        ]
+        told["grading"] = attempt.grading
+    return told
+
+
+def _comparison_object(each: Compared) -> dict[str, Value]:
+    told = each.comparison
+    names = {"path": each.path, "first": each.first, "second": each.second}
+    return {**names, "difference": _estimate_object(told.difference), "verdict": told.verdict, "more": told.more}
+
+
+# ---- JUnit ----
+
+
+def tests_junit(report: Report) -> str:
+    """The report as XML: one case for each case and model, with properties `pass`, `n`, `interval` and `cost`."""
+    suites = [line for suite in report.suites for line in _junit_suite(suite)]
+    tests = sum(line.startswith("    <testcase") for line in suites)
+    failures = sum(line.startswith("      <failure") for line in suites)
+    head = f'<testsuites name="prosa test" tests="{tests}" failures="{failures}" errors="0">'
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', head, *suites, "</testsuites>"))
+
+
+def _junit_suite(suite: SuiteReport) -> Iterator[str]:
+    for at, case in enumerate(suite.cases):
+        interval = case.interval
+        properties = {
+            "pass": f"{case.counted.passed}",
+            "n": f"{case.counted.repeats}",
+            "interval": f"{interval.low:.4f} {interval.high:.4f}",
+            "method": interval.method,
+            "cost": "" if case.cost is None else f"{case.cost:.6f}",
+        }
+        why = "\n".join(f"{times}x {failure}" for failure, times in case.failures)
+        headline = next((str(failure) for failure, _ in case.failures), "")
+        traces = "\n".join(each.trace for each in case.attempts if each.trace and not each.passed)
+        text = "\n".join(filter(None, (case.case.place, why, traces)))
+        told = (headline or "short of what is required", text) if suite.fails(at) else None
+        yield from _junit_case(suite, case.case.name, properties, told, why)
+    if not suite.passed and not suite.gate.short:
+        rate = f"{_rate(suite)} {_estimate(suite.gate.rate)}"
+        told = (f"required: {suite.requirement.text}", rate)
+        yield from _junit_case(suite, f"required: {suite.requirement.text}", {}, told, "")
+
+
+def _junit_case(
+    suite: SuiteReport, name: str, properties: dict[str, str], failed: tuple[str, str] | None, why: str
+) -> Iterator[str]:
+    place = attribute(f"{suite.path}{f' · {suite.label}' if suite.label else ''}")
+    yield f'  <testsuite name={place} tests="1" failures="{0 if failed is None else 1}" errors="0">'
+    if properties:
+        each = "".join(f"<property name={attribute(key)} value={attribute(text)}/>" for key, text in properties.items())
+        yield f"    <properties>{each}</properties>"
+    if failed is not None:
+        yield f"    <testcase name={attribute(name)} classname={place}>"
+        text = escape(xml_text(failed[1]))
+        yield f'      <failure message={attribute(failed[0])} type="expectation">{text}</failure>'
+        yield "    </testcase>"
+    elif why:
+        yield f"    <testcase name={attribute(name)} classname={place}>"
+        yield f"      <system-out>{escape(xml_text(why))}</system-out>"
+        yield "    </testcase>"
+    else:
+        yield f"    <testcase name={attribute(name)} classname={place}/>"
+    yield "  </testsuite>"
+
+
+# ---- GitHub ----
+
+
+def tests_github(report: Report) -> str:
+    """One command for each case that is why a gate is closed, and one for each gate that none of them closes alone."""
+    lines = []
+    for suite in report.suites:
+        for at, case in enumerate(suite.cases):
+            if suite.fails(at):
+                why = (
+                    "\n".join(f"{times}× {failure}" for failure, times in case.failures) or "short of what is required"
+                )
+                path, _, line = case.case.place.rpartition(":")
+                lines.append(command("error", path or suite.path, int(line or 1), case.case.name, why))
+        if not suite.passed and not suite.gate.short:
+            text = f"{_rate(suite)} {_estimate(suite.gate.rate)}"
+            lines.append(command("error", suite.path, 1, f"required: {suite.requirement.text}", text))
+    return "\n".join(lines)
