@@ -20,6 +20,7 @@ SECTIONS = {
     "sandbox": "bench.sandbox",
     "pure": "bench.pure",
     "check": "bench.checking",
+    "resident": "bench.resident",
     "read": "bench.reading",
     "index": "bench.indexing",
     "serve": "bench.serve",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from multiprocessing import get_context
 
 import pytest
 
@@ -62,3 +63,49 @@ def test_an_error_of_the_work_is_raised_here():
 
 def test_there_is_at_least_one_worker():
     assert worker_count() >= 1
+
+
+def slow_elsewhere(number: int) -> tuple[int, int]:
+    """Waits in another process until this one has done its work."""
+    if os.getpid() != FIRST:
+        DONE.wait(timeout=30)
+    else:
+        DONE.set()
+    return number, os.getpid()
+
+
+DONE = get_context("fork").Event()
+
+
+def test_this_process_works_too_where_it_is_one_of_them():
+    results = list(Pool(2, here=True).map(slow_elsewhere, range(8)))
+    assert [number for number, _ in results] == list(range(8))
+    assert {process == FIRST for _, process in results} == {True, False}
+
+
+def test_a_worker_that_dies_takes_nothing_along_where_this_process_works_too():
+    assert list(Pool(3, here=True).map(die_once, range(12))) == list(range(12))
+
+
+def refuse_last(number: int) -> int:
+    if number in (0, 7):
+        raise ValueError(f"no {number}")
+    return number
+
+
+def test_an_error_of_the_work_is_raised_whoever_does_it():
+    with pytest.raises(ValueError, match=r"no [07]"):
+        list(Pool(2, here=True).map(refuse_last, range(8)))
+
+
+def test_fresh_workers_and_this_process_share_out_work():
+    assert [value for value, _ in Pool(2, fresh=True, here=True).map(double, range(6))] == [
+        number * 2 for number in range(6)
+    ]
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_who_stops_asking_ends_the_work(here: bool):
+    results = Pool(2, here=here).map(double, range(1000))
+    assert next(results)[0] == 0
+    results.close()

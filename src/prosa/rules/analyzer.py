@@ -24,13 +24,17 @@ from prosa.source import FileProblem, Files, SourceText
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
-CHUNK = 200
-"""Documents that a process looks at in one go: enough to outweigh the handing over, few enough to share out evenly."""
+CHUNK = 50
+"""Documents that a process looks at in one go, at most: enough to outweigh the handing over, few enough to share out
+evenly. They are taken from all over a corpus: those that lie together are often alike, all long or all short."""
+
+SHARES = 8
+"""Chunks of each process, at least, so that none waits long for the last one."""
 
 SAMPLE = 40
 """Documents that are looked up first, to learn whether most of them are known already."""
 
-ENOUGH = 120
+ENOUGH = 250
 """New documents that are worth a second process; below that, starting one takes longer than the work."""
 
 
@@ -134,16 +138,16 @@ class Analyzer(Struct, frozen=True):
         """The analyses made by other processes."""
         assert self.workers is not None
         load_rules()
-        size = max(1, min(CHUNK, -(-len(items) // (self.workers.count * 2))))
+        count = -(-len(items) // max(1, min(CHUNK, len(items) // (self.workers.count * SHARES))))
         alone = replace(self, workers=None, progress=None, rows=True, stamps=None)
         stamps = self._stamps(items)
-        chunks = [items[start : start + size] for start in range(0, len(items), size)]
+        chunks = [items[start::count] for start in range(count)]
         jobs = [(alone, [(str(real), str(path)) for real, path in some]) for some in chunks]
-        found: list[Analysis] = []
+        by_real: dict[Path, Analysis] = {}
         for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
-            found += self._taken_in(some, made)
-        self._remember(stamps, {str(real): each.digest for (real, _), each in zip(items, found, strict=True)})
-        return found
+            by_real.update(zip((real for real, _ in some), self._taken_in(some, made), strict=True))
+        self._remember(stamps, {str(real): each.digest for real, each in by_real.items()})
+        return [by_real[real] for real, _ in items]
 
     def _taken_in(self, items: Sequence[Item], made: Sequence[NewAnalysis]) -> list[Analysis]:
         """Analyses as they were handed over: new ones are kept, and every one is unpacked."""

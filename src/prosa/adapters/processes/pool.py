@@ -38,10 +38,12 @@ def _ignore_interrupts() -> None:
 
 class Pool(Struct, frozen=True):
     """Meets `prosa.rules.analyzer.Workers`. ``count`` processes are started for each `map` and end with it. ``fresh``
-    ones begin with nothing of this process, as they must beside other threads."""
+    ones begin with nothing of this process, as they must beside other threads. With ``here`` this process is one of
+    them: it works too while others do, where it has nothing else to do with their results."""
 
     count: int
     fresh: bool = False
+    here: bool = False
 
     def map(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
         """``function`` of every job, in order. One worker or one job is done in this process."""
@@ -53,12 +55,24 @@ class Pool(Struct, frozen=True):
         from multiprocessing import get_context
 
         context = get_context("spawn" if self.fresh else "fork" if sys.platform == "linux" else None)
+        size = min(self.count, len(jobs)) - self.here
         done = 0
+        own: dict[int, _Result] = {}
         try:
-            size = min(self.count, len(jobs))
             with ProcessPoolExecutor(size, mp_context=context, initializer=_ignore_interrupts) as workers:
-                for result in workers.map(function, jobs):
-                    yield result
-                    done += 1
+                futures = [workers.submit(function, job) for job in jobs]
+                try:
+                    while done < len(jobs) - len(own):
+                        last = len(jobs) - len(own) - 1
+                        if self.here and not futures[done].done() and futures[last].cancel():
+                            own[last] = function(jobs[last])
+                        else:
+                            yield futures[done].result()
+                            done += 1
+                finally:
+                    for future in futures:
+                        future.cancel()
         except (BrokenProcessPool, OSError):
-            yield from map(function, jobs[done:])
+            for at in range(done, len(jobs) - len(own)):
+                yield function(jobs[at])
+        yield from (own[at] for at in sorted(own))

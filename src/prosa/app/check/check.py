@@ -68,7 +68,7 @@ class Checker(Struct, frozen=True):
             ignore=known_rules(options.ignore),
         )
         count = worker_count() if options.jobs is None else options.jobs
-        workers = Pool(count) if count > 1 else None
+        workers = Pool(count, here=True) if count > 1 else None
         return cls(profile, _store(environ) if options.cache else None, workers, progress)
 
     def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:

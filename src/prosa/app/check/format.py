@@ -52,7 +52,7 @@ def format_groups(
 ) -> tuple[FormattedDocument, ...]:
     """Formats every document, in memory and in the order they were named. ``dialect`` None leaves the choice to the
     project and the documents; ``jobs`` is the number of processes, None one for each processor."""
-    pool = Pool(worker_count() if jobs is None else jobs)
+    pool = Pool(worker_count() if jobs is None else jobs, here=True)
     chosen = known_dialect(dialect) if dialect is not None else None
     return tuple(each for group in groups for each in _formatted(group, options or FormatOptions(), chosen, pool))
 

@@ -1,0 +1,74 @@
+"""One document beside five thousand: edited in a workspace that stays in memory, and given to a hook among three.
+
+The corpus is that of `check`, mixed and generated. An edit is a new text of one document; its baseline is the analysis
+of that text alone, which no workspace can save. A hook is a process that checks three documents which name others, with
+a warm cache; its baseline is a warm check of the whole.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+from bench.checking import FINDINGS
+from bench.measure import Row, calls, middle, process, python
+from bench.mixed_corpus import write_corpus
+from prosa.app.check.check import CheckOptions
+from prosa.app.check.workspace import Workspace
+from prosa.rules.analyse import analyse
+from prosa.source import SourceText
+
+COUNT = 5_000
+RUNS = 9
+EDITED = (("plain", "≤ 2 ms"), ("ymj", ""), ("magi", ""), ("mdh", ""))
+"""Dialects of which a document is edited."""
+
+WORDS = "\n\nAnother line, and [a link](nowhere.md).\n"
+
+
+def rows(documents: int = COUNT, runs: int = RUNS) -> Iterator[Row]:
+    """The table."""
+    with tempfile.TemporaryDirectory(prefix="prosa-bench-") as name:
+        folder = Path(name, "mixed").resolve()
+        write_corpus(folder, documents)
+        (folder / ".git").mkdir()
+        workspace = Workspace.open(folder, CheckOptions(jobs=None), {})
+        for dialect, aim in EDITED:
+            yield _edited(workspace, dialect, documents, aim)
+        yield _hook(workspace, Path(name, "cache"), documents, runs)
+
+
+def _edited(workspace: Workspace, dialect: str, documents: int, aim: str) -> Row:
+    """An edit of a document of a dialect, each time another one."""
+    resident = workspace.resident
+    path = next(real for real, each in resident.seen.items() if each.facts.dialect == dialect)
+    text = path.read_text("utf-8")
+    numbers = count()
+
+    def edit() -> object:
+        return workspace.update(path, f"{text}{WORDS}{next(numbers)}\n")
+
+    source = SourceText(f"{text}{WORDS}", str(path), "0" * 64)
+    alone = calls(lambda: analyse(source, resident.analyzer.hints(path), resident.analyzer.files)) / 1000
+    spent = calls(edit) / 1000
+    workspace.update(path)
+    return Row(f"{dialect} document edited beside {documents:,}", spent, "ms", "its analysis alone", alone, aim)
+
+
+def _hook(workspace: Workspace, cache: Path, documents: int, runs: int) -> Row:
+    """A warm check of three documents; all must have names that others may have, or nothing beside is looked at."""
+    environ = {**os.environ, "PROSA_CACHE_DIR": str(cache)}
+    cache.mkdir(mode=0o700)
+    entries = workspace.resident.seen.items()
+    wanted = [next(real for real, each in entries if each.facts.dialect == name) for name in ("plain", "magi", "ymj")]
+    three = python("-m", "prosa", "check", *(str(real) for real in wanted))
+    whole = python("-m", "prosa", "check", ".")
+    done = [
+        [process(command, environ, folder=workspace.root, fine=FINDINGS) for command in (whole, three)]
+        for _ in range(runs + 1)
+    ][1:]
+    all_of_them, some = (middle(each).wall for each in zip(*done, strict=True))
+    return Row(f"hook: three of {documents:,}, warm, wall", some, "ms", "warm check of all", all_of_them, "≤ 250 ms")
