@@ -91,5 +91,5 @@ $(PACKAGE): pyproject.toml $(SANDBOX_SOURCES) $(RUN)
 	@touch $@
 
 $(NPM): $(PEERS)/package-lock.json $(DEV)
-	cd $(PEERS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	cd $(PEERS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 	@touch $@
