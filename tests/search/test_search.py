@@ -112,6 +112,23 @@ def test_words_that_nearly_all_sections_hold_are_not_ranked(monkeypatch: pytest.
     assert [hit.path for hit in search_in(index, Search("water -nothing"))] == list(pages)
 
 
+@pytest.mark.parametrize("many", [2, 1])
+def test_of_very_many_sections_those_are_ranked_that_hold_the_words_in_title_or_heading(
+    many: int, monkeypatch: pytest.MonkeyPatch
+):
+    pages = {f"p{number}.md": f"# P{number}\n\nsome hot water {'filler ' * number}\n" for number in range(9)}
+    named = {"x.md": "# Hot water\n\nnothing\n", "w.md": "# Other\n\n## Much too long about hot water\n\nnothing\n"}
+    index = index_of({**pages, **named, "z.md": "# Nothing\n"})
+    wanted = [hit.path for hit in search_in(index, Search('"hot water"'))]
+    assert wanted[:2] == ["x.md", "w.md"]
+    monkeypatch.setattr(search_module, "MANY", many)
+    hits = search_in(index, Search('"hot water"'))
+    assert [hit.path for hit in hits] == ["x.md", "w.md", *pages]
+    assert [hit.path for hit in search_in(index, Search('"hot water" -filler'))] == ["x.md", "w.md", "p0.md"]
+    assert [hit.path for hit in search_in(index, Search('"hot water"', below="p7.md"))] == ["p7.md"]
+    assert len(search_in(index, Search('"hot water"', sections=True))) == len(pages) + len(named)
+
+
 def test_ha22_the_aliases_of_an_mdh_node_feed_search():
     """HA22."""
     node = "---\nid: svc:pricing\ntype: service\ntitle: Pricing\naliases: [Tariffs]\n---\nWhat it costs.\n"
@@ -223,7 +240,7 @@ def test_x6_a_search_writes_nothing_and_runs_nothing():
 
 
 def test_full_text_is_asked_once_and_gives_its_rows_in_order():
-    statement = f"EXPLAIN QUERY PLAN {_MATCHED} d.id IN (SELECT document FROM metadata WHERE key = 'a') ORDER BY f.rank"
+    statement = f"EXPLAIN QUERY PLAN {_MATCHED}"
     plan = [row[3] for row in INDEX.execute(statement, ("burst", f"bm25({WEIGHTS})"))]
     assert [step for step in plan if step.startswith("SCAN")] == plan[:1]
     assert "VIRTUAL TABLE" in plan[0] and not any("TEMP B-TREE" in step for step in plan)
@@ -279,6 +296,17 @@ def test_any_query_answers_as_the_reference_does(text: str):
     for hit in hits:
         assert len(hit.snippet) <= MAX_SNIPPET and "\n" not in hit.snippet
         assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.marks)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(PIECES, max_size=4).map(" ".join), st.integers(0, 3))
+def test_very_common_words_are_found_in_the_same_sections(text: str, many: int):
+    before = search_in(INDEX, Search(text, sections=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "MANY", many)
+        patch.setattr(search_module, "_BEST", 1 + many)
+        found = search_in(INDEX, Search(text, sections=True))
+    assert {(hit.path, hit.line, hit.snippet) for hit in found} == {(hit.path, hit.line, hit.snippet) for hit in before}
 
 
 @settings(max_examples=100, deadline=None)

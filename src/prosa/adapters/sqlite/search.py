@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 _EVERYTHING = Condition("1")
 
-_MATCHED = """SELECT f.rowid, d.id, d.path, -f.rank FROM section_text AS f
-  JOIN section AS s ON s.id = f.rowid JOIN document AS d ON d.id = s.document
-  WHERE section_text MATCH ? AND f.rank MATCH ? AND"""
+_MATCHED = "SELECT rowid, -rank FROM section_text WHERE section_text MATCH ? AND rank MATCH ? ORDER BY rank"
+_COUNTED = "SELECT count(*) FROM (SELECT 1 FROM section_text WHERE section_text MATCH ? LIMIT ?)"
 _UNRANKED = """SELECT f.rowid, d.id, d.path, ? FROM section_text AS f
   JOIN section AS s ON s.id = f.rowid JOIN document AS d ON d.id = s.document
   WHERE section_text MATCH ? AND"""
@@ -44,6 +43,14 @@ index."""
 COMMON = 20_000
 """Sections from which on words are not ranked that most sections hold: BM25 gives all of these the same, nearly zero,
 and takes a microsecond for each."""
+
+MANY = 5_000
+"""Sections from which on only those are ranked that hold the words in title, heading or tags: the others are as good as
+each other, and BM25 takes a microsecond for each."""
+
+_HEADS = "{title heading tags} : "
+_BEST = 300
+"""Sections that are looked up together, the best first: few questions need more of them."""
 
 
 def search(index: Index, asked: Search) -> list[Hit]:
@@ -112,20 +119,45 @@ def _ranked(connection: sqlite3.Connection, query: Query, condition: Condition) 
 
 
 def _matched(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
-    """What full text finds and ranks in one statement."""
+    """What full text finds and ranks."""
     if _tells_nothing(connection, query):
-        yield from _unranked(connection, query, condition)
-        return
-    statement = f"{_MATCHED} {condition.sql} ORDER BY f.rank"
-    values = (match_query(query), f"bm25({WEIGHTS})", *condition.parameters)
-    yield from map(_Ranked._make, select(connection, INDEX, statement, values))
+        yield from _unranked(connection, query, condition, ((2e-6, "{title} : "), (1e-6, "")))
+    elif _count(connection, match_query(query)) <= MANY:
+        yield from _in_order(connection, match_query(query), condition)
+    else:
+        heads = match_query(query, _HEADS)
+        count = _count(connection, heads)
+        if count > MANY:
+            yield from _unranked(connection, query, condition, ((2e-6, "{title} : "), (1e-6, _HEADS)))
+        elif count:
+            yield from _in_order(connection, heads, condition)
+        yield from _unranked(connection, query, condition, ((1e-9, ""),))
 
 
-def _unranked(connection: sqlite3.Connection, query: Query, condition: Condition) -> Iterator[_Ranked]:
-    """What full text finds: first where the words stand in the title, else in no order of their own."""
-    for score, column in ((2e-6, "{title} : "), (1e-6, "")):
+def _in_order(connection: sqlite3.Connection, match: str, condition: Condition) -> Iterator[_Ranked]:
+    """What an expression finds, the best first. Full text is asked once; what it finds is looked up in pieces, so that
+    nobody waits for documents that are not shown."""
+    rows = select(connection, INDEX, _MATCHED, (match, f"bm25({WEIGHTS})"))
+    while best := dict(rows.fetchmany(_BEST)):
+        statement = f"{_LISTED} s.id IN ({', '.join('?' * len(best))}) AND {condition.sql}"
+        found = select(connection, INDEX, statement, (*best, *condition.parameters))
+        places = {section: (document, path) for section, document, path, _ in found}
+        yield from (_Ranked(each, *places[each], score) for each, score in best.items() if each in places)
+
+
+def _unranked(
+    connection: sqlite3.Connection, query: Query, condition: Condition, steps: Iterable[tuple[float, str]]
+) -> Iterator[_Ranked]:
+    """What full text finds in one part of a section after the other, each with its score, in no order of their own."""
+    for score, column in steps:
         values = (score, match_query(query, column), *condition.parameters)
         yield from map(_Ranked._make, select(connection, INDEX, f"{_UNRANKED} {condition.sql}", values))
+
+
+def _count(connection: sqlite3.Connection, match: str) -> int:
+    """The number of sections that an expression finds, counted up to one more than `MANY`."""
+    (count,) = connection.execute(_COUNTED, (match, MANY + 1)).fetchone()
+    return int(count)
 
 
 def _tells_nothing(connection: sqlite3.Connection, query: Query) -> bool:
