@@ -289,6 +289,20 @@ class NobodyAsked:
         """Nothing to release."""
 
 
+class NobodyThere(Struct):
+    """A provider that cannot be opened: whoever asks it hears why."""
+
+    error: RunError
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """Raises the error."""
+        del request, on_text
+        raise self.error
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
 class RecordedSandbox:
     """A sandbox that is there and runs nothing."""
 

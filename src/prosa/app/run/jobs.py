@@ -226,12 +226,19 @@ class Driver(Struct, frozen=True):
         return self.journals.of(job.name, program, job.given, job.document)
 
     async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
-        """Who answers; nobody where everything is played, under the model that the user had chosen then."""
+        """Who answers; nobody where everything is played. The model is the one that the user had chosen for what is
+        played, where they choose no other now."""
+        played = None if self.options.model_name else tape.chosen_model
         if tape.nobody is not None:
-            return service.Chosen(tape.nobody, None if self.options.model_name else tape.chosen_model)
-        chosen = await self.services.of(job.row, completion=job.completion)
+            return service.Chosen(tape.nobody, played)
+        try:
+            chosen = await self.services.of(job.row, completion=job.completion)
+        except ProviderError as error:
+            if tape.is_empty:
+                raise
+            return service.Chosen(tape.absent(error), played)  # it may all be recorded
         tape.answers(chosen.model_name)
-        return chosen
+        return chosen if chosen.model_name else replace(chosen, model_name=played)
 
     def _paid(self, chosen: service.Chosen, meter: Meter | None) -> Provider:
         """The provider within the budget, where there is one."""

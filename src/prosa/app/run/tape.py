@@ -67,6 +67,17 @@ class Taped(Struct):
         """The model that the user had chosen when the run was recorded."""
         return self.player.cassette.chosen_model if self.player is not None else None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to play."""
+        return self.player is None or not self.player.cassette.replies
+
+    def absent(self, error: RunError) -> Provider:
+        """The provider where nobody can be asked, which matters only when somebody must be."""
+        from prosa.runtime.replay import NobodyThere
+
+        return NobodyThere(error)
+
     def answers(self, model_name: str | None) -> None:
         """Keeps the model that whoever answers brings for the whole run."""
         if self.recorder is not None and model_name is not None:
