@@ -6,6 +6,9 @@ The story goes to stderr, the result of the program at the end to stdout.
 from __future__ import annotations
 
 import argparse
+import io
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
@@ -35,9 +38,18 @@ Everything else is real: the imported program, the sandboxed Python, the validat
 script is wrong on purpose; watch how it comes back to the model.
 """
 
-AFTER = f"""
+SATISFIED = """
 That was JSON which satisfies the schema of the program, and the summary of what it took.
+"""
 
+PLAYED = """\
+The run was recorded (`--record tapes`), each call under its path in a record that people can read:
+
+$ prosa run {program} --input @{input} --replay tapes
+{calls}
+the same JSON, and nothing was asked or run: a test that needs neither key nor network"""
+
+AFTER = f"""
 The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model local):
 
   prosa run {PROGRAM} --input @{INPUT} --summary
@@ -59,7 +71,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return status
     _checked(console)
     console.err(SCRIPTED)
-    _ran(console, progress=not args.no_progress)
+    with TemporaryDirectory() as folder:
+        _ran(console, Path(folder), progress=not args.no_progress)
+        console.err(SATISFIED)
+        _played(console, Path(folder))
     console.err(AFTER)
     return tour_site(console)
 
@@ -92,13 +107,29 @@ def _checked(console: Console) -> None:
     console.err(f"$ prosa check {PROGRAM.name}\n{found or 'no'} diagnostics in it and what it imports\n")
 
 
-def _ran(console: Console, *, progress: bool) -> None:
-    from prosa.app.options import Options
+def _ran(console: Console, tapes: Path, *, progress: bool) -> None:
+    from prosa.app.options import Options, Record, Tape
     from prosa.cli.run.command import Job, execute
 
-    choices = Options(model=f"scripted:{REPLIES}", root=FOLDER)
+    choices = Options(model=f"scripted:{REPLIES}", root=FOLDER, tape=Tape(Record(tapes)))
     console.err(f"$ prosa run {PROGRAM.name} --input @{INPUT.name} --model scripted:{REPLIES.name} --summary --debug")
     execute(
         console,
         Job(PROGRAM, choices, input_text=f"@{INPUT}", summary=True, debug=True, progress=progress, gate=False),
     )
+
+
+def _played(console: Console, tapes: Path) -> None:
+    """The same run from its recording, and the calls in it."""
+    from prosa.app.options import Options, Replay, Tape
+    from prosa.app.run.cassettes import load_cassette
+    from prosa.cli.run.command import Job, execute
+    from prosa.dialects.ymj.trace import path_key
+
+    (recording,) = tapes.glob("*.ymj")
+    replies = load_cassette(recording).replies
+    calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
+    choices = Options(root=FOLDER, tape=Tape(replay=Replay(tapes, strict=True)))
+    quiet = replace(console, stdout=io.StringIO())
+    execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False, gate=False))
+    console.err(PLAYED.format(program=PROGRAM.name, input=INPUT.name, calls="\n".join(calls)))
