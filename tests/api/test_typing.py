@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import prosa
+from prosa.corpus.errors import CorpusError
+from prosa.corpus.where import WhereError
 from prosa.testing import ScriptedProvider
 from tests.cli.programs import program, user
 
@@ -151,3 +153,11 @@ def test_inside_an_event_loop_the_other_name_is_told(tmp_path: Path):
             prosa.chat(tmp_path / "chat.md")
 
     asyncio.run(work())
+
+
+def test_every_error_of_a_corpus_stands_at_the_top():
+    """Whoever catches one imports `prosa` alone; the page on Python names it."""
+    page = (ROOT / "docs/python.md").read_text()
+    found = [CorpusError, *CorpusError.__subclasses__(), WhereError]
+    assert [each.__name__ for each in found if getattr(prosa, each.__name__, None) is not each] == []
+    assert [each.__name__ for each in found if not re.search(rf"`(?:prosa\.)?{each.__name__}`", page)] == []

@@ -10,7 +10,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.magi import MagiModel, format_edits, read
 from prosa.document import parse
 from prosa.rules.analyse import analyse
-from prosa.rules.rank import Policy, rank
+from prosa.rules.severity import Policy, diagnosed
 from prosa.source import SourceText, apply_edits
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -29,7 +29,7 @@ def found(text: str, *, strict: bool = False) -> list[tuple[str, str, str]]:
     """Rule, severity and marked text of everything that a check of this one document finds."""
     source = SourceText(text, "a.mda")
     problems = analyse(source, Hints(explicit="magi"), None, NOW).problems
-    ranked = rank(problems, source, Policy(strict=strict))
+    ranked = diagnosed(problems, source, Policy(strict=strict))
     return [(each.rule, str(each.severity), source.slice(each.span)) for each in ranked]
 
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.diagnostics import Applicability, Diagnostic, Misspelling, Problem
-from prosa.rules.rank import Policy, rank
+from prosa.rules.severity import Policy, diagnosed
 from prosa.source import SourceText, Span, apply_edits
 from tests.rules.literate import ROOT, Example, examples, pages
 
@@ -52,5 +52,5 @@ def test_x4_every_did_you_mean_is_an_unsafe_fix_of_a_name():
 def test_x4_only_a_name_that_stands_there_once_is_replaced(text: str, written: str, meant: str, after: str | None):
     """X4."""
     problem = Problem("unknown-field", "m", Span(0, len(text)), misspelling=Misspelling(written, meant))
-    (found,) = rank([problem], SourceText(text), Policy())
+    (found,) = diagnosed([problem], SourceText(text), Policy())
     assert (found.fix and apply_edits(text, found.fix.edits)) == after

@@ -103,7 +103,7 @@ def settled(kept: KeptAnswers, key: str, answer: Answer) -> None:
 
         task = asyncio.create_task(run())
         await task
-        kept.settle("p", key, task)
+        kept.finish("p", key, task)
 
     asyncio.run(work())
 

@@ -51,7 +51,7 @@ class Corpus:
     may share one; it answers them one after the other.
 
     A document is named by a `Path`, relative to the working directory, or by a text: its path below the root, its id,
-    or the name of its file. Raises `prosa.corpus.errors.CorpusError` where the index cannot be used, a query is wrong,
+    or the name of its file. Raises `prosa.CorpusError` where the index cannot be used, a query is wrong,
     or no document is called so (`UnknownDocument`); `prosa.source.FileProblem` for a folder that does not exist;
     `prosa.runtime.errors.RunError` for settings with errors.
     """
@@ -156,7 +156,7 @@ class Corpus:
         ``dialects`` and ``kinds``: any of them; ``tags`` and ``rels``: all of them. ``since`` and ``until`` are ISO
         dates, inclusive. ``where`` is a condition on fields of the front matter (`audience=ops and has owner`).
         ``current`` leaves out documents that have expired (MA20). ``sections`` gives every section that matches, not
-        the best of each document. Raises `prosa.corpus.where.WhereError` for a condition that cannot be read, and
+        the best of each document. Raises `prosa.WhereError` for a condition that cannot be read, and
         ``ValueError`` for a date that is none.
         """
         asked = Search(
@@ -208,7 +208,7 @@ class Corpus:
 
     def query(self, sql: str) -> QueryAnswer:
         """The answer to one SELECT over the documented views: ``columns``, ``rows``, and ``more`` where a limit cut
-        them. Raises `prosa.corpus.errors.QueryRefused` (X10)."""
+        them. Raises `prosa.QueryRefused` (X10)."""
         return self._ask(lambda corpus: query_corpus(corpus, sql))
 
 

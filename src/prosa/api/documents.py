@@ -54,7 +54,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
 
     A file is read as `prosa check` reads it: under the settings of its project, beside the documents there. For a text
     nothing else is opened. Never fails for what the text says; a path that cannot be read raises
-    `prosa.source.FileProblem`, a dialect that does not exist ValueError.
+    `prosa.FileProblem`, a dialect that does not exist ValueError.
     """
     path = path_of(path_or_text)
     if path is None:
@@ -88,7 +88,7 @@ def check(
     The options are those of the command; ``strict`` None leaves it to documents and project. ``jobs`` is the number of
     processes, None one for each processor; ``cache`` keeps what was found for the next check.
 
-    Raises `prosa.source.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
+    Raises `prosa.FileProblem` for a path that does not exist, ValueError for a rule or dialect that does not.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     options = CheckOptions(dialect, strict, words(select), words(ignore), jobs, cache)

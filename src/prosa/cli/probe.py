@@ -69,7 +69,7 @@ def _site(args: argparse.Namespace, console: Console) -> Report:
             bounds(args, args.target),
             most=most,
             call_reads=args.call_reads,
-            told=lambda done: status.show(f"asked {done:,} questions"),
+            progress=lambda done: status.show(f"asked {done:,} questions"),
         )
 
 

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _once(args: argparse.Namespace, console: Console) -> int:
-    from prosa.app.run.service import settle
+    from prosa.app.run.service import complete_options
     from prosa.app.test.load import find_tests, load_suites
     from prosa.app.test.run import run_tests
     from prosa.cli.run.interaction import run_stoppable
@@ -84,7 +84,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     environment = environment_of(console, groups[0].paths[0])
     chosen, options = _chosen(args, environment)
     suites = load_suites(groups, options, environment)
-    options = settle(options, environment)
+    options = complete_options(options, environment)
     with progress(console, wanted=not args.no_progress) as status:
 
         def heard(at: TestProgress) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
@@ -124,7 +125,8 @@ def _wrong_fails(wanted: Value) -> Iterator[Mistake]:
         elif name == "kind" and each not in FAILURE_KINDS:
             guess = nearest(each, FAILURE_KINDS) if isinstance(each, str) else None
             hint = f"; did you mean `{guess}`?" if guess else ""
-            yield _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
+            found = _mistake("/fails/kind", f"`kind` is one of {', '.join(FAILURE_KINDS)}{hint}")
+            yield replace(found, written=str(each), meant=guess) if guess else found
         elif name == "text" and not isinstance(each, str) and not _is_plain_matcher(each):
             yield _mistake("/fails/text", "`text` takes a text that the error contains, or a matcher")
 

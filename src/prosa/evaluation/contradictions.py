@@ -45,7 +45,7 @@ class _Place(Struct, frozen=True):
     schema: Value
 
 
-class _Looking(Struct, frozen=True):
+class _Comparison(Struct, frozen=True):
     root: Value
     references: References
     compiled: dict[Parts, Schema | None] = field(default_factory=dict)
@@ -89,23 +89,23 @@ class _Looking(Struct, frozen=True):
 
 def contradictions(expected: Value, schema: Value) -> Iterator[Mistake]:
     """The parts of an expectation that an output which satisfies ``schema`` cannot meet."""
-    looking = _Looking(schema, References(schema))
-    yield from _forbidden(looking, _Place((), schema), expected, (), top=True)
+    comparison = _Comparison(schema, References(schema))
+    yield from _forbidden(comparison, _Place((), schema), expected, (), top=True)
 
 
 def _forbidden(
-    looking: _Looking, place: _Place | None, expected: Value, parts: Parts, *, top: bool = False
+    comparison: _Comparison, place: _Place | None, expected: Value, parts: Parts, *, top: bool = False
 ) -> Iterator[Mistake]:
-    place = looking.resolved(place) if place is not None else None
+    place = comparison.resolved(place) if place is not None else None
     if place is None:
         return
     if is_matcher(expected):
-        yield from _by_words(looking, place, expected, parts)
+        yield from _by_words(comparison, place, expected, parts)
     elif isinstance(expected, dict):
-        yield from _by_fields(looking, place, expected, parts, top=top)
+        yield from _by_fields(comparison, place, expected, parts, top=top)
     elif isinstance(expected, list):
-        yield from _by_items(looking, place, expected, parts)
-    elif (why := looking.refusal(place, expected)) is not None:
+        yield from _by_items(comparison, place, expected, parts)
+    elif (why := comparison.refusal(place, expected)) is not None:
         yield _mistake(parts, f"the output can never be {shown_value(expected)} here: {why}")
 
 
@@ -113,21 +113,21 @@ def _mistake(parts: Parts, message: str, **more: str) -> Mistake:
     return Mistake("impossible-expectation", format_pointer(parts), message, bool(more), **more)
 
 
-def _by_words(looking: _Looking, place: _Place, words: dict[str, Value], parts: Parts) -> Iterator[Mistake]:
+def _by_words(comparison: _Comparison, place: _Place, words: dict[str, Value], parts: Parts) -> Iterator[Mistake]:
     types = _types(place.schema)
     for name, argument in words.items():
         here = (*parts, name)
-        if name == "equals" and (why := looking.refusal(place, argument)) is not None:
+        if name == "equals" and (why := comparison.refusal(place, argument)) is not None:
             yield _mistake(here, f"the output can never be {shown_value(argument)} here: {why}")
         elif name == "one-of":
             for index, option in enumerate(argument):
-                if (why := looking.refusal(place, option)) is not None:
+                if (why := comparison.refusal(place, option)) is not None:
                     yield _mistake((*here, index), f"the output can never be {shown_value(option)} here: {why}")
         elif name in _WORD_TYPES and types is not None and not types & _WORD_TYPES[name]:
             yield _mistake(here, f"`{name}` cannot hold: the output has {_of_types(types)} here")
         elif name == "sorted-equals":
             for index, item in enumerate(argument):
-                yield from _forbidden(looking, _item(place, index), {"equals": item}, (*here, index))
+                yield from _forbidden(comparison, _item(place, index), {"equals": item}, (*here, index))
 
 
 def _of_types(types: Types) -> str:
@@ -135,21 +135,21 @@ def _of_types(types: Types) -> str:
 
 
 def _by_fields(
-    looking: _Looking, place: _Place, expected: dict[str, Value], parts: Parts, *, top: bool
+    comparison: _Comparison, place: _Place, expected: dict[str, Value], parts: Parts, *, top: bool
 ) -> Iterator[Mistake]:
     queries = [key for key in expected if top and is_query(key)]
     for key in queries:
-        yield from _by_query(looking, place, key, expected[key], (*parts, key))
+        yield from _by_query(comparison, place, key, expected[key], (*parts, key))
     fields = {key: wanted for key, wanted in expected.items() if key not in queries}
     types = _types(place.schema)
     if types is not None and "object" not in types and (fields or not queries):
         yield _mistake(parts, f"an object is expected, and the output has {_of_types(types)} here")
         return
     for key, wanted in fields.items():
-        yield from _by_field(looking, place, key, wanted, (*parts, key))
+        yield from _by_field(comparison, place, key, wanted, (*parts, key))
 
 
-def _by_field(looking: _Looking, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
+def _by_field(comparison: _Comparison, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
     absent = wanted.get("absent") if is_matcher(wanted) else None
     if absent is True:
         required = place.schema.get("required", ()) if isinstance(place.schema, Mapping) else ()
@@ -164,10 +164,10 @@ def _by_field(looking: _Looking, place: _Place, key: str, wanted: Value, parts: 
         more = {"written": key, "meant": guess} if guess else {"written": "", "meant": ""}
         yield _mistake(parts, f"the output never has a field `{key}`{hint}", **more)
         return
-    yield from _forbidden(looking, step, wanted, parts)
+    yield from _forbidden(comparison, step, wanted, parts)
 
 
-def _by_query(looking: _Looking, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
+def _by_query(comparison: _Comparison, place: _Place, key: str, wanted: Value, parts: Parts) -> Iterator[Mistake]:
     try:
         steps = compile_query(key).parts
     except BadQuery:
@@ -176,13 +176,13 @@ def _by_query(looking: _Looking, place: _Place, key: str, wanted: Value, parts: 
         return
     here: _Place | None = place
     for index, step in enumerate(steps):
-        here = looking.resolved(here) if here is not None else None
+        here = comparison.resolved(here) if here is not None else None
         if here is None:
             return
         if isinstance(step, str) and index == len(steps) - 1:
             types = _types(here.schema)
             if types is None or "object" in types:
-                yield from _by_field(looking, here, step, wanted, parts)
+                yield from _by_field(comparison, here, step, wanted, parts)
                 return
         found = _field(here, step) if isinstance(step, str) else _item(here, step)
         if isinstance(found, str):
@@ -190,10 +190,10 @@ def _by_query(looking: _Looking, place: _Place, key: str, wanted: Value, parts: 
                 yield _mistake(parts, f"`{key}` never finds anything: {found}", written="", meant="")
             return
         here = found
-    yield from _forbidden(looking, here, wanted, parts)
+    yield from _forbidden(comparison, here, wanted, parts)
 
 
-def _by_items(looking: _Looking, place: _Place, expected: list[Value], parts: Parts) -> Iterator[Mistake]:
+def _by_items(comparison: _Comparison, place: _Place, expected: list[Value], parts: Parts) -> Iterator[Mistake]:
     schema, types = place.schema, _types(place.schema)
     if types is not None and "array" not in types:
         yield _mistake(parts, f"a list is expected, and the output has {_of_types(types)} here")
@@ -204,7 +204,7 @@ def _by_items(looking: _Looking, place: _Place, expected: list[Value], parts: Pa
             bound = f"at least {least}" if len(expected) < least else f"at most {most}"
             yield _mistake(parts, f"a list of {len(expected)} is expected, and the output has {bound} items here")
     for index, wanted in enumerate(expected):
-        yield from _forbidden(looking, _item(place, index), wanted, (*parts, index))
+        yield from _forbidden(comparison, _item(place, index), wanted, (*parts, index))
 
 
 def _field(place: _Place, key: str) -> _Place | str | None:

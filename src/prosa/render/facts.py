@@ -11,7 +11,7 @@ from prosa.render.json import diagnostic_object
 from prosa.rules.engine import CheckedDocument
 
 if TYPE_CHECKING:
-    from prosa.dialects.magi.meta import Lent
+    from prosa.dialects.magi.meta import Inherited
 
 
 def document_facts(
@@ -19,7 +19,7 @@ def document_facts(
     diagnostics: Sequence[Diagnostic],
     *,
     strict: bool | None = None,
-    lent: Mapping[str, Lent[Value]] | None = None,
+    lent: Mapping[str, Inherited[Value]] | None = None,
 ) -> dict[str, Value]:
     """One object; ``diagnostics`` are those of this document, ``strict`` is what the user says of the mode (YA11),
     ``lent`` what meta files lend to it, which stands apart from its own (X33). Front matter that is not a mapping is

@@ -21,9 +21,9 @@ from prosa.rules.analyzer import Analyzer
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import check_groups
-from prosa.rules.rank import Policy, ordered, rank
 from prosa.rules.registry import among_checks, corpus_checks, rule_named
 from prosa.rules.rule import Rule
+from prosa.rules.severity import Policy, diagnosed, ordered
 from prosa.rules.subject import Corpus, Facts, Rooted
 from prosa.source import Files, SourceText, TextFiles
 
@@ -120,7 +120,7 @@ def check_program(
     policy = Policy(strict=bool(strict), select=tuple(select), ignore=tuple(ignore))
     found: list[Diagnostic] = []
     for each in findings:
-        found += rank(each.problems, each.source or SourceText("", each.path), policy)
+        found += diagnosed(each.problems, each.source or SourceText("", each.path), policy)
     return Checked((), closure, ordered(found))
 
 
@@ -255,7 +255,7 @@ def ranked(
         from prosa.rules.suppressions import apply_suppressions  # only here: it loads the reader of front matter
 
         problems = apply_suppressions(problems, suppressions, source, policy.wants, known)
-    return rank(problems, source, policy, known)
+    return diagnosed(problems, source, policy, known)
 
 
 def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from prosa.data import Value
-from prosa.dialects.magi.meta import Lent, MetaFile, lent_to
+from prosa.dialects.magi.meta import Inherited, MetaFile, inherited_by
 from prosa.dialects.reading import DialectReading
 from prosa.rules.subject import Corpus
 
@@ -26,14 +26,14 @@ def meta_files(corpus: Corpus) -> tuple[MetaFile[Value], ...]:
     )
 
 
-def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Lent[Value]]:
+def lent_in(corpus: Corpus, real: Path, reading: DialectReading[object]) -> dict[str, Inherited[Value]]:
     """What is lent to the document at a real path, by field. Lenders are named as the user names documents."""
     metas = meta_files(corpus)
-    found = lent_to(reading, str(below_root(corpus, real)), metas) if metas else {}
+    found = inherited_by(reading, str(below_root(corpus, real)), metas) if metas else {}
     if not found:
         return found
     named = {below_root(corpus, place): facts.path for place, facts in {**corpus.entries, **corpus.metas}.items()}
-    return {name: Lent(each.value, PurePosixPath(named[each.by])) for name, each in found.items()}
+    return {name: Inherited(each.value, PurePosixPath(named[each.by])) for name, each in found.items()}
 
 
 def below_root(corpus: Corpus, real: Path) -> PurePosixPath:

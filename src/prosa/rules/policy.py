@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.table import DIALECTS
-from prosa.rules.rank import Policy
+from prosa.rules.severity import Policy
 from prosa.settings.model import GlobSettings, Settings
 from prosa.source.wildmatch import glob_matches
 

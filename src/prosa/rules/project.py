@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DIALECTS
-from prosa.rules.rank import Policy, ordered, rank
 from prosa.rules.registry import is_selector, names_and_codes
+from prosa.rules.severity import Policy, diagnosed, ordered
 from prosa.settings.keys import key_spans, span_of
 from prosa.settings.model import Settings
 from prosa.settings.read import read_project_settings
@@ -40,7 +40,7 @@ def read_project(text: str, name: str) -> tuple[Settings, tuple[Problem, ...]]:
 def project_diagnostics(source: SourceText) -> tuple[Settings, tuple[Diagnostic, ...]]:
     """The settings in a file, and what is wrong with them. No project may turn these off."""
     settings, problems = read_project(source.text, source.path)
-    return settings, ordered(rank(problems, source, Policy()))
+    return settings, ordered(diagnosed(problems, source, Policy()))
 
 
 def _mistakes(settings: Settings, text: str, inside: tuple[str, ...]) -> Iterator[Problem]:

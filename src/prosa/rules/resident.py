@@ -24,10 +24,10 @@ from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_among, corpus_of, dialects_of, ranked
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import GroupFindings, check_again
-from prosa.rules.rank import ordered
 from prosa.rules.recording import files_of
 from prosa.rules.registry import corpus_checks
 from prosa.rules.rule import Rule
+from prosa.rules.severity import ordered
 from prosa.rules.subject import Corpus, Facts
 
 _SITES: DialectName = "mdh"

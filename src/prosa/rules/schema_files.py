@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from prosa.data import read_json, read_yaml, to_value
 from prosa.diagnostics import Diagnostic, Problem
-from prosa.rules.rank import Policy, rank
+from prosa.rules.severity import Policy, diagnosed
 from prosa.schema import Schema, SchemaError, check_schema_shape
 from prosa.settings.keys import key_spans, span_of
 from prosa.settings.model import Settings
@@ -65,10 +65,10 @@ def schema_diagnostics(settings: Settings, source: SourceText, root: Path, files
         done.add(path)
         if found.source is not None:
             shown = PurePath(source.path).parent / path
-            yield from rank(found.problems, replace(found.source, path=str(shown)), Policy())
+            yield from diagnosed(found.problems, replace(found.source, path=str(shown)), Policy())
             continue
         span = span_of(spans, (*inside, "schemas", glob))
-        yield from rank(tuple(Problem(RULE, each.message, span) for each in found.problems), source, Policy())
+        yield from diagnosed(tuple(Problem(RULE, each.message, span) for each in found.problems), source, Policy())
 
 
 def _named(problems: Iterable[Problem], lead: str) -> Iterator[Problem]:

@@ -88,10 +88,10 @@ def inert_drawing(data: bytes) -> Drawing | None:
         return None
     if not writer.rewritten and not writer.removed:
         return Drawing(data)
-    return Drawing("".join(writer.out).encode("utf-8", "replace"), _told(tuple(writer.removed)))
+    return Drawing("".join(writer.out).encode("utf-8", "replace"), _named(tuple(writer.removed)))
 
 
-def _told(removed: tuple[str, ...]) -> tuple[str, ...]:
+def _named(removed: tuple[str, ...]) -> tuple[str, ...]:
     return removed if len(removed) <= MAX_TOLD else (*removed[:MAX_TOLD], f"{len(removed) - MAX_TOLD} more")
 
 

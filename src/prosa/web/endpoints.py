@@ -196,7 +196,7 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
     if not asked.is_allowed:
         return await _refuse_method(asked, f"It is read with {' and '.join(asked.route.methods)}.")
     try:
-        found, failed = await asyncio.to_thread(_settled, asked, made) if callable(made) else made, False
+        found, failed = await asyncio.to_thread(_answered, asked, made) if callable(made) else made, False
     except CorpusError:
         found, failed = None, True
     if found is None and (failed or not site.index.is_ready):
@@ -209,7 +209,7 @@ async def _read(asked: Request, made: Answer | Callable[[], Answer | None] | Non
     return await send_answer(asked.scope, asked.send, found)
 
 
-def _settled(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:
+def _answered(asked: Request, made: Callable[[], Answer | None]) -> Answer | None:
     """An answer about the whole site, after a look at its files."""
     asked.shown.web.site.index.wait_for_look(SETTLE_SECONDS)
     return made()

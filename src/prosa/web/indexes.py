@@ -60,37 +60,37 @@ def _cache(web: Web) -> str:
     return PRIVATE if web.closed else PUBLIC
 
 
-def _listed(told: Indexes, form: Form) -> Iterator[NodeRow]:
-    rows = listed(told.web)
-    return (row._replace(url=twin_of(row.url, form)) for row in rows) if told.static else rows
+def _listed(asked: Indexes, form: Form) -> Iterator[NodeRow]:
+    rows = listed(asked.web)
+    return (row._replace(url=twin_of(row.url, form)) for row in rows) if asked.static else rows
 
 
-def _nodes(told: Indexes) -> Answer:
-    index = indexes.nodes_index(_listed(told, "markdown"), told.web.prefix)
-    return answer(dump(index) + "\n", _JSON, cache=_cache(told.web))
+def _nodes(asked: Indexes) -> Answer:
+    index = indexes.nodes_index(_listed(asked, "markdown"), asked.web.prefix)
+    return answer(dump(index) + "\n", _JSON, cache=_cache(asked.web))
 
 
-def _actions(told: Indexes) -> Answer:
-    web = told.web
+def _actions(asked: Indexes) -> Answer:
+    web = asked.web
     return answer(dump(indexes.actions_index(declared_actions(web.site))) + "\n", _JSON, cache=_cache(web))
 
 
-def _overview(told: Indexes) -> Answer:
-    web, site = told.web, told.web.site
+def _overview(asked: Indexes) -> Answer:
+    web, site = asked.web, asked.web.site
     said = summaries(site)
     rows = site.index.catalogue.rows
     name, base = site.options.name, base_of(web)
-    text = indexes.overview(name, rows, base=base, summaries=said, closed=web.closed, static=told.static)
+    text = indexes.overview(name, rows, base=base, summaries=said, closed=web.closed, static=asked.static)
     return answer(text, "text/markdown; charset=utf-8", cache=_cache(web))
 
 
-def _sitemap(told: Indexes) -> Answer:
-    text = indexes.sitemap(_listed(told, "html"), base_of(told.web))
-    return answer(text, "application/xml; charset=utf-8", cache=_cache(told.web))
+def _sitemap(asked: Indexes) -> Answer:
+    text = indexes.sitemap(_listed(asked, "html"), base_of(asked.web))
+    return answer(text, "application/xml; charset=utf-8", cache=_cache(asked.web))
 
 
-def _robots(told: Indexes) -> Answer:
-    web = told.web
+def _robots(asked: Indexes) -> Answer:
+    web = asked.web
     base = base_of(web) if web.origin else ""
     return answer(indexes.robots(base, closed=web.closed), _TEXT, cache=_cache(web))
 

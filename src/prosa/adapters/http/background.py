@@ -20,7 +20,7 @@ async def in_background(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
-    def settle(result: T | None, error: BaseException | None) -> None:
+    def deliver(result: T | None, error: BaseException | None) -> None:
         if future.done():
             return
         if error is not None:
@@ -35,7 +35,7 @@ async def in_background(work: Callable[[], T]) -> T:
         except BaseException as raised:
             error = raised
         with suppress(RuntimeError):  # the loop is closed: whoever waited is gone
-            loop.call_soon_threadsafe(settle, result, error)
+            loop.call_soon_threadsafe(deliver, result, error)
 
     threading.Thread(target=run, name="prosa-http", daemon=True).start()
     return await future

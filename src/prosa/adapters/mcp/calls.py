@@ -79,13 +79,13 @@ class Calls:
     def tell_lost(self, what: str) -> None:
         """Answers the calls that a connection took with it; `what` says what was done about the connection."""
         for call, how, seen in self._lost:
-            self._settle(call, f"The MCP server '{self._name}' {how or f'was lost: {words.ended(seen)}'}. {what}")
+            self._finish(call, f"The MCP server '{self._name}' {how or f'was lost: {words.ended(seen)}'}. {what}")
         self._lost.clear()
 
     def refuse_waiting(self, why: str) -> None:
         """Answers the calls that no connection has seen."""
         while self._waiting:
-            self._settle(self._waiting.popleft(), why)
+            self._finish(self._waiting.popleft(), why)
 
     async def _answer(self, client: Client, call: _Call, seen: Observed) -> None:
         """One call. When it is cut short, it is among the lost ones; when its caller has gone, it is forgotten."""
@@ -114,14 +114,14 @@ class Calls:
                 seen.ended.set()
                 return ""
             self.answered = True
-            self._settle(call, f"The tool '{call.tool}' failed: {words.reason(problem, seen)}")
+            self._finish(call, f"The tool '{call.tool}' failed: {words.reason(problem, seen)}")
         else:
             self.answered = True
             if not call.answer.done():
                 call.answer.set_result(to_result(answer, self._limit))
         return ""
 
-    def _settle(self, call: _Call, text: str) -> None:
+    def _finish(self, call: _Call, text: str) -> None:
         if not call.answer.done():
             call.answer.set_result(ToolResult(cut(text, self._limit), is_error=True))
 

@@ -18,7 +18,7 @@ from prosa.dialects.front import read_front
 from prosa.dialects.prapti.configuration import TREE_FILE, USER_FILES, Layer, is_config_root
 from prosa.dialects.prapti.read import read
 from prosa.document import parse
-from prosa.rules.rank import Policy, rank
+from prosa.rules.severity import Policy, diagnosed
 
 if TYPE_CHECKING:
     from prosa.diagnostics import Diagnostic
@@ -39,7 +39,7 @@ def read_layer(
     """The layer that a source makes."""
     front = read_front(source)
     model, problems = read(front, parse(source, body=front.body), legacy=legacy)
-    found = rank((*front.problems, *problems), source, Policy())
+    found = diagnosed((*front.problems, *problems), source, Policy())
     return ReadLayer(Layer(kind, model, trusted, follows), tuple(found))
 
 

@@ -30,7 +30,7 @@ from prosa.dialects.prapti.configuration import inspected
 from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS, loads
 from prosa.dialects.prapti.perform import CHOOSES_SITES, CHOOSES_TOOLS, misspelled, perform
 from prosa.dialects.prapti.write import NewMessage
-from prosa.rules.rank import Policy, ordered, rank
+from prosa.rules.severity import Policy, diagnosed, ordered
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.lower.prapti import lower, spoken
 from prosa.runtime.messages import Message
@@ -219,14 +219,14 @@ class _Preparing(Struct, frozen=True):
         """Everything that is wrong and changes what is sent, in the order of the files."""
         found = [each for layer in self.layers for each in layer.diagnostics]
         for each in (*done.complaints, *lowered.complaints, *misspelled(done.values)):
-            found += rank((each.problem,), each.source, Policy())
+            found += diagnosed((each.problem,), each.source, Policy())
         for name in beyond:
             by_site = name.startswith(SITE) and name.removeprefix(SITE) in (lowered.sites or ())
             line = done.values[CHOOSES_SITES if by_site else CHOOSES_TOOLS]
             note = f"grant it: --tool {name}, or if you trust the chat: prosa trust {self.path}"
             text = f"the tool `{name[:64]}` is not granted, so the model is not offered it"
             problem = Problem("refused-configuration", text, line.line.value_span, (note,), severity=Severity.WARNING)
-            found += rank((problem,), line.source, Policy())
+            found += diagnosed((problem,), line.source, Policy())
         heavy = (Severity.ERROR, Severity.WARNING)
         return ordered(each for each in found if each.severity in heavy or each.rule in _TOLD)
 

@@ -128,12 +128,12 @@ class Writing(Struct):
             self._close(self.waiting[0])
         if not self.begun:
             self.below.cut(0)
-        return self._settled()
+        return self._written()
 
     def show(self) -> Saved | None:
         """Writes the prelude alone."""
         self._put_prelude()
-        return self._settled()
+        return self._written()
 
     def notices(self) -> list[str]:
         """What happened to the file meanwhile."""
@@ -201,7 +201,7 @@ class Writing(Struct):
         self._headings.add(len(self.below.pieces))
         return f"{chr(10) if self.below.pieces else ''}{line}\n\n"
 
-    def _settled(self) -> Saved | None:
+    def _written(self) -> Saved | None:
         replies = "".join(self.below.pieces)
         if replies:
             self.below.add(self._heading(self.asks))

@@ -26,8 +26,8 @@ from prosa.rules.cache import Store
 from prosa.rules.engine import Checked, CorpusScope, check
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
-from prosa.rules.rank import ordered
 from prosa.rules.registry import known_rules
+from prosa.rules.severity import ordered
 from prosa.source import Files, TextFiles
 
 _DAY = 24 * 60 * 60

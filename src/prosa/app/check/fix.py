@@ -15,7 +15,7 @@ from prosa.app.check.check import Checker
 from prosa.app.check.gather import Group
 from prosa.diagnostics import Diagnostic
 from prosa.rules.fix import Dropped, Fixed, fix_documents
-from prosa.rules.rank import ordered
+from prosa.rules.severity import ordered
 from prosa.source import FileProblem, SourceText, TextFiles
 
 

@@ -68,7 +68,7 @@ def _read(path: Path, shown: Path) -> Project | None:
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
-    from prosa.rules.rank import Policy, rank
+    from prosa.rules.severity import Policy, diagnosed
 
     found = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
-    return rank((found,), SourceText("", str(shown)), Policy())[0]
+    return diagnosed((found,), SourceText("", str(shown)), Policy())[0]

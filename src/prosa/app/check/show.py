@@ -19,7 +19,7 @@ from prosa.rules.engine import Checked, CheckedDocument
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.dialects.magi.meta import Lent
+    from prosa.dialects.magi.meta import Inherited
     from prosa.dialects.ymj.payload import Extracted
     from prosa.rules.subject import Corpus, Facts
 
@@ -30,7 +30,7 @@ class ShownDocument(Struct, frozen=True):
 
     document: CheckedDocument
     diagnostics: tuple[Diagnostic, ...]
-    lent: Mapping[str, Lent[Value]]
+    lent: Mapping[str, Inherited[Value]]
     md_url: str | None = None
 
     @property
@@ -77,7 +77,7 @@ def _shown(checked: Checked) -> Iterator[ShownDocument]:
         yield ShownDocument(each, checked.of(each.front.source), _lent(each, checked), _md_url(each, checked))
 
 
-def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Lent[Value]]:
+def _lent(document: CheckedDocument, checked: Checked) -> Mapping[str, Inherited[Value]]:
     """What meta files of its project lend to a document."""
     if checked.corpus is None or not any("globs" in each.extra for each in _known(checked.corpus)):
         return {}

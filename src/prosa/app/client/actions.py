@@ -115,8 +115,8 @@ class OfferedAction(Struct, frozen=True):
         if contract.wants_consent and not await self.access.permits(self.declared, request):
             return self._not_permitted()
         if not contract.changes_state:
-            return await self._told(request, await self.access.send(request))
-        return await self._told(request, await self._changed(request, arguments))
+            return await self._result_of(request, await self.access.send(request))
+        return await self._result_of(request, await self._changed(request, arguments))
 
     async def _changed(self, request: Request, arguments: Mapping[str, Value]) -> Answer:
         """The answer to a change. Until it is there the key is kept, so that the same call is the same change."""
@@ -167,7 +167,7 @@ class OfferedAction(Struct, frozen=True):
         how = f"the user gives it with --site-token {self.origin}=NAME, the variable that holds it"
         return failed(f"the action wants a token, and there is none for {self.origin}; nothing was sent. {how}.{said}")
 
-    async def _told(self, request: Request, answer: Answer) -> ToolResult:
+    async def _result_of(self, request: Request, answer: Answer) -> ToolResult:
         """The result of an answer; a large one must not hold up the run while it is read."""
         return await in_background(partial(self._result, request, answer))
 

@@ -171,11 +171,11 @@ Outcome: TypeAlias = Answer | PageRecord | HttpProblem | FileProblem | OSError |
 
 
 class CopyWriter(Struct, frozen=True):
-    """Settles the URLs of one walk."""
+    """Writes what comes of the URLs of one walk."""
 
     records: CopyRecords
 
-    def settle(self, url: str, outcome: Outcome) -> tuple[PageRecord, SiteNode | None]:
+    def write(self, url: str, outcome: Outcome) -> tuple[PageRecord, SiteNode | None]:
         """The record of a URL, kept, and the page where it was read now. Raises `OSError` where nothing can be
         written."""
         if isinstance(outcome, PageRecord):

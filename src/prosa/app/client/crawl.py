@@ -1,5 +1,5 @@
 """Walks over a site to copy it into a folder, from one page over its links to the others (X8). In: a start, limits, a
-folder. Out: one `Copied` for each URL, as it is settled, and a summary.
+folder. Out: one `Copied` for each URL, as it is written, and a summary.
 
 Only GET, only one origin, no credential, nothing that `robots.txt` forbids. Redirects are not followed but walked to,
 so that each is judged like any other URL. A walk that is ended in between goes on when it is started again. A site
@@ -38,7 +38,7 @@ from prosa.source.url import normal_url, path_of
 
 CONNECTIONS = 4
 BATCH = 16
-"""URLs that are asked for before their answers are settled, in their order."""
+"""URLs that are asked for before their answers are written, in their order."""
 
 MAX_PAGES = 200
 MOST_PAGES = 100_000
@@ -92,16 +92,16 @@ def copy_site(
     folder: Path,
     bounds: Bounds,
     limits: CrawlLimits,
-    told: Callable[[Copied], None],
+    listener: Callable[[Copied], None],
     *,
     environ: Mapping[str, str],
     dry_run: bool = False,
 ) -> CrawlSummary:
     """Copies the site at ``start`` into a folder, alone: raises `FolderBusy` while another copy is at work there, and
-    what `Crawl.run` raises. ``told`` hears of each URL; with ``dry_run`` pages are read and nothing is written."""
+    what `Crawl.run` raises. ``listener`` hears of each URL; with ``dry_run`` pages are read and nothing is written."""
     store = CopyStore(folder, dry_run=dry_run)
     with _alone(folder, environ), closing(store):
-        return Crawl(start, bounds, limits, store, told).run()
+        return Crawl(start, bounds, limits, store, listener).run()
 
 
 @contextmanager
@@ -120,13 +120,13 @@ def _alone(folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
 
 
 class Crawl(Struct):
-    """One walk. ``told`` is called with each URL as it is settled; ``wait`` sleeps for seconds."""
+    """One walk. ``listener`` is called with each URL as it is written; ``wait`` sleeps for seconds."""
 
     start: str
     bounds: Bounds
     limits: CrawlLimits
     store: CopyStore
-    told: Callable[[Copied], None]
+    listener: Callable[[Copied], None]
     wait: Callable[[float], None] = time.sleep
     summary: CrawlSummary = field(default_factory=CrawlSummary)
     _robots: Robots = field(default_factory=Robots)
@@ -155,12 +155,12 @@ class Crawl(Struct):
         frontier = Frontier(self.start, self.limits.depth)
         frontier.add([self.start], 0)
         frontier.add(self._indexed(client), 1)
-        settling, pool = CopyWriter(records), ThreadPoolExecutor(CONNECTIONS)
+        writer, pool = CopyWriter(records), ThreadPoolExecutor(CONNECTIONS)
         try:
             for urls in self._batches(frontier):
-                asking = pool.map(lambda each: self._ask(client, settling, each[0]), urls)
+                asking = pool.map(lambda each: self._ask(client, writer, each[0]), urls)
                 for (url, depth), outcome in zip(urls, asking, strict=True):
-                    self._settle(settling, frontier, url, depth, outcome)
+                    self._write(writer, frontier, url, depth, outcome)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -195,28 +195,29 @@ class Crawl(Struct):
                 return tuple(found.values())
         return ()
 
-    def _ask(self, client: SiteClient, settling: CopyWriter, url: str) -> Outcome:
+    def _ask(self, client: SiteClient, writer: CopyWriter, url: str) -> Outcome:
         """The answer of the site, or what is known without asking. Runs beside others, so it changes nothing."""
         try:
-            if (done := settling.records.done(url)) is not None:
+            if (done := writer.records.done(url)) is not None:
                 return done
             if not self._robots.allows(path_of(url)):
                 return NoNode("is not for robots (robots.txt)")
             if self.summary.delay:
                 self.wait(self.summary.delay)
-            return client.get(url, headers=settling.validators(url))
+            return client.get(url, headers=writer.validators(url))
         except (HttpProblem, FileProblem, OSError) as problem:
             return problem
 
-    def _settle(self, settling: CopyWriter, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
-        """Settles a URL, tells of it, and goes on to where it leads; a redirect is no step farther from the start."""
-        record, node = settling.settle(url, outcome)
+    def _write(self, writer: CopyWriter, frontier: Frontier, url: str, depth: int, outcome: Outcome) -> None:
+        """Writes what came of a URL, tells of it, and goes on to where it leads; a redirect is no step farther from the
+        start."""
+        record, node = writer.write(url, outcome)
         if record.to:
             frontier.add([record.to], depth)
         else:
-            frontier.add(settling.leads(record, node), depth + 1)
+            frontier.add(writer.leads(record, node), depth + 1)
         self.summary.counts[record.status] += 1
-        self.told(Copied(url, record.status, record.file if record.status in KEPT else "", record.note))
+        self.listener(Copied(url, record.status, record.file if record.status in KEPT else "", record.note))
         if depth == 0 and record.status in ("failed", "skipped") and not self.summary.pages:
             raise RunError(f"{url} {record.note}")
 

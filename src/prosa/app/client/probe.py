@@ -53,13 +53,15 @@ MAX_HELD = 128 * 1024 * 1024
 """Bytes of all answers together."""
 
 
-Told = Callable[[int], None]
+CountListener = Callable[[int], None]
 """Hears how many questions have been answered."""
 
 
-def probe_url(url: str, bounds: Bounds, *, most: int, call_reads: bool = False, told: Told | None = None) -> Report:
+def probe_url(
+    url: str, bounds: Bounds, *, most: int, call_reads: bool = False, progress: CountListener | None = None
+) -> Report:
     """The report on a running site. Raises `NoSite` where there is none, ValueError for what is no URL."""
-    with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), told) as asking:
+    with _asking(replace(bounds, follow=False, attempts=2), str(origin_of(url)), progress) as asking:
         return report_on(gather(url, asking.all, most=most, call_reads=call_reads))
 
 
@@ -113,7 +115,7 @@ class _Asking(Struct):
     origin: str
     exchange: Exchange
     pool: ThreadPoolExecutor
-    told: Told | None
+    progress: CountListener | None
     deadline: float
     held: int = 0
     done: int = 0
@@ -135,19 +137,19 @@ class _Asking(Struct):
         with self.lock:
             self.held += reply.size
             self.done += 1
-            if self.told is not None:
-                self.told(self.done)
+            if self.progress is not None:
+                self.progress(self.done)
         return reply
 
 
 @contextmanager
-def _asking(bounds: Bounds, origin: str, told: Told | None) -> Iterator[_Asking]:
+def _asking(bounds: Bounds, origin: str, progress: CountListener | None) -> Iterator[_Asking]:
     from prosa.adapters.http.exchange import Exchange
 
     pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="prosa-probe")
     with Exchange(bounds) as exchange, pool:
         try:
-            yield _Asking(origin, exchange, pool, told, time.monotonic() + MAX_SECONDS)
+            yield _Asking(origin, exchange, pool, progress, time.monotonic() + MAX_SECONDS)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

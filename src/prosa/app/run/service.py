@@ -54,7 +54,7 @@ class _Service(Struct, frozen=True):
         return self.key is None and self.base_url is None
 
 
-def settle(choices: Options, around: Environment) -> Options:
+def complete_options(choices: Options, around: Environment) -> Options:
     """The choices after asking what only a person can decide: whether a local model server may be used (X17).
 
     It is asked before a run begins, so that Ctrl-C works at the question.

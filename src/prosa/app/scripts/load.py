@@ -28,7 +28,7 @@ from prosa.dialects.magi import read
 from prosa.dialects.magi.context import context_of
 from prosa.dialects.magi.envelope import read_external
 from prosa.document import parse
-from prosa.rules.rank import Policy, rank
+from prosa.rules.severity import Policy, diagnosed
 from prosa.runtime.contract import contract_of
 from prosa.runtime.errors import RunError
 from prosa.runtime.limits import Limits
@@ -133,7 +133,7 @@ def _errors(
     unplaced: list[Diagnostic] = []
     starts = [script.fence.span.start for script in scripts]
     for problem in problems:
-        found = [each for each in rank((problem,), source, Policy()) if each.severity is Severity.ERROR]
+        found = [each for each in diagnosed((problem,), source, Policy()) if each.severity is Severity.ERROR]
         index = bisect_right(starts, problem.span.start) - 1
         if index >= 0 and problem.span.start < scripts[index].fence.span.end:
             address = scripts[index].address

@@ -185,7 +185,7 @@ class Batches(Struct):
     """``told`` hears of each outcome when its result stands in the document, or why it does not."""
 
     writer: Writer
-    told: Callable[[Outcome, NotWritten | None], None]
+    listener: Callable[[Outcome, NotWritten | None], None]
     _waiting: list[Outcome] = field(default_factory=list)
     _came: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -207,4 +207,4 @@ class Batches(Struct):
         """Writes what waits."""
         outcomes, self._waiting = self._waiting, []
         for outcome, problem in zip(outcomes, self.writer.write_all(outcomes), strict=True):
-            self.told(outcome, problem)
+            self.listener(outcome, problem)

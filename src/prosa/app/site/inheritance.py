@@ -22,7 +22,7 @@ from prosa.corpus.found import Found, Scan, Stamp
 from prosa.corpus.published import guarded
 from prosa.data import Value
 from prosa.dialects.dialect import Hints
-from prosa.dialects.magi.meta import MetaFile, effective_fields, lent_to
+from prosa.dialects.magi.meta import MetaFile, effective_fields, inherited_by
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import MAGI
 from prosa.source import FileProblem
@@ -77,7 +77,7 @@ class MetaFiles(Struct):
         """What is lent to a document at ``path``, as far as it may be ``shown``: of a meta file that is not published
         nothing is told (X33, X23)."""
         metas = [each for name, (_, lender) in self._known.items() if lender and (each := self._said.get(name))]
-        found = lent_to(reading, path, metas) if metas else {}
+        found = inherited_by(reading, path, metas) if metas else {}
         open_ = {by for by in {str(each.by) for each in found.values()} if shown(by)}
         return {
             name: {"value": each.value, "by": str(each.by)} for name, each in found.items() if str(each.by) in open_

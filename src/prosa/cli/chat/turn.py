@@ -13,7 +13,7 @@ from prosa.app.chat.turn import Turn, TurnRequest, open_turn
 from prosa.app.chat.writing import show_nobody
 from prosa.app.options import DEFAULT_MODEL
 from prosa.app.run.jobs import Progress
-from prosa.app.run.service import settle
+from prosa.app.run.service import complete_options
 from prosa.cli.chat.arguments import chat_choices
 from prosa.cli.chat.replies import LiveReplies, deliver, is_live
 from prosa.cli.chat.show import print_turns
@@ -89,7 +89,7 @@ def _take(
 
 def _answer(args: argparse.Namespace, console: Console, at: Watch, opened: Turn, live: LiveReplies | None) -> None:
     """Has the chat answered. Raises what goes wrong, and `RunError` for a reply that is not in the chat."""
-    options = settle(opened.request.options, opened.request.environment)
+    options = complete_options(opened.request.options, opened.request.environment)
     if live is not None:
         live.several = sum(each.n for each in opened.ready.turns)
         at.status = replace(at.status, enabled=False)

@@ -162,7 +162,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     """What the program gave. Whatever can be refused is refused before a model is asked."""
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
-    from prosa.app.run.service import settle
+    from prosa.app.run.service import complete_options
     from prosa.cli.run.input import read_input
     from prosa.cli.run.interaction import run_stoppable
 
@@ -174,7 +174,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
         given = job.known_input[0]
     else:
         given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
-    options = settle(job.choices, environment)
+    options = complete_options(job.choices, environment)
     return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
 
 

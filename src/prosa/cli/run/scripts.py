@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from prosa.app.run.jobs import Progress
-from prosa.app.run.service import settle
+from prosa.app.run.service import complete_options
 from prosa.app.scripts.choose import Selection, is_trusted
 from prosa.app.scripts.plan import planned
 from prosa.app.scripts.run import run_scripts
@@ -85,7 +85,7 @@ def _run(
     delivery = Delivery(console, ready.order, args.form, args.output, into, at.status.clear, failed)
     listener = _live(args, ready.jobs, delivery, at, console)
     if any(job.row is None for job in ready.jobs):
-        options = settle(options, environment)
+        options = complete_options(options, environment)
     work = run_scripts(
         ready, options, environment, heard=delivery.take, listener=listener, at_once=args.jobs, progress=progress
     )

@@ -72,13 +72,13 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
         return None
     from prosa.app.options import say_nothing
     from prosa.app.run.money import server_budget
-    from prosa.app.run.service import service_of, settle
+    from prosa.app.run.service import complete_options, service_of
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
     around = environment_of(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
     around = replace(around, notice=console.err)
-    choices = settle(_choices(args), around)
+    choices = complete_options(_choices(args), around)
     if choices.script is not None and not choices.script.is_file():
         raise FileProblem(choices.script, "missing", "no such file")
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves

@@ -42,7 +42,7 @@ class Escaped(Struct, frozen=True):
     closed: bool = False
 
 
-def settled(text: str) -> str:
+def normal_text(text: str) -> str:
     """What of a text is kept when it is written: line ends become line feeds, blank lines at its end go, and half
     characters, which no file can hold, become U+FFFD."""
     lines = _LINE_END.split(_SURROGATE.sub("\ufffd", text))
@@ -52,7 +52,7 @@ def settled(text: str) -> str:
 
 
 def escaped(text: str, *, level: int = 0, strict: bool = False) -> Escaped | None:
-    """A settled text, harmless below a heading of ``level``; 0 where headings end nothing.
+    """A normal text, harmless below a heading of ``level``; 0 where headings end nothing.
 
     ``strict`` leaves no heading, no link definition and no line of three hyphens.
     """

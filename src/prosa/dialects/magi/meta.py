@@ -79,7 +79,7 @@ OWN = frozenset({"doc-id", "globs"})
 """Fields that say something about the meta file itself and are never lent."""
 
 
-class Lent(NamedTuple, Generic[V]):
+class Inherited(NamedTuple, Generic[V]):
     """A field that a document does not have itself: its value, and the path of the meta file it comes from."""
 
     value: V
@@ -102,7 +102,9 @@ class MetaFile(Struct, Generic[V], frozen=True):
         return applies(self.globs, path=below, root_path=path, url=url)
 
 
-def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]) -> dict[str, Lent[Value]]:
+def inherited_by(
+    reading: DialectReading[object], path: str, metas: Iterable[MetaFile[Value]]
+) -> dict[str, Inherited[Value]]:
     """What meta files lend to a document of any dialect at ``path``, by field, as plain data."""
     own = reading.front_matter or {}
     url = own.get("source-url")
@@ -111,18 +113,18 @@ def lent_to(reading: DialectReading[object], path: str, metas: Iterable[MetaFile
 
 def lent_fields(
     own: Mapping[str, V | None], path: PurePosixPath, metas: Iterable[MetaFile[V]], *, url: str | None = None
-) -> dict[str, Lent[V]]:
+) -> dict[str, Inherited[V]]:
     """What is lent to the document at ``path`` with the fields ``own``; a field that is None is a gap.
 
     Nearest is the meta file in the deepest folder; of two in one folder the first by name.
     """
     covering = [meta for meta in metas if meta.covers(path, url)]
     covering.sort(key=lambda meta: (-len(meta.path.parts), meta.path))
-    found: dict[str, Lent[V]] = {}
+    found: dict[str, Inherited[V]] = {}
     for meta in covering:
         for name, value in meta.fields.items():
             if name not in OWN and value is not None and own.get(name) is None and name not in found:
-                found[name] = Lent(value, meta.path)
+                found[name] = Inherited(value, meta.path)
     return found
 
 

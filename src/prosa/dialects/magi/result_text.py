@@ -150,13 +150,13 @@ class Shape(Struct, frozen=True):
     escaped: tuple[int, ...] = ()
     closed: bool = False
 
-    def told(self, about: About) -> About:
+    def described(self, about: About) -> About:
         """The marker with what is to be known of this shape."""
         return replace(about, written=digest(self.shown), form=self.form, escaped=self.escaped, closed=self.closed)
 
 
 def shapes(text: str, form: str, level: int) -> Iterator[Shape]:
-    """The ways to write a settled text of a form of output, the most readable first. ``level`` is that of the heading
+    """The ways to write a normal text of a form of output, the most readable first. ``level`` is that of the heading
     above, 0 where headings end nothing."""
     if form == "image-url" and (image := _image(text)) is not None:
         yield image

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from prosa.dialects.magi.clean import without_blocks
 from prosa.dialects.magi.context import Contexts, context_mode, script_hash
-from prosa.dialects.magi.escape import settled
+from prosa.dialects.magi.escape import normal_text
 from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.magi.parts import model_of
 from prosa.dialects.magi.regions import About, Region, inside, marker
@@ -79,7 +79,7 @@ def written(
     about = About(
         script.script_id or "", sent or now, model_name=model_name, context=mode, answered_by=answered_by, cut=cut
     )
-    edit = _safe_edit(model, place, about, settled(text), form, current=about.sha256 == now)
+    edit = _safe_edit(model, place, about, normal_text(text), form, current=about.sha256 == now)
     if edit is None:
         why = "it would change what stands around it"
         if model.stray_markers:
@@ -105,14 +105,14 @@ def _refuse(model: MagiModel, script: Script, region: Region | None, *, force: b
 def _safe_edit(model: MagiModel, place: Place, about: About, text: str, form: str, *, current: bool) -> Edit | None:
     """The first way to write a text that changes nothing around it. A ``current`` result gets the hash of its script in
     the document as it will be read: in an odd one, lines around a region may be cut otherwise."""
-    empty = _Tried(model, place.edit(marker(Shape("").told(about)), ""))
+    empty = _Tried(model, place.edit(marker(Shape("").described(about)), ""))
     if not empty.is_written or not _fits(model, place, empty):
         return None
     if current:
         about = replace(about, sha256=script_hash(empty.model, empty.script, about.context, about.model_name))
     level = 0 if place.marks else level_at(model, place.span.start)
     for shape in shapes(text, form, level):
-        edit = place.edit(marker(shape.told(about)), shape.shown)
+        edit = place.edit(marker(shape.described(about)), shape.shown)
         tried = _Tried(model, edit)
         if tried.is_written and tried.is_data(text) and tried.says_around == empty.says_around:
             return edit
@@ -216,7 +216,7 @@ class _Placed(Struct, frozen=True):
 
     def edit(self, shape: Shape) -> Edit:
         """The edit that writes it in a shape."""
-        return self.place.edit(marker(shape.told(self.about)), shape.shown)
+        return self.place.edit(marker(shape.described(self.about)), shape.shown)
 
 
 def written_together(model: MagiModel, given: Sequence[Given], *, force: bool = False) -> tuple[Edit, ...] | None:
@@ -255,7 +255,7 @@ def _placed(model: MagiModel, given: Sequence[Given], *, force: bool) -> list[_P
         mode = context_mode(each.context)
         now = script_hash(model, each.script, mode, each.model_name, contexts=contexts)
         about = each.about(mode, now)
-        found.append(_Placed(place, about, about.sha256 == now, settled(each.text), each.form))
+        found.append(_Placed(place, about, about.sha256 == now, normal_text(each.text), each.form))
     return found
 
 

@@ -42,15 +42,15 @@ def has_wikilink(text: str, wiki: WikiHref) -> bool:
     return "[[" in text and any(wiki(match[1]).kind != "text" for match in _WIKILINK.finditer(text))
 
 
-def wikilink(state: State, told: Value, label: str) -> str:
+def wikilink(state: State, payload: Value, label: str) -> str:
     """A wikilink; ``label`` is what stands between its brackets, or behind the bar, as HTML."""
-    written, own = _parts(told)
+    written, own = _parts(payload)
     return _linked(state, state.wiki(written), written, label if own else escape(name_of(written)), bar=own)
 
 
-def embed(state: State, told: Value, label: str) -> str:
+def embed(state: State, payload: Value, label: str) -> str:
     """An embed: a picture, a quoted document, else a link."""
-    written, own = _parts(told)
+    written, own = _parts(payload)
     found = state.wiki(written)
     name = label if own and not size_of(label) else escape(name_of(written))
     if found.kind == "picture":
@@ -67,10 +67,10 @@ def embed(state: State, told: Value, label: str) -> str:
     return f"!{shown}" if found.kind == "text" else shown
 
 
-def _parts(told: Value) -> tuple[str, bool]:
+def _parts(payload: Value) -> tuple[str, bool]:
     """What stands between the brackets without a label, and whether there is one. In a table the bar is `\\|`."""
-    own = told["link_type"]["WikiLink"]["has_pothole"]
-    written = told["dest_url"]
+    own = payload["link_type"]["WikiLink"]["has_pothole"]
+    written = payload["dest_url"]
     return (written.removesuffix("\\") if own else written), own
 
 

@@ -85,10 +85,10 @@ def _take(state: State, kind: str, value: Value) -> None:
     if kind == "Text":
         state.out.append(obsidian.marked(escape(value, quote=False)) if state.vault else escape(value, quote=False))
     elif kind == "Start" or kind == "End":
-        name, told = (value, None) if type(value) is str else value.popitem()
+        name, payload = (value, None) if type(value) is str else value.popitem()
         own = (_START if kind == "Start" else _END).get(name)
         if own:
-            own(state, name, told)
+            own(state, name, payload)
         else:
             state.out.append("<div>" if kind == "Start" else "</div>")
     elif kind in _LEAF:
@@ -123,18 +123,18 @@ def _end_item(state: State, _: str, __: Value) -> None:
     state.out.append("</li>\n")
 
 
-def _enter(state: State, name: str, told: Value) -> None:
+def _enter(state: State, name: str, payload: Value) -> None:
     """A block around others."""
     obsidian.name_block(state)
     state.depth += 1
-    state.opened.append(told)
+    state.opened.append(payload)
     if state.depth > MAX_DEPTH and name in ("BlockQuote", "List"):
         return
     if name == "BlockQuote":
         state.push()
     elif name == "List":
-        start = "" if told in (None, 1) else f' start="{told}"'
-        state.out.append("<ul>\n" if told is None else f"<ol{start}>\n")
+        start = "" if payload in (None, 1) else f' start="{payload}"'
+        state.out.append("<ul>\n" if payload is None else f"<ol{start}>\n")
     elif name == "Table":
         state.out.append(f'<div class="{state.key}scroll" tabindex="{state.key}0"><table>\n')
     else:
@@ -143,29 +143,29 @@ def _enter(state: State, name: str, told: Value) -> None:
 
 def _leave(state: State, name: str, _: Value) -> None:
     state.depth -= 1
-    told = state.opened.pop()
+    payload = state.opened.pop()
     if state.depth >= MAX_DEPTH and name in ("BlockQuote", "List"):
         pass
     elif name == "BlockQuote":
         inside = state.pop()
         state.out.append(obsidian.quotation(state.key, inside))
     elif name == "List":
-        state.out.append("</ul>\n" if told is None else "</ol>\n")
+        state.out.append("</ul>\n" if payload is None else "</ol>\n")
     elif name == "Table":
         state.out.append("</tbody></table></div>\n")
     else:
         note = state.pop()
         if state.defined not in state.unseen.notes:
-            state.notes.append((told.casefold(), note))
+            state.notes.append((payload.casefold(), note))
         state.defined += 1
     if not state.depth and state.waiting:
         state.flush()
 
 
-def _heading(state: State, _: str, told: Value) -> None:
+def _heading(state: State, _: str, payload: Value) -> None:
     first = not state.headed and not state.depth and not state.pieces and not "".join(state.out).strip()
     state.headed = True
-    state.opened.append((told["level"][1], next(state.anchors, ""), first))
+    state.opened.append((payload["level"][1], next(state.anchors, ""), first))
     state.phrase += 1
     state.push()
 
@@ -187,9 +187,9 @@ def _end_heading(state: State, _: str, __: Value) -> None:
         state.titled = True
 
 
-def _code(state: State, _: str, told: Value) -> None:
-    fenced = isinstance(told, dict)
-    info = told["Fenced"].split(maxsplit=1)[:1] if fenced else []
+def _code(state: State, _: str, payload: Value) -> None:
+    fenced = isinstance(payload, dict)
+    info = payload["Fenced"].split(maxsplit=1)[:1] if fenced else []
     held = fenced and state.fences in state.unseen.held
     state.opened.append(held)
     if held:
@@ -211,51 +211,51 @@ def _end_code(state: State, _: str, __: Value) -> None:
         state.out.append("</code></pre>\n")
 
 
-def _link(state: State, _: str, told: Value) -> None:
-    is_wiki = isinstance(told["link_type"], dict)
-    state.opened.append(told if is_wiki else None)
+def _link(state: State, _: str, payload: Value) -> None:
+    is_wiki = isinstance(payload["link_type"], dict)
+    state.opened.append(payload if is_wiki else None)
     state.links += 1
     if is_wiki:
         state.push()
         return
-    target = f"mailto:{told['dest_url']}" if told["link_type"] == "Email" else told["dest_url"]
-    title = f' title="{escape(told["title"])}"' if told["title"] else ""
+    target = f"mailto:{payload['dest_url']}" if payload["link_type"] == "Email" else payload["dest_url"]
+    title = f' title="{escape(payload["title"])}"' if payload["title"] else ""
     state.out.append(f'<a href="{escape(target)}"{title}>')
 
 
 def _end_link(state: State, _: str, __: Value) -> None:
     state.links -= 1
-    told = state.opened.pop()
-    if told is None:
+    payload = state.opened.pop()
+    if payload is None:
         state.out.append("</a>")
     else:
         label = state.pop()
-        state.out.append(obsidian.wikilink(state, told, label))
+        state.out.append(obsidian.wikilink(state, payload, label))
 
 
-def _image(state: State, _: str, told: Value) -> None:
-    state.opened.append(told)
+def _image(state: State, _: str, payload: Value) -> None:
+    state.opened.append(payload)
     state.phrase += 1
     state.push()
 
 
 def _end_image(state: State, _: str, __: Value) -> None:
     state.phrase -= 1
-    told = state.opened.pop()
+    payload = state.opened.pop()
     inside = state.pop()
     alt = escape(unescape(_TAG.sub("", inside)))
-    if isinstance(told["link_type"], dict):
-        state.out.append(obsidian.embed(state, told, alt))
+    if isinstance(payload["link_type"], dict):
+        state.out.append(obsidian.embed(state, payload, alt))
         return
     alt, size = obsidian.sized(alt) if state.vault else (alt, "")
-    source = picture_url(state.embed(told["dest_url"]))
-    title = f' title="{escape(told["title"])}"' if told["title"] else ""
+    source = picture_url(state.embed(payload["dest_url"]))
+    title = f' title="{escape(payload["title"])}"' if payload["title"] else ""
     if source:
         state.out.append(f'<img src="{state.key}{escape(source)}" alt="{alt}"{title}{size} loading="{state.key}lazy">')
-    elif state.links or not link_url(state.link(told["dest_url"])):
+    elif state.links or not link_url(state.link(payload["dest_url"])):
         state.out.append(f'<span class="{state.key}picture"{title}>image: {alt}</span>')
     else:
-        state.out.append(f'<a class="{state.key}picture" href="{escape(told["dest_url"])}"{title}>image: {alt}</a>')
+        state.out.append(f'<a class="{state.key}picture" href="{escape(payload["dest_url"])}"{title}>image: {alt}</a>')
 
 
 def _html_block(state: State, _: str, __: Value) -> None:

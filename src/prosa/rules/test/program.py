@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from prosa.data import Value, span_at
-from prosa.diagnostics import Severity
+from prosa.diagnostics import Misspelling, Severity
 from prosa.dialects.dialect import Hints
 from prosa.dialects.fields import shown
 from prosa.dialects.markdownlang.model import ProgramModel
@@ -122,7 +122,9 @@ def impossible_expectation(subject: Subject[SuiteModel]) -> Iterator[Finding]:
         if wanted is MISSING or block is None or next(mistakes(wanted), None) is not None:
             continue
         for each in contradictions(wanted, program.output.value):
-            yield Finding(each.message, place_of(each, block), (f"the output schema of `{shown(program.name)}`",))
+            meant = Misspelling(each.written, each.meant) if each.meant else None
+            notes = (f"the output schema of `{shown(program.name)}`",)
+            yield Finding(each.message, place_of(each, block), notes, misspelling=meant)
 
 
 @RULES.document("TS024", "bad-rows-file", Severity.ERROR)

@@ -45,7 +45,7 @@ class KeptAnswers(Struct):
     _bytes: int = 0
 
     def begin(self, path: str, key: str, body: bytes) -> Answer | None:
-        """The answer that was given before; None for a request that is new, and is to be settled. Raises `Refused`."""
+        """The answer that was given before; None for a request that is new, and is to be finished. Raises `Refused`."""
         self._forget_old()
         digest, entry = sha256(body).digest(), self._known.get((path, key))
         if entry is None:
@@ -59,7 +59,7 @@ class KeptAnswers(Struct):
             raise Refused(409, "The request with this Idempotency-Key still runs. Ask again later.", headers=wait)
         return replace(entry.answer, headers=(*entry.answer.headers, REPLAYED))
 
-    def settle(self, path: str, key: str, task: asyncio.Task[Answer]) -> None:
+    def finish(self, path: str, key: str, task: asyncio.Task[Answer]) -> None:
         """Keeps what came of a run; one that was broken off is forgotten."""
         if task.cancelled() or task.exception() is not None:
             self.forget(path, key)

@@ -119,4 +119,4 @@ class Runner:
 
 def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any]) -> None:
     """Keeps the answer of a run for requests that repeat it."""
-    task.add_done_callback(partial(runner.kept.settle, path, key))
+    task.add_done_callback(partial(runner.kept.finish, path, key))

@@ -71,7 +71,7 @@ def _row(part: Sequence[NewMessage], model_name: str | None, system: str | None)
         "system": "\n\n".join(texts["system"]) or None,
         "response": "\n\n".join(texts["assistant"]) or None,
     }
-    if list(_told(row, system)) != list(part):
+    if list(_messages_of_row(row, system)) != list(part):
         row["messages"] = [as_data(each) for each in part]
     return row
 
@@ -87,10 +87,12 @@ def _messages(number: int, row: dict[str, Value], system: str | None) -> tuple[S
             raise ExchangeProblem(f"row {number}: `{name}` is not a text")
     if row.get("prompt") is None and row.get("response") is None:
         raise ExchangeProblem(f"row {number} has neither `prompt` nor `response`")
-    return list(_told(row, system)), [f"row {number}: what was attached is left out"] if row.get("attachments") else []
+    return list(_messages_of_row(row, system)), [f"row {number}: what was attached is left out"] if row.get(
+        "attachments"
+    ) else []
 
 
-def _told(row: dict[str, Value], system: str | None) -> Iterator[NewMessage]:
+def _messages_of_row(row: dict[str, Value], system: str | None) -> Iterator[NewMessage]:
     """What the three texts of a row say; instructions that stand already are not repeated."""
     for role, key in _KEYS.items():
         text = row.get(key)

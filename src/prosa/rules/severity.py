@@ -33,17 +33,17 @@ class Policy(Struct, frozen=True):
         return problem.severity or (rule.strict if self.strict else rule.severity)
 
 
-def rank(
+def diagnosed(
     problems: Iterable[Problem], source: SourceText, policy: Policy, known: Mapping[str, Rule] | None = None
 ) -> list[Diagnostic]:
     """The diagnostics that the policy wants, in the order of the problems. The rules that are ``known`` by name are not
     looked up. An unknown rule name is a KeyError."""
-    ranked: list[Diagnostic] = []
+    found: list[Diagnostic] = []
     for problem in problems:
         rule = (known or {}).get(problem.rule) or rule_named(problem.rule)
         if policy.wants(rule):
-            ranked.append(_diagnostic(problem, rule, source, policy))
-    return ranked
+            found.append(_diagnostic(problem, rule, source, policy))
+    return found
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
