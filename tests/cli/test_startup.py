@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from prosa.adapters.sqlite.update import RACY_NS
+from prosa.corpus.found import RACY_NS
 from tests.cli.programs import program, script
 
 HEAVY = frozenset(
@@ -23,8 +23,9 @@ HEAVY = frozenset(
 )
 # What `prosa --help` may load of ours; everything else waits for its command.
 FRONT = frozenset(
-    f"prosa{name}" for name in ("", ".cli", ".cli.main", ".cli.commands", ".cli.console", ".cli.errors", ".cli.parser")
-) | {"prosa.render", "prosa.render.plain"}  # the gate to a terminal
+    f"prosa{name}"
+    for name in ("", ".cli", ".cli.main", ".cli.commands", ".cli.console", ".cli.errors", ".cli.parser", ".cli.process")
+) | {"prosa.regex", "prosa.render", "prosa.render.plain"}  # the gate to a terminal
 
 CODE = """
 import json, sys
@@ -69,7 +70,11 @@ def test_check_never_loads_what_only_a_run_needs(tmp_path: Path):
     status, modules = loaded(["check", str(program)])
     assert status == 0
     assert not modules & (HEAVY - {"sqlite3"})  # what is kept between runs is in there (X10)
-    checking = {"prosa.app", *(name for name in modules if name.split(".")[:3] == ["prosa", "app", "check"])}
+    checking = {
+        "prosa.app",
+        "prosa.app.text_files",
+        *(name for name in modules if name.split(".")[:3] == ["prosa", "app", "check"]),
+    }
     never = ("prosa.app", "prosa.adapters.providers", "prosa.adapters.mcp")
     assert not {name for name in modules if name.startswith(never)} - checking
 
@@ -83,14 +88,15 @@ def test_what_only_looks_at_a_program_loads_nothing_that_runs_one(argv: list[str
     path = program(tmp_path)
     status, modules = loaded([str(path) if item == "FILE" else item for item in argv])
     assert status == 0
-    assert not modules & HEAVY
+    costs = {"genai_prices", "sqlite3", "httpx2", "pydantic", "asyncio", "ssl", "anyio"} if argv[0] == "plan" else set()
+    assert not modules & (HEAVY - costs)  # a plan says what a run may cost, so it loads the list of prices
 
 
 def test_a_scripted_run_loads_no_client_no_server_no_sandbox_and_no_prices(tmp_path: Path):
     path, model = program(tmp_path), script(tmp_path)
     status, modules = loaded(["run", str(path), "--model", model], home=agreed(tmp_path))
     assert status == 0
-    assert not modules & (HEAVY - {"asyncio", "ssl"})
+    assert not modules & (HEAVY - {"asyncio", "ssl", "sqlite3"})  # sqlite3 keeps its answers
 
 
 def agreed(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prosa.data import Value
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import read_front
-from prosa.dialects.mdh import write
+from prosa.dialects.mdh.as_dialect import write
 from prosa.source import SourceText, apply_edits
 from tests.dialects.mdh import node, reading, rules_of
 from tests.dialects.test_mdh import FULL, HOSTILE

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from prosa.diagnostics import Severity
-from prosa.dialects.mdh import corpus_facts
+from prosa.dialects.mdh.facts import corpus_facts
 from prosa.rules.mdh.links import unresolved_inline_link
 from prosa.rules.mdh.site import md_urls, sites
 from prosa.rules.registry import corpus_checks

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from prosa.cli.main import main
 from tests.cli.desk import Terminal, desk
@@ -93,7 +92,7 @@ def test_a_result_follows_the_status_line_on_a_line_of_its_own(tmp_path: Path):
     path = document(tmp_path, *map(block, "ab"))
     screen = Terminal()
     environ = {**own(tmp_path), "TERM": "xterm"}
-    console = replace(desk("", environ, terminal=True).console, stdout=screen, stderr=screen)
+    console = desk("", environ, terminal=True).console.changed(stdout=screen, stderr=screen)
     model = script(tmp_path, {"content": "One."}, {"content": "Two."})
     assert main(["run", str(path), "--all", "--model", model], console) == 0
     shown = screen.getvalue()

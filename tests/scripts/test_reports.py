@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from prosa.cli.main import main
 from tests.cli.desk import desk
@@ -188,7 +187,7 @@ def test_a_reader_that_goes_away_is_no_error(page: Path):
 
     model = script(page.parent, {"content": "1"}, {"content": "2"}, {"content": "3"})
     at = desk("", own(page.parent))
-    console = replace(at.console, stdout=Gone())
+    console = at.console.changed(stdout=Gone())
     assert main(["run", str(page), "--all", "--model", model], console) == 0
     assert at.err == ""
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from msgspec.structs import force_setattr
 
 from prosa.cli.commands import Command
 from prosa.cli.errors import guarded
@@ -60,7 +59,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def search(root: Path, *words: str, color: bool = False, terminal: bool = False) -> Done:
     made = desk(environ={"PROSA_CACHE_DIR": str(root.parent / "cache"), "HOME": str(root.parent)}, terminal=terminal)
     if color:
-        force_setattr(made.console, "color", True)
+        made.console.color = True
     status = guarded(made.console, words, lambda: _call(COMMAND, list(words), made.console))
     return Done(status, made.out, made.err)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from prosa.data import Value
-from prosa.dialects.mdh import ActionModel
 from prosa.dialects.mdh.facts import action_value
+from prosa.dialects.mdh.model import ActionModel
 from prosa.site.problems import RequestError, RequestProblem
 from prosa.site.request import build_request
 

@@ -14,11 +14,10 @@ Only commands that work are listed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from msgspec import Struct
 
-
-class Command(Struct, frozen=True):
+class Command(NamedTuple):
     """One command: its name, the module that does it, and the line that `prosa --help` prints
     in its group."""
 

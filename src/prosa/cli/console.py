@@ -14,8 +14,6 @@ import stat
 import sys
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from prosa.render.plain import for_terminal
 
 if TYPE_CHECKING:
@@ -30,20 +28,27 @@ class PipeClosed(Exception):
     """The reader of stdout went away (`prosa … | head`). `cli.main` ends the command quietly."""
 
 
-class Console(Struct, frozen=True):
+class Console:
     """Where a command reads and writes.
 
     ``interactive`` says whether a person can be asked; ``color`` whether stdout may carry colour. ``quiet``
     is `-q`: no progress and no notices, only results, errors and warnings.
     """
 
-    stdin: TextIO
-    stdout: TextIO
-    stderr: TextIO
-    environ: Mapping[str, str]
-    interactive: bool = False
-    color: bool = False
-    quiet: bool = False
+    __slots__ = ("color", "environ", "interactive", "quiet", "stderr", "stdin", "stdout")
+
+    def __init__(
+        self,
+        stdin: TextIO,
+        stdout: TextIO,
+        stderr: TextIO,
+        environ: Mapping[str, str],
+        interactive: bool = False,
+        color: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self.stdin, self.stdout, self.stderr, self.environ = stdin, stdout, stderr, environ
+        self.interactive, self.color, self.quiet = interactive, color, quiet
 
     @classmethod
     def from_process(cls) -> Console:
@@ -53,6 +58,26 @@ class Console(Struct, frozen=True):
         environ = dict(os.environ)
         interactive = stdin.isatty() and stderr.isatty() and not in_ci(environ)
         return cls(stdin, stdout, stderr, environ, interactive, wants_color(environ, stdout.isatty()))
+
+    def changed(
+        self,
+        *,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+        environ: Mapping[str, str] | None = None,
+        interactive: bool | None = None,
+        quiet: bool | None = None,
+    ) -> Console:
+        """The same terminal with something else in its place."""
+        return Console(
+            self.stdin,
+            self.stdout if stdout is None else stdout,
+            self.stderr if stderr is None else stderr,
+            self.environ if environ is None else environ,
+            self.interactive if interactive is None else interactive,
+            self.color,
+            self.quiet if quiet is None else quiet,
+        )
 
     def out(self, text: str, *, end: str = "\n", styled: bool = False, control: str = "") -> None:
         """Writes to stdout. A terminal is given nothing that it would obey, except styles of ours in a ``styled`` text,

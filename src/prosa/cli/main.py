@@ -8,11 +8,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from msgspec.structs import replace
-
 from prosa import __version__
 from prosa.cli.commands import COMMANDS, Command, find, overview
 from prosa.cli.console import Console
+from prosa.cli.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +23,7 @@ EVERYWHERE = ("-q", "--quiet", "--debug")
 
 def entry() -> NoReturn:
     """The console script. Ends the process with the exit status."""
-    sys.exit(main())
+    run(main)
 
 
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
@@ -91,5 +90,5 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parse = getattr(module, "parse", None)
     args = parse(parser, argv, console) if parse else parser.parse_anywhere(argv)
-    result: int = module.run(args, replace(console, quiet=True) if args.quiet else console)
+    result: int = module.run(args, console.changed(quiet=True) if args.quiet else console)
     return result

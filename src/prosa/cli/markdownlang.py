@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from msgspec.structs import replace
-
 from prosa.cli import goflags
 from prosa.cli.console import Console
 from prosa.cli.errors import OK, guarded
 from prosa.cli.goflags import Flag, Given
 from prosa.cli.parser import WrongUse, nearest
+from prosa.cli.process import run
 from prosa.dialects.markdownlang.agreement import COMMAND_OF_THE_SPECIFICATION, HOW_TO_ACCEPT
 
 DEFAULT_MODEL = "gpt-4o"
@@ -57,7 +56,7 @@ Flags may have one dash or two, and their value behind a space or `=`."""
 
 def entry() -> NoReturn:
     """The console script. Ends the process with the exit status."""
-    sys.exit(main())
+    run(main)
 
 
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
@@ -136,7 +135,7 @@ def _run(argv: list[str], console: Console) -> int:
         debug=given.switches.get("debug", False),
     )
     # Nobody is asked whether a local model server may be used (X17).
-    return execute(replace(console, interactive=False), job)
+    return execute(console.changed(interactive=False), job)
 
 
 def _flags(flags: Sequence[Flag], argv: list[str]) -> Given:
@@ -162,7 +161,7 @@ def _deprecated_agree(given: Given, console: Console) -> int | None:
     if "program" not in given.texts:
         return agree(console)
     # The result of the program is alone on stdout, so the agreement speaks on stderr here.
-    return agree(replace(console, stdout=console.stderr)) or None
+    return agree(console.changed(stdout=console.stderr)) or None
 
 
 def _program(name: str) -> Path:

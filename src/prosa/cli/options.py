@@ -20,13 +20,14 @@ from prosa.cli.run.resuming import journal_from
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS, known_dialect
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.app.client.requests import Bounds
     from prosa.app.corpus.embedding import EmbeddingChoice
     from prosa.app.options import Options, SiteRights, Tape
 
-_SIZE = re.compile(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
+_SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
 DEFAULT_MAX_SIZE = "10MB"
 

@@ -12,6 +12,8 @@ import shlex
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, NoReturn
 
+from prosa.regex import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 MOST_CHOICES = 8
 """Values of a flag that a message lists."""
 
-_INVALID = re.compile(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
-_ABOUT = re.compile(r"argument (\S+): (.*)", re.DOTALL)
+_INVALID = regex(r"argument (\S+): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
+_ABOUT = regex(r"argument (\S+): (.*)", re.DOTALL)
 _MISSING = "the following arguments are required: "
 _NO_VALUE = ("expected one argument", "expected at least one argument")
 
@@ -39,6 +41,13 @@ class HelpShown(Exception):
     """The parser has printed its help; the command is done with exit 0."""
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Argparse makes one for each flag, and asks for the width of the terminal with `shutil`; only help needs that."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
 class Parser(argparse.ArgumentParser):
     """Arguments of one command. Long flags must be written out, so that a later flag never changes an old call.
 
@@ -51,13 +60,14 @@ class Parser(argparse.ArgumentParser):
             description=description,
             allow_abbrev=False,
             add_help=True,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
         )
         self.console = console
         self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
         """Prints the help on the console's stdout."""
+        self.usage, self.formatter_class = None, argparse.RawDescriptionHelpFormatter
         self.console.out(self.format_help(), end="")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - never leaves the process
@@ -81,6 +91,7 @@ class Parser(argparse.ArgumentParser):
         """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
         ``--``, which argparse would lose on that way, no word is a flag."""
         self._require_known(argv)
+        self.usage = ""  # argparse would format it for each complaint, and none shows it
         parse = self.parse_known_args if "--" in argv else self.parse_known_intermixed_args
         args, rest = parse(argv)
         if rest:

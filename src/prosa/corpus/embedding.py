@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from prosa.data import Value
+from prosa.regex import regex
 
 MAX_TEXT = 8_000
 """Characters of one text that are embedded: some 2,000 tokens, which every model of today takes."""
@@ -26,13 +27,11 @@ SECRET = frozenset({"confidential", "secret"})
 """Classifications whose documents are never sent anywhere (X6)."""
 
 
-_HEAD = re.compile(r"\ufeff?\s*---.*?(?:^(?:---|\.\.\.)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HEAD = regex(r"\ufeff?\s*---.*?(?:^(?:---|\.\.\.)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 """What was meant as front matter: from a fence at the top to the next one, or to the end of the text."""
 
-_SAID = re.compile(
-    r"""(?<![\w-])classification["']?[ \t]*:(?P<value>[^\n]*(?:\n(?:[ \t]+|-[ \t])[^\n]*)*)""", re.IGNORECASE
-)
-_COMMENT = re.compile(r"(?:^|[ \t])#[^\n]*")
+_SAID = regex(r"""(?<![\w-])classification["']?[ \t]*:(?P<value>[^\n]*(?:\n(?:[ \t]+|-[ \t])[^\n]*)*)""", re.IGNORECASE)
+_COMMENT = regex(r"(?:^|[ \t])#[^\n]*")
 
 
 class Embedder(Protocol):

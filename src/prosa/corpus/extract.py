@@ -7,7 +7,6 @@ runs nothing (X6).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -27,6 +26,7 @@ from prosa.document.document import Document
 from prosa.document.sections import anchors
 from prosa.document.shown import shown_runs
 from prosa.graph.records import record_of
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 
@@ -120,7 +120,7 @@ MAX_HEADING = 300
 
 
 _JSON = msgspec.json.Encoder()
-_VISIBLE = re.compile(r"[^\r\n]")
+_VISIBLE = regex(r"[^\r\n]")
 
 
 def section_rows(document: Document, hidden: Sequence[Span] = ()) -> tuple[SectionRow, ...]:

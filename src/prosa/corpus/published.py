@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from prosa.corpus.embedding import SECRET, head_of, looks_classified
 from prosa.corpus.extracted import Facets, FieldRow
+from prosa.regex import regex
 
 CLASSIFICATION = "classification"
 WORST = "secret"
@@ -18,12 +19,12 @@ WORST = "secret"
 VISIBILITY = "visibility"
 LIMITED = "private"
 
-_IN_HEAD = re.compile(
+_IN_HEAD = regex(
     r"""^(?:\{[ \t]*)?["']?visibility["']?[ \t]*:(?P<value>[^\n]*(?:\n(?:[ \t]+|-[ \t])[^\n]*)*)""",
     re.IGNORECASE | re.MULTILINE,
 )
-_IN_FOOTER = re.compile(r'"visibility"\s*:\s*(?P<value>"[^"\n]*"|[^\s,}]+|)', re.IGNORECASE)
-_COMMENT = re.compile(r"(?:^|[ \t])#[^\n]*")
+_IN_FOOTER = regex(r'"visibility"\s*:\s*(?P<value>"[^"\n]*"|[^\s,}]+|)', re.IGNORECASE)
+_COMMENT = regex(r"(?:^|[ \t])#[^\n]*")
 _FOOTER = "\n```json"
 _OPEN = frozenset(("public", "", "null", "~"))
 

@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from prosa.corpus.words import has_words, is_cjk
+from prosa.regex import regex
 
 MAX_QUERY = 2_000
 """Characters of a query that are read. Longer than any question; a pasted document is looked for by its beginning."""
@@ -32,7 +33,7 @@ FIELDS: dict[str, Field] = {"title": "title", "heading": "heading", "tag": "tags
 """What may stand in front of a colon."""
 
 _OPEN, _CLOSE = '"“„«', '"”“»'
-_ITEM = re.compile(
+_ITEM = regex(
     rf"""(?P<minus>-(?=[^\s-]))?
          (?:(?P<field>[A-Za-z]+):(?=[^\s:]))?
          (?:[{_OPEN}](?P<phrase>[^{_CLOSE}]*)[{_CLOSE}]?(?P<stars>\*?)|(?P<word>[^\s{_OPEN}]+))""",

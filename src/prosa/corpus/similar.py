@@ -6,13 +6,13 @@ is read here.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from math import log
 
 from prosa.corpus.query import Term
 from prosa.corpus.words import words
+from prosa.regex import regex
 
 MAX_TERMS = 30
 """Terms that are looked for: more of them find the same documents, only slower."""
@@ -26,7 +26,7 @@ MIN_LETTERS = 3
 MOST_SHARED = 0.2
 """Part of all sections beyond which a word tells nothing."""
 
-_PIECES = re.compile("[\u3400-\u9fff\uf900-\ufaff]{3,8}|[\u30a1-\u30fa\u30fc]{3,20}")
+_PIECES = regex("[\u3400-\u9fff\uf900-\ufaff]{3,8}|[\u30a1-\u30fa\u30fc]{3,20}")
 """Runs of Chinese characters and of katakana: what names are written in."""
 
 

@@ -13,6 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
+from prosa.regex import regex
+
 MAX_SNIPPET = 180
 """Characters of a snippet: two lines of a terminal."""
 
@@ -25,7 +27,7 @@ MAX_SEEN = 50_000
 MAX_MARKS = 500
 """Matches of one section that are considered; the best piece is near the first ones."""
 
-_SPACES = re.compile(r"\s+")
+_SPACES = regex(r"\s+")
 _ADDRESS = "://"
 
 Mark = tuple[int, int]

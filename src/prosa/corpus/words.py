@@ -6,17 +6,18 @@ decides in the index; here it is needed to tell a word from punctuation before a
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-_RUN = re.compile(r"[\w\u0300-\u0331]+")
+from prosa.regex import regex
+
+_RUN = regex(r"[\w\u0300-\u0331]+")
 _MARKS = frozenset(map(chr, (*range(0x300, 0x305), *range(0x306, 0x30D), 0x30F, 0x311, 0x31B, *range(0x323, 0x332))))
 """Combining marks that are part of a word and do not count."""
 
-_CJK = re.compile(
+_CJK = regex(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f]"
 )
 """Scripts that set no spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""

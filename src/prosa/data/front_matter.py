@@ -5,23 +5,22 @@ In: a whole text. Out: spans that, with the line ends between them, cover all of
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
 from prosa.diagnostics import Annotation, Problem
+from prosa.regex import regex
 from prosa.source import Span
 
 _FENCE = "---"
 _BOM = "\ufeff"
-_LINE = re.compile(r"[^\r\n]*")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_CLOSE = re.compile(r"(?:\r\n|\n|\r)(---)(?=[\r\n]|\Z)")
-_LOOSE_OPEN = re.compile(r"---[ \t]*")
-_LOOSE_CLOSE = re.compile(r"(?:\r\n|\n|\r)(---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
-_NEAR_OPEN = re.compile(r"[ \t]*-{3,}[ \t]*|[–—]-*")
-_NEAR_CLOSE = re.compile(r"(?:\r\n|\n|\r)([ \t]*-{3,}[ \t]*|\.\.\.[ \t]*)(?=[\r\n]|\Z)")
+_LINE = regex(r"[^\r\n]*")
+_LINE_END = regex(r"\r\n|\n|\r")
+_CLOSE = regex(r"(?:\r\n|\n|\r)(---)(?=[\r\n]|\Z)")
+_LOOSE_OPEN = regex(r"---[ \t]*")
+_LOOSE_CLOSE = regex(r"(?:\r\n|\n|\r)(---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
+_NEAR_OPEN = regex(r"[ \t]*-{3,}[ \t]*|[–—]-*")
+_NEAR_CLOSE = regex(r"(?:\r\n|\n|\r)([ \t]*-{3,}[ \t]*|\.\.\.[ \t]*)(?=[\r\n]|\Z)")
 
 
 class FrontMatter(Struct, frozen=True):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any, NoReturn
 
 from msgspec import Struct, field
@@ -18,13 +17,14 @@ from prosa.data.reading import Findings, Reading, shown
 from prosa.data.surrogates import has_surrogate, lone_escape, without_surrogates
 from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence
 from prosa.diagnostics import Annotation
+from prosa.regex import regex
 from prosa.source import Span
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+)"')
-_STRING_PART = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_WORD = re.compile(r"[-+\w.]+")
+_SPACE = regex(r"[ \t\n\r]*")
+_STRING = regex(r'"((?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+)"')
+_STRING_PART = regex(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORD = regex(r"[-+\w.]+")
 _NAMES = {"null": None, "true": True, "false": False}
 _NOT_JSON_NUMBERS = {"NaN", "Infinity", "-Infinity"}
 _ADVICE = {

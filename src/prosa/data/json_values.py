@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 from prosa.data.json_reader import read_json
 from prosa.data.limits import MAX_DEPTH, MAX_INTEGER_DIGITS
 from prosa.data.tree import Value, to_value
+from prosa.regex import regex
 from prosa.source import LineIndex
 
-_SURROGATE = re.compile("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
+_SURROGATE = regex("\\\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+_BRACKET = regex(r'"(?:[^"\\]++|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 
 
 class JsonError(ValueError):

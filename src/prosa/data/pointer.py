@@ -5,14 +5,14 @@ In: a pointer as text (``""`` is the root, ``/a/0`` the first item under ``a``).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence
+from prosa.regex import regex
 from prosa.source import Span
 
-_INDEX = re.compile(r"0|[1-9][0-9]{0,18}")
-_BAD_ESCAPE = re.compile(r"~(?![01])")
+_INDEX = regex(r"0|[1-9][0-9]{0,18}")
+_BAD_ESCAPE = regex(r"~(?![01])")
 
 
 def format_pointer(parts: Iterable[str | int]) -> str:

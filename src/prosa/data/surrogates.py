@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 
-SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_TOKEN = re.compile(
+from prosa.regex import regex
+
+SURROGATE_ESCAPE = regex(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_TOKEN = regex(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
 )
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE = regex("[\ud800-\udfff]")
 
 
 def lone_escape(text: str, start: int, end: int) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from prosa.data.reading import Findings, Reading, shown
 from prosa.data.yaml_build import StopReading, TreeBuilder
 from prosa.data.yaml_shield import shield
 from prosa.diagnostics import Annotation
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from yaml import YAMLError
@@ -144,7 +145,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
 }
 _CLOSED_AT_CONTEXT = {"found unexpected end of stream", "found unexpected document indicator"}
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
+_ESCAPE = regex(r"\\.", re.DOTALL)
 
 
 def add_syntax_problem(error: YAMLError, text: str, findings: Findings) -> None:

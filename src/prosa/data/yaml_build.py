@@ -6,7 +6,6 @@ no merging; an alias shares the node it names, and the size of the whole as if c
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from msgspec import Struct, field
@@ -18,11 +17,12 @@ from prosa.data.tree import Entry, Mapping, Node, Scalar, Sequence, Style
 from prosa.data.yaml_core import NotOfTag, TooManyDigits, core_value, tagged_value
 from prosa.data.yaml_shield import Shield
 from prosa.diagnostics import Annotation
+from prosa.regex import regex
 from prosa.source import Span
 
 _STYLES: dict[str | None, Style] = {"'": "single", '"': "double", "|": "literal", ">": "folded"}
 _CORE_TAG = "tag:yaml.org,2002:"
-_WRITTEN_TAG = re.compile(r"(?:&\S+\s+)?(![^\s,\[\]{}]*)")
+_WRITTEN_TAG = regex(r"(?:&\S+\s+)?(![^\s,\[\]{}]*)")
 _COLLECTION_TAGS = {"MappingStartEvent": _CORE_TAG + "map", "SequenceStartEvent": _CORE_TAG + "seq"}
 
 

@@ -5,10 +5,9 @@ In: the text of a plain scalar. Out: its value. No dates, no sexagesimals, no un
 
 from __future__ import annotations
 
-import re
-
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.data.tree import Value
+from prosa.regex import regex
 
 _WORDS: dict[str, Value] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -19,10 +18,10 @@ _WORDS: dict[str, Value] = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _FIRST = frozenset("0123456789+-.")
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_OCTAL = re.compile(r"0o[0-7]+")
-_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = regex(r"[-+]?[0-9]+")
+_OCTAL = regex(r"0o[0-7]+")
+_HEXADECIMAL = regex(r"0x[0-9a-fA-F]+")
+_FLOAT = regex(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _TOO_LARGE = 10**MAX_INTEGER_DIGITS
 
 _TAG = "tag:yaml.org,2002:"

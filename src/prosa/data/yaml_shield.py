@@ -15,12 +15,13 @@ from msgspec import Struct, field
 
 from prosa.data.reading import Findings
 from prosa.data.surrogates import SURROGATE_ESCAPE, joined_pairs, without_surrogates
+from prosa.regex import regex
 
-_SPECIAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
-_ESCAPED = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
-_MENTIONED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
-_WRITTEN = re.compile(r"\\u([0-9a-f]{4})")
+_SPECIAL = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_REFUSED = regex("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+_ESCAPED = regex(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
+_MENTIONED = regex(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))")
+_WRITTEN = regex(r"\\u([0-9a-f]{4})")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 

@@ -14,16 +14,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from prosa.data.limits import MAX_DEPTH
 from prosa.data.tree import Value
+from prosa.regex import regex
 
 MAX_FLOW = 80
 """Characters of a list on one line."""
 
 _INDENT = "  "
-_PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./@+-]|[ :](?=[A-Za-z0-9_/+-]))*+", re.ASCII)
+_PLAIN = regex(r"[A-Za-z_/](?:[A-Za-z0-9_./@+-]|[ :](?=[A-Za-z0-9_/+-]))*+", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 """Words that some reader of YAML takes for something other than text."""
 
-_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNSEEN = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 """Characters that JSON leaves as they are and YAML does not."""
 
 

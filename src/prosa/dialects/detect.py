@@ -7,7 +7,6 @@ the project, then the file name, then the command's own dialect, then the shape.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -19,13 +18,14 @@ from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName, Hints
 from prosa.dialects.front import FrontReading
 from prosa.dialects.table import dialect, dialect_of_file_name
+from prosa.regex import regex
 from prosa.source import Span
 
 if TYPE_CHECKING:
     from prosa.document import Heading
 
-_MESSAGE = re.compile(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
-_MAYBE_MESSAGE = re.compile(r"###[ \t]+\\?(?:@|//)")
+_MESSAGE = regex(r"(?://\s*)?@(?P<role>[\w.-]+)(?:/[\w.-]+)?\s*(?P<colon>:?)\s*")
+_MAYBE_MESSAGE = regex(r"###[ \t]+\\?(?:@|//)")
 """What is in every message heading, and in other places too. It begins with plain text: then it is found fastest."""
 _ROLES = frozenset({"user", "assistant", "system", "prompt", "completion"})
 

@@ -20,24 +20,23 @@ from msgspec.structs import replace
 from prosa.data import Entry, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 if TYPE_CHECKING:
     from prosa.document import Document
 
-_FIELD = re.compile(r"(?:\r\n|\n|\r)(?:#[^\r\n]*(?:\r\n|\n|\r))?[\w\"'.-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
+_FIELD = regex(r"(?:\r\n|\n|\r)(?:#[^\r\n]*(?:\r\n|\n|\r))?[\w\"'.-]{1,64}[ \t]*:(?=[ \t\r\n]|\Z)")
 
-_BREAK = re.compile(
-    r"(?:[ \t]*+(?>\r\n|\n|\r)){2}(?:[ \t]*+(?:#[^\r\n]*+)?(?>\r\n|\n|\r))*+(?!\S{1,64}[ \t]*:(?:\s|\Z))"
-)
+_BREAK = regex(r"(?:[ \t]*+(?>\r\n|\n|\r)){2}(?:[ \t]*+(?:#[^\r\n]*+)?(?>\r\n|\n|\r))*+(?!\S{1,64}[ \t]*:(?:\s|\Z))")
 """A blank line below the first fence, and no field on the first line that is neither blank nor a comment: where that
 is no YAML either, the fence is a thematic break, as slides begin with."""
 
 _CUT_SHORT = frozenset({"yaml-syntax", "nested-too-deep", "alias-bomb", "custom-tag", "complex-key"})
 """Problems after which the tree may lack fields that the author wrote."""
 
-_TEMPLATE = re.compile(r"^[\w.-]+:[ \t]+(\{\{[^\r\n]*\}\})[ \t]*(?=\r?$)", re.MULTILINE)
-_GLOBS = re.compile(r"^globs:[ \t]+([^\s\"'\[{|>#](?:[^\r\n]*\S)?)[ \t]*(?=\r?$)", re.MULTILINE)
+_TEMPLATE = regex(r"^[\w.-]+:[ \t]+(\{\{[^\r\n]*\}\})[ \t]*(?=\r?$)", re.MULTILINE)
+_GLOBS = regex(r"^globs:[ \t]+([^\s\"'\[{|>#](?:[^\r\n]*\S)?)[ \t]*(?=\r?$)", re.MULTILINE)
 _RULE_SUFFIX = ".mdc"
 _FILLER = "x"
 

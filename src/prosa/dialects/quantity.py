@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)", re.ASCII)
+from prosa.regex import regex
+
+_NUMBER = regex(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([A-Za-z]*)", re.ASCII)
 _TIMES = {"ms": 0.001, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
 _SIZES = {

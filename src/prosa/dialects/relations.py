@@ -13,12 +13,13 @@ from typing import TypeAlias
 from prosa.data import Mapping, Node, Scalar, Sequence
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.references import Ref
+from prosa.regex import regex
 
 Relations: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs of a field and a type of relationship."""
 
-_WIKILINK = re.compile(r"!?\[\[([^\[\]|#^]*)(?:[#^]([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
-_URL = re.compile(r"https?://", re.IGNORECASE)
+_WIKILINK = regex(r"!?\[\[([^\[\]|#^]*)(?:[#^]([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
+_URL = regex(r"https?://", re.IGNORECASE)
 
 
 def relation_refs(fields: Mapping | None, relations: Relations) -> Iterator[Ref]:

@@ -56,7 +56,7 @@ def _ymj() -> Dialect[YmjModel]:
 
 
 def _mdh() -> Dialect[NodeModel]:
-    from prosa.dialects.mdh import DIALECT
+    from prosa.dialects.mdh.as_dialect import DIALECT
 
     return DIALECT
 

@@ -5,14 +5,15 @@ In: a text. Out: the beginnings of its words, or pairs of characters where a scr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from prosa.regex import regex
 
 _PREFIX = 4
 """Characters of a word that count: `deploy`, `deploys` and `deployment` are one word."""
 
-_WORD = re.compile(r"[^\W_]{3,}")
-_SYLLABIC = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WORD = regex(r"[^\W_]{3,}")
+_SYLLABIC = regex("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _COMMON_WORDS = """
 about after again also because before been being between both could does each from have here into just like
 more most much must only other over same should some such than that their them then there these they this those

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prosa.document.model import Fence, Heading, Paragraph
 from prosa.document.parsed import Parsed
 from prosa.document.walk import FoundCode, FoundHeading, Piece
+from prosa.regex import regex
 from prosa.source import Span
 
 if TYPE_CHECKING:
     from pyromark.event import Range
 
-_RUN = re.compile(r"`{3,}|~{3,}")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_BEFORE_LIST = re.compile(r"[ \t>]*")
+_RUN = regex(r"`{3,}|~{3,}")
+_LINE_END = regex(r"\r\n|\n|\r")
+_BEFORE_LIST = regex(r"[ \t>]*")
 _VISIBLE = frozenset({"Text", "Code", "SoftBreak", "HardBreak"})
 
 

@@ -29,6 +29,7 @@ from prosa.document.model import (
 )
 from prosa.document.parsed import Parsed
 from prosa.document.walk import Piece
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
 
@@ -194,7 +195,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
         return Cover(self.comments)
 
 
-NAMED_BLOCK = re.compile(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
+NAMED_BLOCK = regex(r"\^(?<![^\n \t]\^)([A-Za-z0-9-]+)[ \t]*(?=\r?$)", re.MULTILINE)
 """Where a line ends with the name of a block, ` ^id`; group 1 is the id. It begins with the circumflex, so that a
 search goes from one to the next; what stands in front is looked at there."""
 
@@ -220,8 +221,8 @@ def _code_spans(parsed: Parsed) -> Iterator[CodeSpan]:
 
 # HTML made of what the walk found: blocks and pieces in lines, the comments in them, and the ids they carry.
 
-_TAG = re.compile(r"<[A-Za-z][^<>]*>")
-_ID = re.compile(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
+_TAG = regex(r"<[A-Za-z][^<>]*>")
+_ID = regex(r"""\s(?:id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))""", re.IGNORECASE)
 
 
 def html(parsed: Parsed) -> tuple[Html, ...]:
@@ -282,8 +283,8 @@ def _comments_in(text: str, each: Html) -> Iterator[Span]:
 # The parser gives the last kind as plain text, its opening bracket as a piece of its own; whether such a piece begins
 # `[^label]` is looked up in the source.
 
-_REFERENCE = re.compile(r"\[\^([^\s\[\]`<>]+)\]")
-_GAP = re.compile(r"[ \t]*")
+_REFERENCE = regex(r"\[\^([^\s\[\]`<>]+)\]")
+_GAP = regex(r"[ \t]*")
 
 
 def references(parsed: Parsed) -> tuple[FootnoteReference, ...]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prosa.regex import regex
 from prosa.source import Span
 
 _FENCE = r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*\n)*?[ \t]*(?P=fence)"
 _TICKS = r"(?<!`)(?P<tick>`+)(?!`)[^\n]*?(?<!`)(?P=tick)(?!`)"
 _MODULE = r"^(?P<module>(?:import|export)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*)"
-_MDX = re.compile(rf"{_FENCE}|{_TICKS}|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
-_BRACES = re.compile(r"[{}]")
-_SHORTCODE = re.compile(r"\{\{<\s*(?P<end>/\s*)?(?P<name>[\w-][\w/-]*)(?:\s[^>\n]*)?>\}\}")
-_TABLE = re.compile(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
+_MDX = regex(rf"{_FENCE}|{_TICKS}|{_MODULE}|(?P<brace>\{{)|\\.", re.MULTILINE)
+_BRACES = regex(r"[{}]")
+_SHORTCODE = regex(r"\{\{<\s*(?P<end>/\s*)?(?P<name>[\w-][\w/-]*)(?:\s[^>\n]*)?>\}\}")
+_TABLE = regex(r"^[ \t]*(\[\[[^\[\]\n]*\]\])[ \t]*\r?$", re.MULTILINE)
 
 
 def mdx_spans(text: str) -> Iterator[Span]:

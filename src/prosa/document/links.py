@@ -11,17 +11,18 @@ from prosa.data import Value
 from prosa.document.model import Link, LinkDefinition, LinkForm, Wikilink
 from prosa.document.parsed import Parsed
 from prosa.document.walk import OPTIONS, FoundLink
+from prosa.regex import regex
 from prosa.source import Span
 
-_LABEL = re.compile(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
+_LABEL = regex(r"\[(?:[^\[\]\\]|\\.)*\]:", re.DOTALL)
 
-_NO_TARGET = re.compile(r"[\[\]`]")
+_NO_TARGET = regex(r"[\[\]`]")
 """Signs that the parser took the brackets of something else for a wikilink: such a thing names no file."""
 
-_CODE = re.compile(r"(?<!`)(`+)(?!`)[^`]+\1(?!`)")
+_CODE = regex(r"(?<!`)(`+)(?!`)[^`]+\1(?!`)")
 """Code as a heading may have it: `[[a#`b`]]` leads to the heading `b`."""
 
-_BLOCK = re.compile(r"([^^\n]+)(\^[A-Za-z0-9-]+)\s*")
+_BLOCK = regex(r"([^^\n]+)(\^[A-Za-z0-9-]+)\s*")
 """A document and a block of it; no file name that a wikilink can name holds a circumflex."""
 
 _FORMS: dict[str, LinkForm] = {"Inline": "inline", "Autolink": "autolink", "Email": "autolink"}
@@ -144,11 +145,11 @@ def _one_line(text: str) -> str:
 # destination as written, without angle brackets around it. It decides nothing about structure: that a link is there,
 # and what it says, is known.
 
-_GAP = re.compile(r"[ \t\f\v]*(?:(?:\r\n|\n|\r)[ \t\f\v>]*)?")
+_GAP = regex(r"[ \t\f\v]*(?:(?:\r\n|\n|\r)[ \t\f\v>]*)?")
 """Blank space with at most one line end, behind which the marks of quotations are no part of the destination."""
 
-_ANGLE = re.compile(r"<((?:[^<>\\\r\n]|\\[^\r\n])*)>")
-_PLAIN = re.compile(r"(?:[^\x00-\x20\x7f()\\]|\\[^\x00-\x20\x7f]|\\)+")
+_ANGLE = regex(r"<((?:[^<>\\\r\n]|\\[^\r\n])*)>")
+_PLAIN = regex(r"(?:[^\x00-\x20\x7f()\\]|\\[^\x00-\x20\x7f]|\\)+")
 _ENDS = frozenset(" \t\f\v\r\n)")
 
 

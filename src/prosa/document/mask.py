@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from prosa.regex import regex
 from prosa.source import Span
 
 _FILLER = "x"
 """A letter: it takes part in a word and in nothing else. Filler is as many characters as what it hides."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 def mask(text: str, spans: Sequence[Span]) -> str:

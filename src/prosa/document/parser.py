@@ -6,17 +6,17 @@ pyromark counts UTF-8 bytes; `LineIndex` turns them into characters. It never se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from prosa.document.document import Document
 from prosa.document.mask import encodable, mask
 from prosa.document.parsed import Parsed
 from prosa.document.walk import walk
+from prosa.regex import regex
 from prosa.source import LineIndex, SourceText, Span
 
-_LONE_CR = re.compile(r"\r(?!\n)")
-_TAB_AT_END = re.compile(r"[\t\f\v] *(?:\r?\n|\Z)")
+_LONE_CR = regex(r"\r(?!\n)")
+_TAB_AT_END = regex(r"[\t\f\v] *(?:\r?\n|\Z)")
 
 
 def parse(source: SourceText, *, body: Span | None = None, masked: Sequence[Span] = ()) -> Document:

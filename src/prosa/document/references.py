@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.source import Span
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ RefKind: TypeAlias = Literal["id", "path", "url", "stem"]
 
 DefKind: TypeAlias = Literal["id", "title", "alias"]
 
-MADE_LATER = re.compile(r"[{}<>|*$`\\]")
+MADE_LATER = regex(r"[{}<>|*$`\\]")
 """Signs of placeholders that something fills in before a path or a name is one."""
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
-_WEB = re.compile(r"https?://|//", re.IGNORECASE)
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_WEB = regex(r"https?://|//", re.IGNORECASE)
 
 
 class Ref(Struct, frozen=True):

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 from prosa.document.model import Heading, Section
 from prosa.document.parsed import Parsed
+from prosa.regex import regex
 from prosa.source import Span
 
 _LEVELS = 7
-_DROPPED = re.compile(r"[^a-z0-9_ -]+")
+_DROPPED = regex(r"[^a-z0-9_ -]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
 

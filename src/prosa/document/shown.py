@@ -19,11 +19,12 @@ from msgspec import Struct, field
 from prosa.data import Value
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
+from prosa.regex import regex
 
-_LONE_CR = re.compile(r"\r(?!\n)")
-_MARKUP = re.compile(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
-_LABEL = re.compile(r"\]\[([^\[\]\n]{1,200})\]|\[([^\[\]\n]{1,200})\]\[\]|\[(\^[^\[\]\s]{1,200})\]")
-_ALTERED = re.compile(rb"[&\0\t\r]")
+_LONE_CR = regex(r"\r(?!\n)")
+_MARKUP = regex(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
+_LABEL = regex(r"\]\[([^\[\]\n]{1,200})\]|\[([^\[\]\n]{1,200})\]\[\]|\[(\^[^\[\]\s]{1,200})\]")
+_ALTERED = regex(rb"[&\0\t\r]")
 """What a text must hold for the parser to give some piece of it otherwise than it is written."""
 
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Superscript", "Subscript"})

@@ -6,7 +6,6 @@ document, a file of rows or another tool's list, is for others to know.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
@@ -18,6 +17,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.evaluation.expectations import Failure, Mistake
 from prosa.evaluation.matchers import MATCHERS, MISSING, Missing, bounds_wrong, is_matcher, meets, outside
 from prosa.evaluation.statistics import Counted, Estimate, mean_rate, pass_all, pass_any, wilson
+from prosa.regex import regex
 from prosa.schema.values import listed
 
 FailureKind: TypeAlias = Literal[
@@ -191,10 +191,8 @@ def _ending(words: dict[str, Value], facts: RunFacts) -> Iterator[Failure]:
 
 # ---- how many repeats have to pass ----
 
-_RATE = re.compile(
-    r"pass(?P<form>[\^@])(?P<k>[1-9][0-9]{0,3})[ \t]*>=[ \t]*(?P<least>[01](?:\.[0-9]{1,9})?|\.[0-9]{1,9})"
-)
-_SHARE = re.compile(r"(?P<passed>[0-9]{1,4})/(?P<of>[1-9][0-9]{0,3})")
+_RATE = regex(r"pass(?P<form>[\^@])(?P<k>[1-9][0-9]{0,3})[ \t]*>=[ \t]*(?P<least>[01](?:\.[0-9]{1,9})?|\.[0-9]{1,9})")
+_SHARE = regex(r"(?P<passed>[0-9]{1,4})/(?P<of>[1-9][0-9]{0,3})")
 REQUIREMENT_FORMS: Final = "`all`, a share as in `4/5`, or a rate as in `pass^3 >= 0.9` or `pass@3 >= 0.9`"
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.evaluation.jsonpath import BadPattern, compile_pattern, matches
+from prosa.regex import regex
 from prosa.schema import Schema, SchemaError
 from prosa.schema.values import found, listed, shown_value
 
@@ -258,7 +259,7 @@ def _absent(argument: Value, value: Value) -> str | None:
 MAX_CODE = 20_000
 """Characters of a check in Python."""
 
-_CHECK = re.compile(r"^def[ \t]+check[ \t]*\(", re.MULTILINE)
+_CHECK = regex(r"^def[ \t]+check[ \t]*\(", re.MULTILINE)
 
 
 def _code(argument: Value) -> Wrong | None:

@@ -7,7 +7,6 @@ resolves (`graph.resolve`); nothing is looked up here.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
@@ -18,9 +17,10 @@ from prosa.graph.pages import is_page, joined, page_sources, suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.graph.sites import Sites
 from prosa.graph.stems import folded, stem_tiers
+from prosa.regex import regex
 from prosa.source.url import address_key, http_origin
 
-_LAST_NAME = re.compile(r"/\{[^{}/]*\}\Z")
+_LAST_NAME = regex(r"/\{[^{}/]*\}\Z")
 
 
 def keys_of(record: Record, sites: Sites) -> tuple[Key, ...]:

@@ -6,15 +6,15 @@ In: a reference that was looked for. Out: where it leads all the same. No file i
 from __future__ import annotations
 
 import posixpath
-import re
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.node import State
 from prosa.graph.pages import FILE_SUFFIXES, joined, suffix_of
 from prosa.graph.record import Record, Reference
 from prosa.graph.stems import is_attachment, is_name
+from prosa.regex import regex
 
-ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|[\\~@?]")
+ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|//|[\\~@?]")
 """A scheme, another host, a home folder, an alias of a bundler, a bare query."""
 
 

@@ -15,6 +15,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH
 from prosa.document.references import MADE_LATER, Def, Ref, link_references
 from prosa.graph.record import Definition, Record, Reference, file_title
+from prosa.regex import regex
 from prosa.source import SourceText
 
 _WHOLE = ("mdh", "plain", "skill_md")
@@ -31,7 +32,7 @@ _OWN_TITLE = {
 """The fields in which a dialect says what a document is called, the best first; in all others it is `title`."""
 
 _CANONICAL = ("canonical_url", "canonical-url", "source-url")
-_ABSOLUTE = re.compile(r"https?://", re.IGNORECASE)
+_ABSOLUTE = regex(r"https?://", re.IGNORECASE)
 
 
 def record_of(reading: DialectReading[object], path: str) -> Record:

@@ -6,7 +6,6 @@ In: a target. Out: the keys to look under, the best first.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -14,11 +13,12 @@ from prosa.document.references import Origin
 from prosa.graph.names import Key, Tier
 from prosa.graph.pages import FILE_SUFFIXES, suffix_of
 from prosa.graph.record import Record, Reference
+from prosa.regex import regex
 
 NAMED: frozenset[Origin] = frozenset(("ops.ticket", "ops.trace"))
 """Where a record is named by what people call it: the subject of a ticket, the run of a trace."""
 
-_NAME = re.compile(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
+_NAME = regex(r"[./]*[^\W\d_]|[./]*\d+[^\d]")
 """How the name of a document begins. `[[0]]` is an index, `[[ -f file ]]` a test, `[[:space:]]` a pattern."""
 
 

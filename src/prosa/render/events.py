@@ -6,13 +6,13 @@ In: an event. Out: text. The caller knows the time and where the text goes.
 from __future__ import annotations
 
 import json
-import re
 from datetime import datetime
 from typing import assert_never
 
 from msgspec import Struct
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.runtime import events
 from prosa.runtime.events import Event
 
@@ -22,7 +22,7 @@ SHOWN = 120
 MAX_REASON = 1_000
 """Characters of a whole line. A reason that is cut in half sends its reader to another command."""
 
-_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+_WORDS = regex(r"(?<!^)(?=[A-Z])")
 
 
 def as_json_line(event: Event, *, seq: int, time: datetime) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.regex import regex
 from prosa.render.plain import safe
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_junit(diagnostics: Sequence[Diagnostic], paths: Sequence[str]) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.regex import regex
 from prosa.render.plain import safe
 
 MOST = 100
 """Rows of the table; hosts cut long summaries off."""
 
 _ORDER = list(Severity)
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
+_MARKUP = regex(r"([\\`*_{}\[\]<>()#+!|~&@:-])")
 
 
 def render_markdown(diagnostics: Sequence[Diagnostic], files: int) -> str:

@@ -6,8 +6,9 @@ or colour it. None is ever written: each is shown as one visible replacement.
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from prosa.regex import regex
 
 TAB = "    "
 """What a tab in a quoted source line becomes."""
@@ -15,7 +16,7 @@ TAB = "    "
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
-_STYLE = re.compile(r"(\x1b\[(?:[012]|32|1;3[1236])m)")
+_STYLE = regex(r"(\x1b\[(?:[012]|32|1;3[1236])m)")
 """The styles that this program's own renderers write, and no other."""
 
 

@@ -6,7 +6,6 @@ here, so that an analysis serves every selection.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
 from prosa.document.cover import Cover
 from prosa.document.references import MADE_LATER
+from prosa.regex import regex
 from prosa.rules.analysis import Analysis
 from prosa.rules.recording import RecordingFiles
 from prosa.rules.registry import document_checks, rules_of
@@ -90,16 +90,16 @@ def _facts(reading: DialectReading[object]) -> Facts:
     )
 
 
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
+_ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:|[/\\~@?]")
 """A scheme, a path from the root of a site or of a disk, a home folder, an alias of a bundler, a bare query."""
 
-_OWN_ANCHOR = re.compile(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
+_OWN_ANCHOR = regex(r"\{:?(?:[^{}\n#]{0,200}[ \t])?#((?:\\?[\w.:-]){1,200}+)[^{}\n]{0,200}+\}")
 """`{#anchor}` in the text of a heading, a line or a block, as several generators write it."""
 
-_SHORTCODE = re.compile(r":[a-z0-9_+-]{1,64}:")
+_SHORTCODE = regex(r":[a-z0-9_+-]{1,64}:")
 """`:rocket:`, an emoji; generators that draw it leave it out of the anchor."""
 
-_LABEL = re.compile(r"\(([\w.:-]+)\)=")
+_LABEL = regex(r"\(([\w.:-]+)\)=")
 """`(anchor)=` on a line of its own, as MyST writes it."""
 
 _ADDS = (":::", "--8<--", "<!-- include", "![[")

@@ -7,7 +7,6 @@ programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SK` skills, `TS` tests.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
@@ -17,6 +16,7 @@ from typing import TypeVar
 from prosa.diagnostics import Problem
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
+from prosa.regex import regex
 from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, ProgramCheck, Rule, RuleSet
 
 _Check = TypeVar("_Check")
@@ -26,7 +26,7 @@ FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "skill_md", "tes
 
 _FURTHER = "\n## Further examples\n"
 
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)+")
+_NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 """The form of a name; no code has it."""
 
 _sets: dict[str, RuleSet[object]] = {}

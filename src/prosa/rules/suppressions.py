@@ -20,6 +20,7 @@ from prosa.data import Node, Scalar, Sequence
 from prosa.diagnostics import Fix, Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import FrontReading
+from prosa.regex import regex
 from prosa.rules.analysis import Suppression
 from prosa.rules.registry import names_and_codes, rule_named, selected, selects
 from prosa.rules.rule import Rule
@@ -34,15 +35,13 @@ MARK = "prosa-ignore"
 MAX_SUPPRESSIONS = 1_000
 """Suppressions of one document. Nobody writes as many; each is compared with every finding near it."""
 
-_HTML = re.compile(rf"<!--\s*{MARK}(?P<file>-file)?(?P<rest>(?:[\s:,].*?)?)\s*-->", re.DOTALL)
-_YAML = re.compile(
-    rf"(?:(?<=[\s])|^)#[ \t]*{MARK}(?P<file>-file)?(?P<rest>(?:[ \t:,][^\r\n]*)?)(?=[\r\n]|\Z)", re.MULTILINE
-)
-_NAME = re.compile(r"[^\s,]+")
-_LINE_END = re.compile(r"[\r\n]")
-_PASSED_OVER = re.compile(r"(?:[\s>]|<!--.*?-->)*", re.DOTALL)
+_HTML = regex(rf"<!--\s*{MARK}(?P<file>-file)?(?P<rest>(?:[\s:,].*?)?)\s*-->", re.DOTALL)
+_YAML = regex(rf"(?:(?<=[\s])|^)#[ \t]*{MARK}(?P<file>-file)?(?P<rest>(?:[ \t:,][^\r\n]*)?)(?=[\r\n]|\Z)", re.MULTILINE)
+_NAME = regex(r"[^\s,]+")
+_LINE_END = regex(r"[\r\n]")
+_PASSED_OVER = regex(r"(?:[\s>]|<!--.*?-->)*", re.DOTALL)
 """What may stand between a suppression and its block: blank lines, marks of quotations, further comments."""
-_BLANK_LINE = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?=[\r\n]|\Z)")
+_BLANK_LINE = regex(r"(?:\r\n|\n|\r)[ \t]*(?=[\r\n]|\Z)")
 _CONTAINER_MARKS = " \t>*+-"
 
 

@@ -8,12 +8,11 @@ several processes may share one cap.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from threading import Lock
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
@@ -26,6 +25,9 @@ from prosa.runtime.parameters import most_output, without_price
 from prosa.runtime.ports import OnText, Prices, Provider
 from prosa.runtime.usage import Meter, Usage
 from prosa.source.url import is_loopback
+
+if TYPE_CHECKING:
+    import asyncio
 
 OUTPUT_UNDER_CAP = 4_096
 """Output tokens of a call under a cap where neither the user nor the program sets a limit (X9): a call without one has
@@ -94,13 +96,15 @@ class Ledger(Struct):
 
     def _tried(self, amount: Decimal) -> asyncio.Future[None] | Literal[True] | None:
         """True where the amount is held now; else what to wait for, or None where no call in flight can make room."""
+        from asyncio import get_running_loop  # who only estimates needs none, and the module takes 30 ms
+
         with self._lock:
             if amount <= self.left:
                 self.held += amount
                 return True
             if not self.held or amount > self.cap - self.spent:
                 return None
-            loop = asyncio.get_running_loop()
+            loop = get_running_loop()
             turn = loop.create_future()
             self._waiting.append((loop, turn))
             return turn

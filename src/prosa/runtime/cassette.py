@@ -21,6 +21,7 @@ from prosa.dialects.ymj.fields import LATEST, RECORDING, is_recording
 from prosa.dialects.ymj.sections import find_footer, normalised, sha256_of
 from prosa.dialects.ymj.trace import Request, digest_of, path_key, scope_of
 from prosa.dialects.ymj.write import write
+from prosa.regex import regex
 from prosa.runtime import errors
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError
 from prosa.runtime.events import ToolKind
@@ -108,7 +109,7 @@ class Cassette(Struct, frozen=True):
         return sum((each.reply.usage for each in self.replies.values() if each.reply is not None), Usage())
 
 
-_UNSAFE = re.compile(r"[^\w.@-]+")
+_UNSAFE = regex(r"[^\w.@-]+")
 
 
 def cassette_name(program: str, given: str, take: int = 1) -> str:
@@ -440,7 +441,7 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-_FOREIGN = re.compile(r"[^\w .:/@+()-]|\s+")
+_FOREIGN = regex(r"[^\w .:/@+()-]|\s+")
 
 
 def _shown(name: str) -> str:
@@ -487,7 +488,7 @@ def _require_version(path: str, footer: Mapping[str, Value]) -> None:
         )
 
 
-_HEADER = re.compile(r"\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
+_HEADER = regex(r"\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.MULTILINE | re.DOTALL)
 
 
 def _body_of(text: str, path: str) -> Span:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.runtime.messages import ModelReply, OutputFormat
 from prosa.runtime.output import Accepted, OutputContract, Rejected, Verdict
 from prosa.runtime.program import OutputForm, Program
@@ -25,8 +26,8 @@ MAX_DATA_URL = 10 * 1024 * 1024
 CUT_OFF = "the answer was cut off at the length limit of the model before the URL ended"
 NOT_A_URL = "the answer is not one absolute http, https or data:image URL; answer with the URL and nothing else"
 
-_PLAIN = re.compile(r"[^\s\x00-\x1f\x7f<>\"`\\]+")
-_IMAGE = re.compile(r"data:image/[A-Za-z0-9.+-]{1,64}(?:;[A-Za-z0-9=.+-]{1,64}){0,4},.+", re.DOTALL)
+_PLAIN = regex(r"[^\s\x00-\x1f\x7f<>\"`\\]+")
+_IMAGE = regex(r"data:image/[A-Za-z0-9.+-]{1,64}(?:;[A-Za-z0-9=.+-]{1,64}){0,4},.+", re.DOTALL)
 
 
 class Contract(Protocol):

@@ -7,16 +7,15 @@ attempts that fail and are billed all the same come on top. Nothing is asked, an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from statistics import median
 from typing import Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.runtime.budget import MESSAGE_BYTES, OUTPUT_UNDER_CAP, TOOL_BYTES, json_upper, tokens_upper
 from prosa.runtime.contract import contract_of
 from prosa.runtime.messages import ModelRequest
@@ -48,7 +47,7 @@ SENSIBLE: tuple[tuple[str, int], ...] = (
 )
 """Limits that bound a run, each with a low value that many programs can work with."""
 
-_WORD = re.compile(r"\w+")
+_WORD = regex(r"\w+")
 
 
 class Models(Protocol):
@@ -255,7 +254,7 @@ def _least(program: Program, request: ModelRequest, facts: Facts, counted: int) 
 def _likely(past: Sequence[PastRun]) -> Likely | None:
     if not past:
         return None
-    return Likely(len(past), _quantile(past, median), _quantile(past, _p95))
+    return Likely(len(past), _quantile(past, _median), _quantile(past, _p95))
 
 
 def _quantile(past: Sequence[PastRun], of: Callable[[Iterable[Decimal]], Decimal]) -> Amount:
@@ -266,6 +265,12 @@ def _quantile(past: Sequence[PastRun], of: Callable[[Iterable[Decimal]], Decimal
         int(of(Decimal(each.output_tokens) for each in past)),
         of(costs) if costs else None,
     )
+
+
+def _median(values: Iterable[Decimal]) -> Decimal:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return (ordered[half] + ordered[~half]) / 2
 
 
 def _p95(values: Iterable[Decimal]) -> Decimal:

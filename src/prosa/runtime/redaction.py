@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -17,13 +16,14 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.runtime.cassette import Cassette, RecordedError, RecordedReply, RecordedResult
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import ToolResult
 
 Mark: TypeAlias = Callable[[str], str]
 
-_MARKED = re.compile(r"\[redacted:([0-9a-f]{8})\]")
+_MARKED = regex(r"\[redacted:([0-9a-f]{8})\]")
 MAX_SECRET = 4_096
 """Characters of one secret; nobody looks further for the end of it."""
 

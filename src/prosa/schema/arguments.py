@@ -7,12 +7,12 @@ In: pairs of text. Out: an object whose values have the types that the schema de
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
+from prosa.regex import regex
 from prosa.schema.errors import ArgumentProblem
 from prosa.schema.fields import Declared, accepted_types, first, merged
 from prosa.schema.limits import MAX_SCHEMA_DEPTH
@@ -20,7 +20,7 @@ from prosa.schema.values import listed, shown_value, type_name
 from prosa.schema.walk import References
 
 _ORDER = ("null", "boolean", "integer", "number", "array", "object", "string")
-_INTEGER = re.compile(r"[-+]?[0-9]+")
+_INTEGER = regex(r"[-+]?[0-9]+")
 _WORDS = {"true": True, "false": False}
 _FAILED = object()
 

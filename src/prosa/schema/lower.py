@@ -6,7 +6,6 @@ leaves out what servers refuse or ignore; wrapped as ``{"value": …}`` when its
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.data.pointer import format_pointer
+from prosa.regex import regex
 from prosa.schema.keywords import FOR_OBJECTS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
 from prosa.schema.limits import (
     STRICT_MAX_ENUM_VALUES,
@@ -217,7 +217,7 @@ _BY_TYPE: dict[str, frozenset[str]] = {
     "null": frozenset(),
 }
 _FORMATS = frozenset(("date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"))
-_BACKTRACKING = re.compile(r"\(\?(?:[=!]|<[=!])|\\(?:[1-9]|k<)")
+_BACKTRACKING = regex(r"\(\?(?:[=!]|<[=!])|\\(?:[1-9]|k<)")
 _REFERENCE_STARTS = ("#/$defs/", "#/definitions/")
 
 

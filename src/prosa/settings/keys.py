@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
+from prosa.regex import regex
 from prosa.source import LineIndex, Span
 
 Path: TypeAlias = tuple[str, ...]
@@ -27,8 +28,8 @@ MAX_PARTS = 16
 
 _PART = r"""(?:"[^"\n]*"|'[^'\n]*'|[A-Za-z0-9_-]+)"""
 _DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
-_LINE = re.compile(rf"[ \t\ufeff]*(?:\[\[?[ \t]*(?P<header>{_DOTTED})[ \t]*\]|(?P<key>{_DOTTED})[ \t]*=)")
-_PLACE = re.compile(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
+_LINE = regex(rf"[ \t\ufeff]*(?:\[\[?[ \t]*(?P<header>{_DOTTED})[ \t]*\]|(?P<key>{_DOTTED})[ \t]*=)")
+_PLACE = regex(r"\(at line (\d{1,9}), column (\d{1,9})\)$")
 
 
 def load(text: str, inside: Path = ()) -> tuple[Mapping[str, Value], list[Problem]]:

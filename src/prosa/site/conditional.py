@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
+
+from prosa.regex import regex
 
 MAX_TAGS = 8_192
 """Characters of `If-None-Match` that are read."""
 
-_TAG = re.compile(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
+_TAG = regex(r'(?:W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 
 
 def entity_tag(content: bytes, kind: str = "") -> str:

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from prosa.regex import regex
+
 MAX_PART = 100
 """Bytes of one part: file systems take 255, and some count other units."""
 
@@ -19,10 +21,10 @@ MAX_PARTS = 24
 
 SUFFIX = ".md"
 _SUFFIXES = (".md", ".markdown")
-_FORBIDDEN = re.compile(r'[\\/:*?"<>|]')
-_OURS = re.compile(r"~[0-9a-f]{12}\Z")
+_FORBIDDEN = regex(r'[\\/:*?"<>|]')
+_OURS = regex(r"~[0-9a-f]{12}\Z")
 _DEVICE = "[0-9\u00b9\u00b2\u00b3]"
-_RESERVED = re.compile(rf"(?:con|prn|aux|nul|com{_DEVICE}|lpt{_DEVICE}|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
+_RESERVED = regex(rf"(?:con|prn|aux|nul|com{_DEVICE}|lpt{_DEVICE}|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
 
 
 def copy_path(url: str) -> str:

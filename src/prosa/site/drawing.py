@@ -14,6 +14,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from msgspec import Struct, field
 
+from prosa.regex import regex
+
 SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
 _XML = "http://www.w3.org/XML/1998/namespace"
@@ -46,12 +48,12 @@ MAX_DEPTH = 1_000
 MAX_TOLD = 5
 """Kinds of parts that are named; of more it is said how many there are."""
 
-_SPACE = re.compile(r"[\x00-\x20\x7f]+")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*", re.IGNORECASE)
+_SPACE = regex(r"[\x00-\x20\x7f]+")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_PICTURE = regex(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*", re.IGNORECASE)
 _FONT = r"data:(?:font|application)/[a-z0-9.+-]+(?:;charset=[a-z0-9-]+)?;base64,[a-z0-9+/=\s]*"
-_CSS_URL = re.compile(rf"""url\(\s*(["']?)\s*(?:\#[^)"'\\]*|{_FONT})\s*\1\s*\)""", re.IGNORECASE)
-_CSS_ASKS = re.compile(
+_CSS_URL = regex(rf"""url\(\s*(["']?)\s*(?:\#[^)"'\\]*|{_FONT})\s*\1\s*\)""", re.IGNORECASE)
+_CSS_ASKS = regex(
     r"(?:url|src|image-set|expression)\s*\(|\\|@import|javascript:|-moz-binding|behavior\s*:", re.IGNORECASE
 )
 

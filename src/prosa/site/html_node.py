@@ -11,6 +11,8 @@ from html.parser import HTMLParser
 
 from msgspec import Struct, field
 
+from prosa.regex import regex
+
 MAX_HTML = 2 * 1024 * 1024
 """Characters of a page that are read."""
 
@@ -20,7 +22,7 @@ _STEP = 64 * 1024
 MAX_PENDING = 4 * _STEP
 """Characters that one mark may take: the reader looks at an open one again with every step."""
 
-_LINK = re.compile(r"<([^<>]{1,2000})>([^<>]{0,1000})")
+_LINK = regex(r"<([^<>]{1,2000})>([^<>]{0,1000})")
 MARKDOWN_TYPE = "text/markdown"
 
 

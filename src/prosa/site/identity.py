@@ -6,7 +6,6 @@ In: a reading, and what the site knows of its document. Out: a `NodeView`. An MD
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ from prosa.dialects.mdh.facts import action_value
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MDH, YMJ
 from prosa.graph.records import record_of
+from prosa.regex import regex
 from prosa.site.splice import spliced
 from prosa.site.view import NodeView, TypedLink
 
@@ -31,7 +31,7 @@ _TYPES = {
 _TEXTS = ("id", "type", "title")
 _SUMMARIES = ("summary", "description", "purpose")
 
-_CLASS = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_CLASS = regex(r"[a-z][a-z0-9-]{0,39}")
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from prosa.data import Value
-from prosa.dialects.mdh import write
+from prosa.dialects.mdh.as_dialect import write
 from prosa.site.layout import twin_of, url_of
 from prosa.site.view import Form, NodeRow, NodeView
 

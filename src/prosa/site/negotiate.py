@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from prosa.regex import regex
 from prosa.site.view import Form
 
 MEDIA_TYPES: Mapping[Form, str] = MappingProxyType(
@@ -24,11 +25,11 @@ MEDIA_TYPES: Mapping[Form, str] = MappingProxyType(
 MAX_ACCEPT = 4_096
 """Characters of `Accept` that are read; browsers send a hundred."""
 
-_RANGE = re.compile(r'\s*([!#$%&\'*+.^_`|~\w-]+)/([!#$%&\'*+.^_`|~\w-]+)\s*((?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*)\s*\Z')
-_ITEM = re.compile(r'(?:[^",]|"(?:[^"\\]|\\.)*")+')
-_QUALITY = re.compile(r";\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?=;|\Z)", re.IGNORECASE)
-_ANY_QUALITY = re.compile(r";\s*q\s*=", re.IGNORECASE)
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_RANGE = regex(r'\s*([!#$%&\'*+.^_`|~\w-]+)/([!#$%&\'*+.^_`|~\w-]+)\s*((?:;(?:[^",;]|"(?:[^"\\]|\\.)*")*)*)\s*\Z')
+_ITEM = regex(r'(?:[^",]|"(?:[^"\\]|\\.)*")+')
+_QUALITY = regex(r";\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?=;|\Z)", re.IGNORECASE)
+_ANY_QUALITY = regex(r";\s*q\s*=", re.IGNORECASE)
+_QUOTED = regex(r'"(?:[^"\\]|\\.)*"')
 
 
 @lru_cache(maxsize=1024)

@@ -4,16 +4,16 @@ absolute URLs without their fragment. Nothing is asked for here.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from urllib.parse import urldefrag, urljoin
 
 from msgspec import Struct
 
 from prosa.dialects.mdh.url import target_of
+from prosa.regex import regex
 from prosa.source.url import MAX_URL, is_normal, normal_url, origin_of
 
-_PLAIN = re.compile(r"(/|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*[A-Za-z0-9_~-][A-Za-z0-9._~-]*/?)(?:#[!-~]*)?")
+_PLAIN = regex(r"(/|(?:\.\./)*)((?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*[A-Za-z0-9_~-][A-Za-z0-9._~-]*/?)(?:#[!-~]*)?")
 """A path that needs no escape: from the root, or relative; every segment of it is a name."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.source.url import normal_path
 
 AGENT = "prosa"
@@ -21,7 +22,7 @@ MAX_RULES = 10_000
 MAX_DELAY = 3_600.0
 """Seconds; a `Crawl-delay` that asks for more is taken as this."""
 
-_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,6})?", re.ASCII)
+_NUMBER = regex(r"[0-9]{1,9}(?:\.[0-9]{1,6})?", re.ASCII)
 
 
 class Rule(Struct, frozen=True):

@@ -15,6 +15,7 @@ from prosa.document import Document, Wikilink
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.links import wikilink_target
 from prosa.document.sections import slug
+from prosa.regex import regex
 from prosa.source import Span
 from prosa.source.edit import Edit, apply_edits
 
@@ -36,8 +37,8 @@ WikiHref = Callable[[str], Wiki]
 AS_WRITTEN = Wiki("text")
 MISSING = Wiki("missing")
 
-_SIZE = re.compile(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
-_BRACKET = re.compile(r"\\.|[\[\]]", re.DOTALL)
+_SIZE = regex(r"([1-9][0-9]{0,3})(?:x([1-9][0-9]{0,3}))?")
+_BRACKET = regex(r"\\.|[\[\]]", re.DOTALL)
 _MARKS = str.maketrans({each: f"\\{each}" for each in "\\[]`<"})
 _PARENTHESES = str.maketrans({"(": "%28", ")": "%29"})
 

@@ -5,14 +5,15 @@ In: a text. Out: positions for people (1-based), byte offsets for parsers, UTF-1
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate, count
 from operator import add
 from typing import NamedTuple
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+from prosa.regex import regex
+
+_LINE_END = regex(r"\r\n|\n|\r")
 _BLOCK = 256
 """Characters between two counted places: no question costs more than one block, however long the line is."""
 

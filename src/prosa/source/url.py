@@ -11,6 +11,8 @@ from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
+from prosa.regex import regex
+
 SEGMENT_SAFE = "!$&'()*+,;=:@-._~"
 """What RFC 3986 lets stand in a segment of a path as it is; everything else is percent-encoded."""
 
@@ -24,13 +26,13 @@ MAX_URL = 16_384
 """Characters of a URL with its query: servers read no longer ones."""
 
 _PORTS = {"http": 80, "https": 443}
-_ODD = re.compile(r'[\x00- \\\x7f<>"]')
-_HTTP = re.compile(r"(https?://[^/?#\s]+)", re.IGNORECASE)
-_AUTHORITY = re.compile(r"https?://[^/?#]+", re.IGNORECASE)
-_NORMAL = re.compile(r"(https?://[a-z0-9.:-]+)/[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
-_ADDRESS = re.compile(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
+_ODD = regex(r'[\x00- \\\x7f<>"]')
+_HTTP = regex(r"(https?://[^/?#\s]+)", re.IGNORECASE)
+_AUTHORITY = regex(r"https?://[^/?#]+", re.IGNORECASE)
+_NORMAL = regex(r"(https?://[a-z0-9.:-]+)/[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
+_ADDRESS = regex(r"(https?:)?(//[^/?#\s]+)([^#\s]*)", re.IGNORECASE)
 _RELATIVE_SAFE = PATH_SAFE.replace("&", "").replace(":", "")
-_ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_ESCAPE = regex("%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 KEPT = 256

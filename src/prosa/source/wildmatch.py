@@ -9,19 +9,20 @@ work tree says `core.ignoreCase`, the letters of ASCII are folded as git folds t
 
 from __future__ import annotations
 
-import re
 from enum import Enum
 from functools import lru_cache, reduce
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from prosa.regex import regex
+
 MAX_GLOB = 1_024
 """Characters of a glob that a document or a setting writes; a longer one is some other text and matches nothing."""
 
 _SLASH = 0x2F
-_SPECIAL = re.compile(rb"[*?\[\\]")
-_STARS = re.compile(rb"\*+")
+_SPECIAL = regex(rb"[*?\[\\]")
+_STARS = regex(rb"\*+")
 
 
 class _Gap(Enum):

@@ -9,20 +9,20 @@ that a directive takes depends on every one before it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.regex import regex
 from prosa.template.function import FunctionError
 
 MAX_WIDTH: Final = 10_000
 """Largest width and precision. Go allows a million; wider than any page, and a loop would fill the memory."""
 
 _FLAGS: Final = {"#": "sharp", "0": "zero", "+": "plus", "-": "minus", " ": "space"}
-_NUMBER: Final = re.compile("[0-9]+")
+_NUMBER: Final = regex("[0-9]+")
 _SHORTEST_INDEX: Final = 3
 _MOST_INDEX_DIGITS: Final = 10
 """Digits after which an index is out of range whatever follows."""

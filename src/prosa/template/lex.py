@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 from unicodedata import category
 
+from prosa.regex import regex
 from prosa.template.errors import TemplateError, quoted
 
 Kind: TypeAlias = Literal[
@@ -21,18 +22,18 @@ Kind: TypeAlias = Literal[
 OPEN, CLOSE = "{{", "}}"
 SPACES = " \t\r\n"
 
-_CLOSE = re.compile(r"[ \t\r\n]-\}\}|\}\}")
-_SPACE = re.compile(r"[ \t\r\n]+")
-_TRIM_CLOSE = re.compile(r"-\}\}")
-_NAME = re.compile(r"\w+")
-_FIELD = re.compile(r"\.(\w+(?:-+\w+)*)")
-_VARIABLE = re.compile(r"\$\w*")
-_NUMBER = re.compile(
+_CLOSE = regex(r"[ \t\r\n]-\}\}|\}\}")
+_SPACE = regex(r"[ \t\r\n]+")
+_TRIM_CLOSE = regex(r"-\}\}")
+_NAME = regex(r"\w+")
+_FIELD = regex(r"\.(\w+(?:-+\w+)*)")
+_VARIABLE = regex(r"\$\w*")
+_NUMBER = regex(
     r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
     r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)i?"
 )
-_STRING = re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"')
-_CHAR = re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'")
+_STRING = regex(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"')
+_CHAR = regex(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'")
 _TERMINATORS = frozenset(" \t\r\n.,|:()")
 _DIGITS = frozenset("0123456789")
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from prosa.regex import regex
 from prosa.source import Span
 
-_STOP: Final = re.compile(r"[\"'`]|\}\}")
+_STOP: Final = regex(r"[\"'`]|\}\}")
 _QUOTED: Final = {
-    '"': re.compile(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
-    "'": re.compile(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"),
-    "`": re.compile(r"`[^`]*`"),
+    '"': regex(r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"'),
+    "'": regex(r"'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"),
+    "`": regex(r"`[^`]*`"),
 }
-_COMMENT: Final = re.compile(r"\{\{(?:-[ \t\r\n])?/\*")
+_COMMENT: Final = regex(r"\{\{(?:-[ \t\r\n])?/\*")
 
 
 def action_spans(text: str) -> tuple[Span, ...]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.diagnostics.nearest import nearest
+from prosa.regex import regex
 from prosa.source import Span
 from prosa.template import nodes
 from prosa.template.cursor import Cursor
@@ -168,7 +169,7 @@ def _check_stages(text: str, commands: list[nodes.Command]) -> None:
 
 # Constants as Go writes them: numbers, characters, strings with their escapes (Go spec, "Lexical elements").
 
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)", re.DOTALL)
+_ESCAPE = regex(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{3}|.)", re.DOTALL)
 _SIMPLE = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 _MAX_RUNE = 0x10FFFF
 
@@ -234,17 +235,17 @@ __all__ = ["go_float", "parse_number"]
 
 _DIGITS = r"[0-9](?:_?[0-9])*"
 _HEX = r"[0-9a-fA-F]"
-_INTEGER: Final = re.compile(
+_INTEGER: Final = regex(
     r"([+-]?)(?:0[bB](?P<b2>(?:_?[01])+)|0[oO](?P<b8>(?:_?[0-7])+)|0[xX](?P<b16>(?:_?[0-9a-fA-F])+)"
     r"|(?P<b8old>0(?:_?[0-7])*)|(?P<b10>[1-9](?:_?[0-9])*))"
 )
-_DECIMAL: Final = re.compile(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
-_HEX_FLOAT: Final = re.compile(
+_DECIMAL: Final = regex(rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?")
+_HEX_FLOAT: Final = regex(
     rf"[+-]?0[xX](?:(?:_?{_HEX})+(?:\.(?:{_HEX}(?:_?{_HEX})*)?)?|\.{_HEX}(?:_?{_HEX})*)[pP][+-]?{_DIGITS}"
 )
 _BASES: Final = {"b2": 2, "b8": 8, "b8old": 8, "b10": 10, "b16": 16}
 _ESCAPES: Final = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92, "'": 39}
-_CODE: Final = re.compile(r"x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<o>[0-3][0-7]{2})")
+_CODE: Final = regex(r"x(?P<x>[0-9a-fA-F]{2})|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|(?P<o>[0-3][0-7]{2})")
 _MAX_LITERAL: Final = 2 * MAX_INTEGER_DIGITS
 """Characters of a literal, underscores included: more than any integer needs, and quick to refuse."""
 

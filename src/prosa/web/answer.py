@@ -5,12 +5,12 @@ most requests need nothing of a framework. A file that is too large to be held i
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.site.conditional import entity_tag, is_known
 
 Scope: TypeAlias = dict[str, Any]
@@ -37,7 +37,7 @@ _ALWAYS = (
 )
 """What every answer tells a browser."""
 
-_UNSAFE = re.compile("[^ -~\xa0-\xff]")
+_UNSAFE = regex("[^ -~\xa0-\xff]")
 
 _KEPT = frozenset((b"etag", b"vary", b"cache-control", b"content-location", b"link", b"expires"))
 """What a 304 repeats (section 15.4.5)."""

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from prosa.app.site.building import Built, file_of, static_around, static_url, views_of
 from prosa.dialects.mdh.url import is_readme
+from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
 from prosa.render.page.message import message_page
@@ -34,13 +35,13 @@ from prosa.web.session import Reader
 WHY = "a drawing of a static site must not run anything or ask other hosts"
 _ATTRIBUTE = r"""\s++[^\s"'>=/]++(?:="[^"]*+")?+"""
 _ADDRESSED = r"""\s++(?:href|src)="(?=/)"""
-_TAG = re.compile(
+_TAG = regex(
     rf"""(<[a-zA-Z][^\s>/"']*+(?:(?!{_ADDRESSED}){_ATTRIBUTE})*+{_ADDRESSED})([^"]*+)("(?:{_ATTRIBUTE})*+\s*+/?>)"""
 )
 """A tag as our own pages have it with an address: what stands in front of that, the address, what stands behind it."""
 
-_ADDRESS = re.compile(rf"""({_ADDRESSED})([^"]*+)(")""")
-_BEHIND = re.compile("[?#]")
+_ADDRESS = regex(rf"""({_ADDRESSED})([^"]*+)(")""")
+_BEHIND = regex("[?#]")
 
 MAX_ADDRESSES = 8_192
 """Addresses that are remembered as paths from a folder: all pages of a folder lead to the same ones."""

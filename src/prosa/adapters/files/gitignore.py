@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.source.wildmatch import PathGlob, path_glob
 
 IGNORE_FILE = ".gitignore"
@@ -27,9 +28,9 @@ MAX_CONFIG_BYTES = 1024 * 1024
 """Bytes of a configuration file of git that are read."""
 
 _BOM = b"\xef\xbb\xbf"
-_SECTION = re.compile(r"\[\s*([\w.-]+)\s*\]")
-_EXCLUDES = re.compile(r"\s*excludesfile\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^#;]*))", re.IGNORECASE)
-_FOLDS = re.compile(r"\s*ignorecase\s*(?:=\s*\"?([\w+-]*)\"?\s*)?(?:[#;].*)?$", re.IGNORECASE)
+_SECTION = regex(r"\[\s*([\w.-]+)\s*\]")
+_EXCLUDES = regex(r"\s*excludesfile\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^#;]*))", re.IGNORECASE)
+_FOLDS = regex(r"\s*ignorecase\s*(?:=\s*\"?([\w+-]*)\"?\s*)?(?:[#;].*)?$", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "off", "0"})
 
 

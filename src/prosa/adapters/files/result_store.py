@@ -49,6 +49,12 @@ class ResultStore(Struct):
     def __reduce__(self) -> tuple[type[ResultStore], tuple[Path, str, int, str]]:
         return ResultStore, (self.folder, self.version, self.day, self.name)
 
+    def close(self) -> None:
+        """Closes the file. It is opened again by the next question."""
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The rows there are."""
         found: dict[str, str] = {}

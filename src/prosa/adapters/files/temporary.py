@@ -10,17 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from prosa.adapters.files.lock import BUSY, try_lock
+from prosa.regex import regex
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _LOOK = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
-_NAME = re.compile(r"\..+\.[0-9a-f]{12}\.prosa\.tmp", re.DOTALL)
+_NAME = regex(r"\..+\.[0-9a-f]{12}\.prosa\.tmp", re.DOTALL)
 
 MAX_SEEN = 10_000
 """Folders that are remembered as swept."""
@@ -63,7 +63,7 @@ def _held(target: Path, mode: int) -> tuple[int, Path]:
     # 100 of 255 characters leave room for the rest of the name in any encoding.
     name = os.fsencode(target.name)[:100].decode(errors="ignore")
     while True:
-        temporary = target.with_name(f".{name}.{secrets.token_hex(6)}.prosa.tmp")
+        temporary = target.with_name(f".{name}.{os.urandom(6).hex()}.prosa.tmp")
         try:
             descriptor = os.open(temporary, _NEW, mode)
         except OSError as error:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import ServerConfig, ServerSession, ServerTool, ToolResult
 
@@ -167,8 +168,8 @@ async def _wait(tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
 # short list of safe names plus `env`. Nothing else is inherited, so no provider key ever is. `${NAME}` in a value of
 # `env` takes one variable of the user; `$${` stands for a literal `${`.
 
-_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_REFERENCE = regex(r"\$\$\{|\$\{([^}]*)\}?")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def server_environment(server: str, env: Mapping[str, str] | None, environ: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ into the ring, and the whole process group is gone afterwards. Refuses to keep m
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,6 +20,7 @@ from mcp.shared.message import SessionMessage
 
 from prosa.adapters.mcp.child import Child
 from prosa.adapters.mcp.observed import Observed
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     # A private name, so only the type checker depends on it.
@@ -34,7 +34,7 @@ NOT_JSON = "the answer is not JSON and was dropped"
 _PIPE_BYTES = 1 << 16
 _ENVELOPE_BYTES = 128
 """Where the id of a message can stand when it is not in the middle: in the first or the last bytes of its line."""
-_ID = re.compile(rb'"id"\s*:\s*(\d+)')
+_ID = regex(rb'"id"\s*:\s*(\d+)')
 _STRAY_CHARACTERS = 200
 _DRAIN_SECONDS = 0.2
 """For what a process wrote just before it ended."""

@@ -7,7 +7,6 @@ outside: every step checks what it finds, and what cannot be a reply is an `Exch
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from msgspec import Struct
 from prosa.adapters.providers.failures import ExchangeProblem
 from prosa.adapters.providers.ladder import Form
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
 from prosa.runtime.usage import Usage
@@ -23,7 +23,7 @@ from prosa.runtime.usage import Usage
 _STRUCTURE = frozenset(
     {"model", "messages", "input", "instructions", "prompt", "tools", "functions", "stream", "stream_options"}
 )
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = regex("[\ud800-\udfff]")
 
 
 class Assembly(Protocol):

@@ -102,7 +102,7 @@ def load_readers() -> None:
     import prosa.corpus.extract
     import prosa.dialects.magi
     import prosa.dialects.markdownlang.as_dialect
-    import prosa.dialects.mdh
+    import prosa.dialects.mdh.as_dialect
     import prosa.dialects.plain
     import prosa.dialects.prapti
     import prosa.dialects.skill_md

@@ -12,6 +12,7 @@ from prosa.adapters.sqlite.guard import Denied
 from prosa.corpus.errors import QueryRefused
 from prosa.corpus.sql import Readable
 from prosa.diagnostics.nearest import nearest
+from prosa.regex import regex
 from prosa.source import LineIndex
 
 MAX_QUERY = 100_000
@@ -20,8 +21,8 @@ MAX_QUERY = 100_000
 MAX_EXCERPT = 100
 """Characters of a line that is shown."""
 
-_NEAR = re.compile(r'near "(.*)": syntax error', re.DOTALL)
-_MISSING = re.compile(r"no such (table|column|function): (.+)", re.DOTALL)
+_NEAR = regex(r'near "(.*)": syntax error', re.DOTALL)
+_MISSING = regex(r"no such (table|column|function): (.+)", re.DOTALL)
 
 _READS = "a query only reads"
 

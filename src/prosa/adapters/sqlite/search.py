@@ -6,7 +6,6 @@ Nothing is written, and no file is opened: what is shown stands in the index.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -21,6 +20,7 @@ from prosa.corpus.search import MAX_LIMIT, Hit, Search
 from prosa.corpus.where import Condition
 from prosa.corpus.where.compile import sql_functions
 from prosa.corpus.words import words
+from prosa.regex import regex
 from prosa.source.wildmatch import glob_matches
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ _LIKE_WEIGHTS = {"title": 8.0, "heading": 5.0, "tags": 4.0, "text": 1.0}
 """What a match of one or two characters counts: there is no BM25 without an index of words."""
 
 
-_LIKE_SIGNS = re.compile(r"[\\%_]")
+_LIKE_SIGNS = regex(r"[\\%_]")
 _ESCAPED = r"\\\g<0>"
 
 

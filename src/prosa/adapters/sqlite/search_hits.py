@@ -18,8 +18,9 @@ from prosa.corpus.query import Query, Term
 from prosa.corpus.search import Hit
 from prosa.corpus.snippet import MAX_MARKS, Mark, snippet
 from prosa.corpus.words import fold
+from prosa.regex import regex
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = regex(r"\r\n|\n|\r")
 _FIRST_PRIVATE, _LAST_PRIVATE = 0xE000, 0xF8FF
 LONG = 100_000
 """Characters of a text from which on its matches are counted before FTS5 is asked for their places."""

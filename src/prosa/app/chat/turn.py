@@ -7,7 +7,6 @@ has said is never lost, and what has come when a run breaks off stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +37,7 @@ from prosa.app.chat.writing import Saved, Writing, show_nobody
 from prosa.app.options import Environment, Options
 from prosa.app.run.jobs import Progress
 from prosa.app.settings import size_limit
+from prosa.regex import regex
 from prosa.render.text import render_headline
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 TEXT = Path("chat.md")
 """What a chat that is a text is called: it is read as a file of the working directory would be."""
 
-NAME = re.compile(r"[\w.-]+")
+NAME = regex(r"[\w.-]+")
 
 
 class ChatResult(Struct, frozen=True):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,13 +23,15 @@ from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import known_dialect
 from prosa.rules.analyzer import Analyzer, Workers
-from prosa.rules.cache import Store
 from prosa.rules.engine import Checked, CorpusScope, check
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.rules.registry import known_rules
 from prosa.rules.severity import ordered
 from prosa.source import Files, TextFiles
+
+if TYPE_CHECKING:
+    from prosa.adapters.files.result_store import ResultStore
 
 _DAY = 24 * 60 * 60
 
@@ -52,7 +55,7 @@ class Checker(Struct, frozen=True):
     """How groups of documents are checked. ``progress`` hears how many documents more are done."""
 
     profile: Profile
-    store: Store | None = None
+    store: ResultStore | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
 
@@ -102,7 +105,11 @@ class Checker(Struct, frozen=True):
         metas = None if group.whole and only is None else group.metas
         scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
-        return check(paths, analyzer, profile, scope)
+        try:
+            return check(paths, analyzer, profile, scope)
+        finally:
+            if self.store is not None:
+                self.store.close()
 
 
 def _stamps(files: Files, texts: Collection[Path]) -> FileStamps | None:
@@ -112,7 +119,7 @@ def _stamps(files: Files, texts: Collection[Path]) -> FileStamps | None:
     return FileStamps(files, texts) if isinstance(files, RootedFiles) else None
 
 
-def _store(environ: Mapping[str, str]) -> Store | None:
+def _store(environ: Mapping[str, str]) -> ResultStore | None:
     """The cache; None where there is no private place for one."""
     from prosa.adapters.files.code_mark import code_mark
     from prosa.adapters.files.result_store import ResultStore

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import re
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from prosa.data import Value
 from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.sections import normalised, sha256_of
 from prosa.dialects.ymj.trace import Unreadable, footer_of
+from prosa.regex import regex
 from prosa.runtime.cassette import Cassette, Stamp, cassette_name, cassette_text, given_digest, read_cassette
 from prosa.runtime.digest import closure_digests, digest_of
 from prosa.runtime.errors import CassetteProblem
@@ -163,7 +163,7 @@ def _read(path: Path) -> SourceText:
     return RootedFiles(max_size=MAX_CASSETTE).read(path)
 
 
-_BESIDE = re.compile(r"[^/\\]+\.(?P<digest>[0-9a-f]{12})\.(?:txt|json)")
+_BESIDE = regex(r"[^/\\]+\.(?P<digest>[0-9a-f]{12})\.(?:txt|json)")
 
 
 def _attached(source: Path, name: str) -> str:

@@ -130,13 +130,14 @@ def _played_world(player: Player, choices: Options, listener: Listener, provider
 
 def _sandbox(program: Program, around: Environment) -> Sandbox | None:
     """The sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
-    from prosa.adapters.files import cache_dir
-    from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part
     from prosa.runtime.program import reachable
 
     using = [each for each in reachable(program) if each.python]
     if not using:
         return None
+    from prosa.adapters.files import cache_dir
+    from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part
+
     least = min(using, key=lambda each: each.limits.python_memory)
     if least.limits.python_memory < MIN_MEMORY:
         raise _too_little(least, MIN_MEMORY)

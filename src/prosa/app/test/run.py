@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
@@ -29,6 +28,7 @@ from prosa.data import Value
 from prosa.dialects.test.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
 from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport, compared
+from prosa.regex import regex
 from prosa.runtime import errors, events
 from prosa.runtime.cassette import cassette_name, given_digest
 from prosa.runtime.errors import RunError, first_error
@@ -342,7 +342,7 @@ def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
     return found
 
 
-_NO_NAME = re.compile(r"[^\w.-]+")
+_NO_NAME = regex(r"[^\w.-]+")
 
 
 def _below(tape: Tape | None, label: str) -> Tape | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import MARKDOWNLANG
+from prosa.regex import regex
 from prosa.schema import describe_inputs
 from prosa.source import FileProblem
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prosa.dialects.markdownlang.model import ProgramModel
     from prosa.schema import InputField
 
-_PLAIN = re.compile(r"\.[\w./-]+")
+_PLAIN = regex(r"\.[\w./-]+")
 """A path that YAML takes as it stands."""
 
 _EXAMPLES: dict[str, Value] = {"integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}, "null": None}

@@ -8,7 +8,6 @@ was edited is read again, and dropped where it would not be met.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -27,9 +26,10 @@ from prosa.evaluation.expectations import is_query, match
 from prosa.evaluation.jsonpath import BadQuery, compile_query
 from prosa.evaluation.matchers import MISSING, is_matcher, meets, same
 from prosa.evaluation.report import Attempt, Report, SuiteReport
+from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z_-]*(?: [A-Za-z_-]+)*")
+_WORD = regex(r"[A-Za-z][A-Za-z_-]*(?: [A-Za-z_-]+)*")
 _NAMES = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +10,13 @@ from prosa.cli.console import Console
 from prosa.cli.options import add_limits, add_model, add_sites, add_tape, count
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.resuming import add_journal
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.app.chat.prepare import ChatOptions
 
 FORMS = ("openai", "ymj", "llm")
-_NAME = re.compile(r"[\w.-]+")
+_NAME = regex(r"[\w.-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,6 @@ import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from msgspec.structs import replace
-
 from prosa.cli.console import Console
 from prosa.cli.demo.corpus import FOLDER, tour_corpus
 from prosa.cli.demo.site import tour_site
@@ -90,7 +88,7 @@ def _agreement(console: Console) -> int:
         return 0
     except AgreementRequired:
         if console.interactive:
-            return agree(replace(console, stdout=console.stderr))
+            return agree(console.changed(stdout=console.stderr))
     console.err(
         "Running markdownlang programs needs an agreement (`prosa agree`). There is no terminal to ask on, so only\n"
         "the shipped programs of this tour run now.\n"
@@ -130,6 +128,6 @@ def _played(console: Console, tapes: Path) -> None:
     replies = load_cassette(recording).replies
     calls = [f"   {path}  {replies[path].request['program']}" for path in sorted(replies, key=path_key)]
     choices = Options(root=FOLDER, tape=Tape(replay=Replay(tapes, strict=True)))
-    quiet = replace(console, stdout=io.StringIO())
+    quiet = console.changed(stdout=io.StringIO())
     execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False, gate=False))
     console.err(PLAYED.format(program=PROGRAM.name, input=INPUT.name, calls="\n".join(calls)))

@@ -11,8 +11,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from prosa.cli.console import Console
 
 FOLDER = Path(__file__).parents[2] / "demo"
@@ -41,7 +39,7 @@ _EDIT = ("every Monday", "every Tuesday")
 
 def tour_corpus(console: Console) -> None:
     """Walks through the corpus."""
-    told = replace(console, stdout=console.stderr)
+    told = console.changed(stdout=console.stderr)
     with tempfile.TemporaryDirectory(prefix="prosa-demo-") as name:
         folder = Path(name) / CORPUS.name
         shutil.copytree(CORPUS, folder)

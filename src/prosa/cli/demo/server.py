@@ -5,7 +5,6 @@ In: a command. Out: the URL, while the server runs. It ends with the tour, which
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import threading
@@ -18,6 +17,7 @@ from typing import IO
 
 from prosa.cli.errors import Stopped
 from prosa.cli.run.interaction import SIGNALS
+from prosa.regex import regex
 
 START_SECONDS = 60
 """A slow machine imports for a while; whoever is silent for longer hangs."""
@@ -28,7 +28,7 @@ STOP_SECONDS = 10
 EXCUSE = 2_000
 """Characters that are kept of what a server says before it fails."""
 
-READY = re.compile(r"serving .* at (http://127\.0\.0\.1:\d+)/")
+READY = regex(r"serving .* at (http://127\.0\.0\.1:\d+)/")
 
 
 class NoServer(Exception):

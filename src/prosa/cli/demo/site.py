@@ -9,8 +9,6 @@ import shlex
 import sys
 from io import StringIO
 
-from msgspec.structs import replace
-
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 
@@ -44,7 +42,7 @@ def tour_site(console: Console) -> int:
     from prosa.cli.demo.server import NoServer, served
     from prosa.demo.ferries_place import ferries
 
-    told = replace(console, stdout=console.stderr, environ={**console.environ, **TOKEN})
+    told = console.changed(stdout=console.stderr, environ={**console.environ, **TOKEN})
     told.err(f"{SITE}\n$ prosa {shlex.join(SERVE)}")
     # Without -P the folder of the examples would come before the installed packages.
     command = (sys.executable, "-P", "-m", "prosa", *SERVE)
@@ -78,7 +76,7 @@ def _probe(console: Console, url: str) -> int:
     """The verdict alone, where all is well: the findings are many lines."""
     console.err(PROBED)
     report = StringIO()
-    status = _show(replace(console, stdout=report), "probe", f"{url}/", "--strict")
+    status = _show(console.changed(stdout=report), "probe", f"{url}/", "--strict")
     lines = report.getvalue().splitlines()
     console.err("\n".join((*(lines if status else ("…", *lines[-VERDICT:])), "")))
     return status

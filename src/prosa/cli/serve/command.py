@@ -21,6 +21,7 @@ from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
+from prosa.cli.process import collect_often
 from prosa.cli.serve.running import add_running_options, runner_of, token_of
 from prosa.cli.serve.site import add_site_options, base_of, live_site
 from prosa.data import Value
@@ -84,6 +85,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         app.api, app.log, app.fault, app.proxies = api, log, fault, proxies
         app.mcp = _agents(console, site, app) if args.mcp else None
         site.start()
+        collect_often()
         serving.serve(app, made, lambda: _tell(args, console, address, app), bounds=ConnectionLimits(proxies=proxies))
     return 0
 

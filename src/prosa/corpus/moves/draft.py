@@ -7,7 +7,6 @@ texts give. A document that is not what the index knows is refused: it changed a
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from prosa.dialects.table import MAGI, YMJ
 from prosa.dialects.ymj.model import YmjModel
 from prosa.graph.record import Record, Reference
 from prosa.graph.records import record_of
+from prosa.regex import regex
 from prosa.source import Edit, FileProblem, SourceText, Span, apply_edits
 
 
@@ -109,7 +109,7 @@ def _place(reference: Reference) -> tuple[object, ...]:
 # In: the reading of a MAGI document before, the edits made in it, the reading after. Out: edits of the text after. A
 # result that somebody had edited by hand stays marked so.
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = regex(r"\r\n|\n|\r")
 
 
 def kept_results(before: MagiModel, edits: Sequence[Edit], after: MagiModel) -> Iterator[Edit]:

@@ -23,10 +23,11 @@ from prosa.dialects.table import YMJ
 from prosa.dialects.ymj.attachments import local_path
 from prosa.document.references import Origin
 from prosa.graph.record import Record, Reference
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
-_ATTRIBUTE = re.compile(r"\b(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
+_ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_ATTRIBUTE = regex(r"\b(?:href|src)\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _TEMPLATE = "{{"
 _IMAGES = ("image", "images-list")
 """Fields of MAGI that may hold a path (M10, M11)."""

@@ -10,15 +10,16 @@ import re
 from typing import Literal, TypeAlias
 
 from prosa.corpus.moves.writing import percent_encoded
+from prosa.regex import regex
 
 Form: TypeAlias = Literal["id", "stem", "wikilink", "path", "edge", "uri", "href"]
 """How a text names a document: as an id, as the stem of its file, as `[[stem]]`, as a bare path, as a path with a
 fragment (`ops.graph`), as the URI of an attachment, or as a link."""
 
-_HREF_END = re.compile(r"\\?(?<!&)[?#]")
-_PREFIX = re.compile(r"url:|file:", re.IGNORECASE)
-_WIKILINK = re.compile(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\^[A-Za-z0-9-]+\s*(?:\\?\||\]\])|\]\]).*)", re.DOTALL)
-_NO_STEM = re.compile(r"[\[\]|#`<>\r\n]|\A\s|\s\Z|\A\Z")
+_HREF_END = regex(r"\\?(?<!&)[?#]")
+_PREFIX = regex(r"url:|file:", re.IGNORECASE)
+_WIKILINK = regex(r"(!?\[\[\s*)(.*?)(\s*(?:\\?\||#|\^[A-Za-z0-9-]+\s*(?:\\?\||\]\])|\]\]).*)", re.DOTALL)
+_NO_STEM = regex(r"[\[\]|#`<>\r\n]|\A\s|\s\Z|\A\Z")
 """What no wikilink can name."""
 
 

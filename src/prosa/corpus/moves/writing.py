@@ -13,18 +13,19 @@ from typing import Literal, TypeAlias
 from urllib.parse import quote
 
 from prosa.dialects.ymj.edits import quoted, yaml_string
+from prosa.regex import regex
 
 Syntax: TypeAlias = Literal["markdown", "angle", "yaml", "json", "html", "command", "raw"]
 """Where a target stands. ``markdown`` is a destination, ``angle`` one in angle brackets, ``command`` the first word of
 a configuration line, ``raw`` a text that is taken as it is."""
 
-_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_HIGH = re.compile(r"%[89A-Fa-f][0-9A-Fa-f]")
-_ALWAYS = re.compile(r"[\x00-\x1f\x7f%#?\"<>\\`|{}\[\]^]")
+_ESCAPE = regex(r"%[0-9A-Fa-f]{2}")
+_HIGH = regex(r"%[89A-Fa-f][0-9A-Fa-f]")
+_ALWAYS = regex(r"[\x00-\x1f\x7f%#?\"<>\\`|{}\[\]^]")
 """What never stands in a path as it is: it ends the path, or Markdown, HTML or a template would take it for a sign."""
 
-_ENTITY = re.compile(r"&(?=#|[A-Za-z])")
-_FLOW = re.compile(r"[,\[\]{}]")
+_ENTITY = regex(r"&(?=#|[A-Za-z])")
+_FLOW = regex(r"[,\[\]{}]")
 
 
 def write(syntax: Syntax, written: str, text: str) -> str | None:

@@ -11,18 +11,19 @@ import re
 from typing import Literal, NamedTuple, TypeAlias
 
 from prosa.corpus.where.errors import WhereError, quoted
+from prosa.regex import regex
 
 MAX_WHERE = 8_000
 """Characters of a condition. A list of a hundred ids fits; a longer text is some mistake."""
 
 TokenKind: TypeAlias = Literal["word", "string", "operator", "(", ")", ",", "end"]
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""(?P<blank>\s+)|(?P<operator>[=!<>]=|!~|[=<>~])|(?P<mark>[(),])|(?P<word>[^\s"'(),=!<>~]+)
         |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""",
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = regex(r"\\(.)", re.DOTALL)
 
 
 class Token(NamedTuple):

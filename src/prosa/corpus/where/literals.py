@@ -6,15 +6,15 @@ A value between quotes is always text. Dates are ISO 8601 of any precision (`202
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from prosa.corpus.where.tree import Constant
+from prosa.regex import regex
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[Tt ][0-9:.]{2,15}(?:[Zz]|[-+][0-9:]{2,5})?)?)?")
-_YEAR = re.compile(r"[0-9]{4}")
-_VERSION = re.compile(r"[vV]?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})([-+][0-9A-Za-z.+-]{1,40})?")
+_NUMBER = regex(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
+_DATE = regex(r"[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:[Tt ][0-9:.]{2,15}(?:[Zz]|[-+][0-9:]{2,5})?)?)?")
+_YEAR = regex(r"[0-9]{4}")
+_VERSION = regex(r"[vV]?([0-9]{1,9}(?:\.[0-9]{1,9}){0,7})([-+][0-9A-Za-z.+-]{1,40})?")
 
 MAX_DIGITS = 300
 """Characters of a number; a longer one is text."""

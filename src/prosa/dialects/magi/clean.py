@@ -6,16 +6,16 @@ nothing is lost: `restored` gives the original back to the byte (MW5). Ordinary 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
 from prosa.dialects.magi.model import MagiModel, Relationship, Script
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 _MARKS = " \t>"
-_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
+_BLANK_LINES = regex(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 
 
 class Removed(Struct, frozen=True):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import cached_property
@@ -25,6 +24,7 @@ from msgspec import Struct
 from prosa.dialects.magi.clean import left_out, not_for_readers
 from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.magi.regions import inside
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ ContextMode: TypeAlias = Literal["section", "document", "none"]
 DOCUMENT = "The document:"
 SECTION = "The section of the document in which this instruction stands, up to it:"
 
-_CR = re.compile(r"\r\n?")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\n)*")
-_RUN = re.compile(r"`{3,}")
+_CR = regex(r"\r\n?")
+_BLANK_LINES = regex(r"(?:[ \t]*\n)*")
+_RUN = regex(r"`{3,}")
 
 
 class Visible(Struct, frozen=True):
@@ -125,7 +125,7 @@ DEFAULT_CONTEXT: ContextMode = "document"
 
 _MODES: Mapping[str, ContextMode] = {"section": "section", "document": "document", "none": "none"}
 _FIELDS = ("prompt", "system-prompt", "provider", "parameters", "output-schema")
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = regex(r"\r\n|\n|\r")
 
 
 class Contexts(Struct, frozen=True, dict=True):

@@ -13,12 +13,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-_ISO = re.compile(
+from prosa.regex import regex
+
+_ISO = regex(
     r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
     r"(?:T(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
     re.ASCII,
 )
-_LOOSE = re.compile(
+_LOOSE = regex(
     r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})"
     r"(?:(?:[Tt]|[ ]{1,4})(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<fraction>\.\d{1,9})?)?"
     r"[ ]{0,4}(?P<zone>[Zz]|UTC|GMT|utc|gmt|[+-]\d{1,2}(?::?\d\d)?)?)?",

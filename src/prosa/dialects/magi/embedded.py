@@ -23,10 +23,11 @@ from prosa.data import Entry, Mapping, Node, Reading, Scalar, read_json
 from prosa.data import Sequence as Items
 from prosa.diagnostics import Problem
 from prosa.dialects.fields import type_name
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
-_LINE = re.compile(r"[^\r\n]+|\r\n|\n|\r")
-_MARKS = re.compile(r"[ \t>]*")
+_LINE = regex(r"[^\r\n]+|\r\n|\n|\r")
+_MARKS = regex(r"[ \t>]*")
 
 
 class Pieces(Struct, frozen=True):
@@ -111,8 +112,8 @@ def _merged(spans: Iterable[Span]) -> Iterable[Span]:
         yield pending
 
 
-_TOKEN = re.compile(r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?|//[^\r\n]*|#[^\r\n]*|/\*|<!--|[^\s"/#<]|\s+|.')
-_NOT_BLANK = re.compile(r"[^\r\n]")
+_TOKEN = regex(r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?|//[^\r\n]*|#[^\r\n]*|/\*|<!--|[^\s"/#<]|\s+|.')
+_NOT_BLANK = regex(r"[^\r\n]")
 _CLOSING = {"/*": "*/", "<!--": "-->"}
 
 

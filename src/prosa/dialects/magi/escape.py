@@ -18,6 +18,7 @@ from prosa.dialects.magi.regions import END, MAX_MARKS
 from prosa.dialects.magi.scripts import LANGUAGE
 from prosa.document import Document, Fence, Heading, parse
 from prosa.document.cover import Cover
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 MAX_ROUNDS = 8
@@ -25,12 +26,12 @@ MAX_ROUNDS = 8
 
 _BEFORE = "<!-- ai-result -->\n\n"
 _COMMENT = "<!--"
-_MESSAGE = re.compile(r"(?://\s*)?@")
-_CONFIGURATION = re.compile(r"^ {0,3}(?:>[ \t]{0,4})*(?://)?(?=%)", re.MULTILINE)
-_FRONT_MATTER = re.compile(r"^(?=---$)", re.MULTILINE)
-_MARKS = re.compile(r"[ \t>]*")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_MESSAGE = regex(r"(?://\s*)?@")
+_CONFIGURATION = regex(r"^ {0,3}(?:>[ \t]{0,4})*(?://)?(?=%)", re.MULTILINE)
+_FRONT_MATTER = regex(r"^(?=---$)", re.MULTILINE)
+_MARKS = regex(r"[ \t>]*")
+_LINE_END = regex(r"\r\n|\n|\r")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 class Escaped(Struct, frozen=True):

@@ -6,17 +6,16 @@ Known names are put right, so that nothing that was meant is lost, with a proble
 
 from __future__ import annotations
 
-import re
-
 from prosa.data import Entry, Mapping, Scalar
 from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.fields import Field, shown
 from prosa.dialects.magi.dates import date_form
 from prosa.dialects.magi.meta import glob_form
+from prosa.regex import regex
 from prosa.source import Edit, SourceText
 
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[^\s<>\"]+")
-_REFERENCE = re.compile(r"[^\s<>\"]+")
+_ABSOLUTE = regex(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:[^\s<>\"]+")
+_REFERENCE = regex(r"[^\s<>\"]+")
 
 DATE_FIELDS = ("published-date", "created-date", "updated-date", "expired-date")
 LIST_FIELDS = ("images-list", "tags", "globs", "audience", "entities", "relationships")

@@ -24,11 +24,12 @@ from prosa.dialects.magi.model import MagiModel, Relationship
 from prosa.dialects.magi.read import read_front_fields
 from prosa.dialects.magi.relationships import REL_TYPES
 from prosa.dialects.words import words
+from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits
 
 FIELD = "relationships"
 
-_WORD_BREAK = re.compile(r"[-_]+")
+_WORD_BREAK = regex(r"[-_]+")
 
 
 class Disagreement(Struct, frozen=True):
@@ -119,8 +120,8 @@ def _line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-_FENCE = re.compile(r"---[ \t]*(?:\r\n|\n|\r)?\Z")
-_AFTER = re.compile(r"[ \t]*(?:\r\n|\n|\r|\Z)")
+_FENCE = regex(r"---[ \t]*(?:\r\n|\n|\r)?\Z")
+_AFTER = regex(r"[ \t]*(?:\r\n|\n|\r|\Z)")
 
 
 def sync_edits(model: MagiModel) -> tuple[Edit, ...]:
@@ -185,8 +186,8 @@ def _fields(front: FrontReading) -> dict[str, Value]:
     return front.value or {}
 
 
-_RUN = re.compile(r"`+")
-_BLANK_LINES = re.compile(r"(?:\r\n|\n|\r)(?:[ \t>]*(?:\r\n|\n|\r))+")
+_RUN = regex(r"`+")
+_BLANK_LINES = regex(r"(?:\r\n|\n|\r)(?:[ \t>]*(?:\r\n|\n|\r))+")
 _NORMAL_FIELDS = frozenset({"scalar-for-list", "unusual-date-form"})
 
 

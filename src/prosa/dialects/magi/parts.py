@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from prosa.data import Scalar, Value, read_yaml
@@ -19,13 +18,14 @@ from prosa.dialects.magi.clean import Removed, clean, put_back
 from prosa.dialects.magi.model import MagiModel
 from prosa.dialects.magi.read import read
 from prosa.document import parse
+from prosa.regex import regex
 from prosa.source import SourceText
 
-_PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_PLAIN_TEXT = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*(?<! )")
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]")
-_RUN = re.compile(r"`+")
-_LABEL = re.compile(r"[^\s\[\]^`\\]+")
+_PLAIN_KEY = regex(r"[A-Za-z][A-Za-z0-9_-]*")
+_PLAIN_TEXT = regex(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*(?<! )")
+_UNPRINTABLE = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]")
+_RUN = regex(r"`+")
+_LABEL = regex(r"[^\s\[\]^`\\]+")
 
 HINT = "<!-- AI-PROCESSOR: the ai-script block below is an instruction for programs and is not shown to people -->\n"
 """The comment that may stand in front of a block (M40)."""

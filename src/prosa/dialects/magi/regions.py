@@ -8,7 +8,6 @@ a relationship. A marker without its partner makes no region.
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -17,6 +16,7 @@ from msgspec import Struct
 
 from prosa.data import JsonError, Value, parse_json
 from prosa.document import Document
+from prosa.regex import regex
 from prosa.source import Span
 
 Form: TypeAlias = Literal["plain", "fenced", "image"]
@@ -28,9 +28,9 @@ END = "<!-- /ai-result -->"
 MAX_MARKS = 100
 """Characters that one result may have escaped, each a number in its marker; a result with more stands in a fence."""
 
-_MARKER = re.compile(r"<!--[ \t]*(?:ai-result[ \t]+(?P<about>\{[^\r\n]*\})|(?P<end>/ai-result))[ \t]*-->")
+_MARKER = regex(r"<!--[ \t]*(?:ai-result[ \t]+(?P<about>\{[^\r\n]*\})|(?P<end>/ai-result))[ \t]*-->")
 _FORMS: Mapping[object, Form] = {"plain": "plain", "fenced": "fenced", "image": "image"}
-_ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
+_ENDS_COMMENT = regex(r"[<>]|(?<=-)-")
 
 
 class About(Struct, frozen=True):

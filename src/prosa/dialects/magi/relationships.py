@@ -17,6 +17,7 @@ from prosa.dialects.magi.embedded import Embedded, read_embedded, unfolded
 from prosa.dialects.magi.fields import CONTEXT, RELATIONSHIP, in_kebab_case, squashed
 from prosa.dialects.magi.model import Fields, MagiModel, Relationship, RelationshipForm
 from prosa.document import CodeSpan, Def, Document, FootnoteDefinition, Ref
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 REL_TYPES = ("citation", "parent", "child", "related", "contradicts", "supports", "extends")
@@ -32,8 +33,8 @@ def normal_rel(rel_type: str) -> str:
 
 
 _KNOWN = frozenset(squashed(field.name) for field in RELATIONSHIP)
-_MEANT = re.compile(r"[\"'{,\s](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']?\s*:", re.IGNORECASE)
-_OBJECT = re.compile(r"\s*\{\s*\"")
+_MEANT = regex(r"[\"'{,\s](?:rel[-_]?type|doc[-_]?id|source[-_]?url|rel[-_]?desc)[\"']?\s*:", re.IGNORECASE)
+_OBJECT = regex(r"\s*\{\s*\"")
 _WHAT = "a relationship"
 
 

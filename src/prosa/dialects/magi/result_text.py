@@ -24,6 +24,7 @@ from prosa.dialects.magi.escape import escaped, unescaped
 from prosa.dialects.magi.model import MagiModel, Script
 from prosa.dialects.magi.regions import END, About, Form, Region
 from prosa.document import parse
+from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span
 
 
@@ -69,8 +70,8 @@ def _start(script: Script) -> int:
     return script.fence.span.start
 
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_NOT_A_MARK = re.compile(r"[^>\s]")
+_LINE_END = regex(r"\r\n|\n|\r")
+_NOT_A_MARK = regex(r"[^>\s]")
 
 
 class Place(Struct, frozen=True):
@@ -136,9 +137,9 @@ def _line_end(source: SourceText, offset: int) -> str:
     return match[0] if match else "\n"
 
 
-_RUN = re.compile(r"`{3,}")
-_IMAGE = re.compile(r"!\[result\]\((.*)\)")
-_HYPHENS = re.compile(r"^---$", re.MULTILINE)
+_RUN = regex(r"`{3,}")
+_IMAGE = regex(r"!\[result\]\((.*)\)")
+_HYPHENS = regex(r"^---$", re.MULTILINE)
 _LANGUAGES = {"json": "json", "markdown": "markdown"}
 
 

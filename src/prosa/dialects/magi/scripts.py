@@ -19,6 +19,7 @@ from prosa.dialects.magi.embedded import Embedded, Lenient, Pieces, comment_line
 from prosa.dialects.magi.fields import SCRIPT, in_kebab_case
 from prosa.dialects.magi.model import Fields, Script
 from prosa.document import Document, Fence
+from prosa.regex import regex
 from prosa.schema import check_schema_shape
 from prosa.source import Edit, SourceText, Span
 
@@ -28,7 +29,7 @@ LANGUAGE = "ai-script"
 MAX_COMMENTS_ABOVE = 8
 """Comments in front of a block among which its hint is looked for."""
 
-_HINT = re.compile(r"(?:<!--|^)[ \t>]*AI-PROCESSOR\b", re.MULTILINE)
+_HINT = regex(r"(?:<!--|^)[ \t>]*AI-PROCESSOR\b", re.MULTILINE)
 _NO_TYPE = "schema-without-type"
 
 
@@ -156,8 +157,8 @@ def _hint(source: SourceText, opening_line: int, comments: dict[int, Span]) -> S
     return None
 
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_CLOSES = re.compile(r"--(!?)>")
+_LINE_END = regex(r"\r\n|\n|\r")
+_CLOSES = regex(r"--(!?)>")
 
 
 def comment_edits(source: SourceText, fence: Fence, pieces: Pieces, lenient: Lenient) -> tuple[Edit, ...] | None:

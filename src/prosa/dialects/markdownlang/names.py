@@ -6,8 +6,9 @@ A wire name is never parsed back: whoever offers tools keeps the map from name t
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection
+
+from prosa.regex import regex
 
 MAX_TOOL_NAME = 64
 """The bound of the model APIs."""
@@ -24,7 +25,7 @@ VISIT_TOOL = "visit"
 ACTION_PREFIX = "mdh__"
 """What the wire names of actions begin with."""
 
-_BAD = re.compile(r"[^A-Za-z0-9_-]")
+_BAD = regex(r"[^A-Za-z0-9_-]")
 
 
 def tool_name(name: str) -> str:

@@ -23,6 +23,7 @@ from prosa.dialects.fields import Field, Owner, read_fields, shown, type_name
 from prosa.dialects.mdh.fields import ACTION, AUTH, PAGINATION, QUERY, REQUEST, RESPONSE, template_names, url_form
 from prosa.dialects.mdh.jsonpath import JsonPathError, parse_jsonpath
 from prosa.dialects.mdh.model import METHODS, ActionModel, AuthModel, PaginationModel, QueryModel, SchemaRef, Text
+from prosa.regex import regex
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
 
@@ -260,7 +261,7 @@ READING = frozenset(
 
 ARTICLES = frozenset(("a", "an", "the", "this", "these", "your", "my", "one"))
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CUT = 200
 """Characters of a name that are looked at."""
 

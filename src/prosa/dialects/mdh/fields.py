@@ -12,21 +12,22 @@ import re
 from datetime import date
 
 from prosa.dialects.fields import Field
+from prosa.regex import regex
 
 _WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _MEDIA = rf"{_WORD}/{_WORD}(?:[ \t]*+;[ \t]*+{_WORD}=(?:{_WORD}|\"[^\"]*+\"))*+"
-_ACCEPT = re.compile(rf"[ \t]*+{_MEDIA}(?:[ \t]*+,[ \t]*+{_MEDIA})*+[ \t]*+", re.ASCII)
-_CONTENT_TYPE = re.compile(_MEDIA, re.ASCII)
-_HEADER_NAME = re.compile(_WORD, re.ASCII)
-_TIMESTAMP = re.compile(
+_ACCEPT = regex(rf"[ \t]*+{_MEDIA}(?:[ \t]*+,[ \t]*+{_MEDIA})*+[ \t]*+", re.ASCII)
+_CONTENT_TYPE = regex(_MEDIA, re.ASCII)
+_HEADER_NAME = regex(_WORD, re.ASCII)
+_TIMESTAMP = regex(
     r"(\d{4}-\d{2}-\d{2})"
     r"(?:[Tt ]([01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,12})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?",
     re.ASCII,
 )
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+", re.ASCII)
-_HTTP = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
-_PATH = re.compile(r"(?:/|\.{1,2}/)[^\s]*|/")
-_TEMPLATE = re.compile(r"\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)\}|[{}]", re.ASCII)
+_ABSOLUTE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+", re.ASCII)
+_HTTP = regex(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+_PATH = regex(r"(?:/|\.{1,2}/)[^\s]*|/")
+_TEMPLATE = regex(r"\{(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)\}|[{}]", re.ASCII)
 
 
 def accept_form(text: str) -> str | None:

@@ -16,6 +16,8 @@ from typing import NoReturn, TypeAlias
 
 from msgspec import Struct
 
+from prosa.regex import regex
+
 MAX_CHARACTERS = 1000
 """A path into a response is short; a longer one is a mistake."""
 
@@ -24,12 +26,12 @@ MAX_INDEX = 2**53 - 1
 
 Parts: TypeAlias = tuple[str | int, ...]
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NAME = re.compile(r"[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
-_INDEX = re.compile(r"0(?![0-9])|-?[1-9][0-9]*")
-_HEX = re.compile(r"[0-9A-Fa-f]{4}")
-_LOW = re.compile(r"\\u([dD][c-fC-F][0-9A-Fa-f]{2})")
-_PLAIN = re.compile(r"[^'\"\\\x00-\x1f\ud800-\udfff]+")
+_SPACE = regex(r"[ \t\n\r]*")
+_NAME = regex(r"[A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff][0-9A-Za-z_\u0080-\ud7ff\ue000-\U0010ffff]*")
+_INDEX = regex(r"0(?![0-9])|-?[1-9][0-9]*")
+_HEX = regex(r"[0-9A-Fa-f]{4}")
+_LOW = regex(r"\\u([dD][c-fC-F][0-9A-Fa-f]{2})")
+_PLAIN = regex(r"[^'\"\\\x00-\x1f\ud800-\udfff]+")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "/": "/", "\\": "\\"}
 _SEVERAL = {"*": "a wildcard", "?": "a filter", ":": "a slice", ",": "a list of selectors"}
 

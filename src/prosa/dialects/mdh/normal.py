@@ -9,7 +9,6 @@ these fixes, so a document without such forms stays as it is: formatting twice i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prosa.data import Entry, Mapping, Sequence, read_yaml, to_value
@@ -18,6 +17,7 @@ from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.model import METHODS, ActionModel, NodeModel, Text
 from prosa.dialects.mdh.url import BARE_URL, PREFIX
+from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits
 
 
@@ -86,7 +86,7 @@ def _literal(text: Text, source: SourceText) -> Span | None:
     return None
 
 
-_LINE_START = re.compile(r"(?:\r\n|\n|\r)(?=[^\r\n])")
+_LINE_START = regex(r"(?:\r\n|\n|\r)(?=[^\r\n])")
 _INDENT = "  "
 
 

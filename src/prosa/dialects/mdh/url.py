@@ -14,6 +14,7 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec import Struct
 
+from prosa.regex import regex
 from prosa.source.url import quoted_path
 
 SUFFIXES: tuple[str, ...] = (".md", ".markdown")
@@ -34,9 +35,9 @@ _READMES = tuple(f"{stem}{suffix}" for stem in ("README", "readme", "Readme") fo
 FOLDER_PAGES: tuple[str, ...] = (*(f"{_INDEX}{suffix}" for suffix in _SPELLED), *_READMES)
 """Names of the documents that stand for their folder; of several the first (HA2)."""
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_HTTP = re.compile(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
-_ODD = re.compile(r"[\x00-\x1f\x7f\\]")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_HTTP = regex(r"(https?://[^/?#\s]+)([^?#]*)", re.IGNORECASE)
+_ODD = regex(r"[\x00-\x1f\x7f\\]")
 _FORMS = (".md", ".json", ".html")
 
 
@@ -204,7 +205,7 @@ def _no_dots(path: str) -> str:
 
 
 PREFIX = "url:"
-BARE_URL = re.compile(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
+BARE_URL = regex(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
 """What begins as no id does: a URL whose prefix was forgotten."""
 
 

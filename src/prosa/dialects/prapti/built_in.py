@@ -9,7 +9,6 @@ The links of a chat are those of any Markdown document.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from prosa.data import JsonError, parse_json
@@ -18,6 +17,7 @@ from prosa.dialects.prapti.commands import MAX_OUTPUT, MAX_RESPONDERS, Call, Com
 from prosa.dialects.prapti.fields import BUILT_IN_PLUGINS
 from prosa.dialects.prapti.model import ChatModel, ConfigLine
 from prosa.document import Def, Ref
+from prosa.regex import regex
 from prosa.source import FileProblem, SourceText, Span
 
 INCLUDES = ("include", "include.code")
@@ -57,9 +57,9 @@ def included(line: ConfigLine) -> tuple[str, Span] | None:
 MAX_DEPTH = 16
 """Files that include files, in a row: the depth of imports (X9)."""
 
-_RUN = re.compile(r"`{3,}")
-_LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_RUN = regex(r"`{3,}")
+_LANGUAGE = regex(r"[\w+#.-]{1,32}")
+_LINE_BREAK = regex(r"\r\n|\n|\r")
 
 
 def include(call: Call) -> Outcome:
@@ -111,7 +111,7 @@ def _plain(source: SourceText) -> str:
     return _LINE_BREAK.sub("\n", source.text.removeprefix("\ufeff")).rstrip("\n")
 
 
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = regex(r"[\w.-]{1,64}")
 
 
 def load_plugin(call: Call) -> Outcome:

@@ -6,7 +6,6 @@ In: the span of a message and what is cut out of it. Out: text. What a command g
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -16,11 +15,12 @@ from prosa.dialects.prapti.escape import marks
 from prosa.dialects.prapti.model import ChatMessage
 from prosa.document import Document
 from prosa.document.cover import Cover
+from prosa.regex import regex
 from prosa.source import Span
 
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
-_BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
-_MARKS = re.compile(r"[ \t]{0,3}(?:>[ \t]?)+")
+_LINE_BREAK = regex(r"\r\n|\n|\r")
+_BLANK_LINES = regex(r"(?:[ \t]*(?:\r\n|\n|\r))*")
+_MARKS = regex(r"[ \t]{0,3}(?:>[ \t]?)+")
 _BLANKS = " \t"
 
 

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from prosa.document.mask import encodable
 from prosa.document.walk import walk
+from prosa.regex import regex
 from prosa.source import Span
 
 MAX_PROBED = 1024 * 1024
@@ -29,12 +30,12 @@ reads needs, and still a moment's work."""
 
 _TAB = 4
 _BLANKS = " \t"
-_OPENER = re.compile(
+_OPENER = regex(
     r"(?P<before>[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)", re.DOTALL
 )
-_CLOSER = re.compile(r"[ \t]*(?P<mark>`{3,}|~{3,}) *")
-_BLANK = re.compile(r"[ \t]*")
-_INDENT = re.compile(r"[ \t]*")
+_CLOSER = regex(r"[ \t]*(?P<mark>`{3,}|~{3,}) *")
+_BLANK = regex(r"[ \t]*")
+_INDENT = regex(r"[ \t]*")
 
 
 class OpenFence(Struct, frozen=True):
@@ -130,14 +131,14 @@ def _is_code(text: str) -> bool:
 MAX_INDENT = 3
 """Columns in front of a block; what is indented more is none of those that matter here."""
 
-_COMMENT = re.compile(r"<(\\*)!--")
-_CONFIG = re.compile(r"(?P<indent>[ \t]*)(?:>[ \t]{0,4})*(?P<slashes>\\*)(?=(?://)?%)")
+_COMMENT = regex(r"<(\\*)!--")
+_CONFIG = regex(r"(?P<indent>[ \t]*)(?:>[ \t]{0,4})*(?P<slashes>\\*)(?=(?://)?%)")
 _HEADING = r"#{3}\s*(?://\s*)?@"
 _HTML = r"<(?:\?|!(?!\\*--)|/?[A-Za-z][A-Za-z0-9-]*(?:[\s/>]|\Z))"
-_BLOCK = re.compile(rf"(?P<indent>[ \t]*)(?P<slashes>\\*)(?={_HEADING}|{_HTML})")
-_FENCE = re.compile(r"(?P<indent>[ \t]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<slashes>\\*)(?=`{3}|~{3})")
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLOCK = regex(rf"(?P<indent>[ \t]*)(?P<slashes>\\*)(?={_HEADING}|{_HTML})")
+_FENCE = regex(r"(?P<indent>[ \t]*)(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?P<slashes>\\*)(?=`{3}|~{3})")
+_LINE_BREAK = regex(r"\r\n|\n|\r")
+_SURROGATE = regex("[\ud800-\udfff]")
 
 
 def escaped(reply: str) -> str:
@@ -231,7 +232,7 @@ def _escaped(line: str, *, fence: bool) -> str:
     """A line that is not code. ``fence`` says that it is not to open one."""
     line = _COMMENT.sub(lambda found: f"<{_more(found[1])}!--", line)
     found = _sign(line)
-    if found is None or (found.re is _FENCE and not fence and not found["slashes"]):
+    if found is None or (found.re.pattern == _FENCE.pattern and not fence and not found["slashes"]):
         return line
     at, end = found.span("slashes")
     return line[:at] + _more(line[at:end]) + line[end:]

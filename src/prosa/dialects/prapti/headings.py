@@ -4,7 +4,6 @@ them as a model service takes them, and as somebody is spoken to (PA4, PA18).
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -12,12 +11,13 @@ from msgspec import Struct
 
 from prosa.diagnostics import Fix, Problem
 from prosa.document import Document, Heading, parse
+from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span
 
-_MESSAGE = re.compile(r"(?P<off>//\s*)?@(?P<role>[\w.-]+)(?:/(?P<name>[\w.-]+))?\s*(?P<colon>:)?\s*")
-_ALMOST = re.compile(r"(?://\s*)?@[\w.-]+(?:/[^:]*)?:")
+_MESSAGE = regex(r"(?P<off>//\s*)?@(?P<role>[\w.-]+)(?:/(?P<name>[\w.-]+))?\s*(?P<colon>:)?\s*")
+_ALMOST = regex(r"(?://\s*)?@[\w.-]+(?:/[^:]*)?:")
 
-_IN_CODE = re.compile(r"(?<=[\r\n])(?P<marks>###)[ \t]+(?P<text>(?://\s*)?@[^\r\n]*?)[ \t]*(?=[\r\n])")
+_IN_CODE = regex(r"(?<=[\r\n])(?P<marks>###)[ \t]+(?P<text>(?://\s*)?@[^\r\n]*?)[ \t]*(?=[\r\n])")
 
 LEVEL = 3
 
@@ -102,8 +102,8 @@ def _almost(heading: Heading) -> list[Problem]:
 MAX_NAME = 64
 """Characters of a name in a request."""
 
-_NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_-]")
-_MENTION = re.compile(r"(?<![\w@./-])@(?P<name>\w[\w.-]*)")
+_NOT_ALLOWED = regex(r"[^A-Za-z0-9_-]")
+_MENTION = regex(r"(?<![\w@./-])@(?P<name>\w[\w.-]*)")
 
 
 def wire_names(names: Iterable[str]) -> Mapping[str, str]:

@@ -19,13 +19,14 @@ from prosa.diagnostics import Applicability, Fix, Problem
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.document import Document
 from prosa.document.cover import Cover
+from prosa.regex import regex
 from prosa.source import Edit, Span
 
-_LINE = re.compile(r"(?P<indent>[ \t]*)(?P<quote>(?:>[ \t]{0,4})*)(?P<off>//)?(?P<sign>%%?)(?P<command>[^\r\n]*)")
+_LINE = regex(r"(?P<indent>[ \t]*)(?P<quote>(?:>[ \t]{0,4})*)(?P<off>//)?(?P<sign>%%?)(?P<command>[^\r\n]*)")
 MAX_INDENT = 3
 """Spaces in front of a configuration line (PA7); more is code, or the continuation of a list."""
 
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_LINE_BREAK = regex(r"\r\n|\n|\r")
 _BLANKS = " \t"
 
 
@@ -137,10 +138,10 @@ def _block_end(text: str, at: int, limit: int, *, quoted: bool) -> int:
     return at
 
 
-_NAME = re.compile(r"\s*(?P<bang>!?)\s*(?P<name>[\w./\\-]+)")
-_ASSIGNS = re.compile(_NAME.pattern + r"\s*=(?!=)\s*")
-_VARIABLE = re.compile(r"var\(\s*(?P<name>[\w./\\-]+)\s*\)\Z")
-_MARKS = re.compile(r"(?<=[\r\n])[ \t]{0,3}(?:>[ \t]?)+")
+_NAME = regex(r"\s*(?P<bang>!?)\s*(?P<name>[\w./\\-]+)")
+_ASSIGNS = regex(_NAME.pattern + r"\s*=(?!=)\s*")
+_VARIABLE = regex(r"var\(\s*(?P<name>[\w./\\-]+)\s*\)\Z")
+_MARKS = regex(r"(?<=[\r\n])[ \t]{0,3}(?:>[ \t]?)+")
 """The marks of block quotations in front of the further lines of a `%%` command."""
 
 _SHOWN = 40

@@ -20,9 +20,10 @@ from prosa.dialects.prapti.content import sent_text
 from prosa.dialects.prapti.model import ChatMessage
 from prosa.dialects.prapti.read import read
 from prosa.document import Document, parse
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
-_ENDS_COMMENT = re.compile(r"[<>]|(?<=-)-")
+_ENDS_COMMENT = regex(r"[<>]|(?<=-)-")
 
 
 class NewMessage(Struct, frozen=True):
@@ -95,7 +96,7 @@ def _is_closed(text: str) -> bool:
     return bool(headings) and headings[-1].span.start == len(text) + 2 and not headings[-1].nested
 
 
-_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _BLANKS = " \t"
 _ASSISTANT, _USER = heading("assistant"), heading("user")
 _FURTHEST = "---"

@@ -4,10 +4,10 @@ its name may be: 1–64 lower-case letters, digits and hyphens, no hyphen at eit
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 from prosa.dialects.fields import Field, Form
+from prosa.regex import regex
 
 MAX_DESCRIPTION = 1024
 """Characters: every agent keeps the descriptions of all skills in view."""
@@ -57,8 +57,8 @@ SKILL: tuple[Field, ...] = (
 
 MAX_NAME = 64
 
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_OTHER = re.compile(r"[^a-z0-9]+")
+_NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_OTHER = regex(r"[^a-z0-9]+")
 
 
 def is_name(text: str) -> bool:

@@ -20,6 +20,7 @@ from prosa.dialects.front import FrontReading
 from prosa.dialects.skill_md.fields import CLIENT_FIELDS, SKILL, as_name
 from prosa.dialects.skill_md.model import Parameter, SkillModel
 from prosa.document import Document
+from prosa.regex import regex
 from prosa.source import Span
 
 
@@ -103,16 +104,16 @@ def split_tools(text: str) -> tuple[str, ...]:
     return tuple(tool for tool in tools if tool)
 
 
-_TITLE = re.compile(r"[*_]*(?:parameters|arguments|inputs?)[*_]*:?[*_]*", re.IGNORECASE)
-_ITEM = re.compile(
+_TITLE = regex(r"[*_]*(?:parameters|arguments|inputs?)[*_]*:?[*_]*", re.IGNORECASE)
+_ITEM = regex(
     r"(?:[-+*]|\d{1,9}[.)])[ \t]+"
     r"[*_]*(?P<name>`[A-Za-z][\w.-]*`|[a-z][\w.-]*)[*_]*[ \t]*"
     r"(?:\((?P<note>[^()\r\n]*)\))?[ \t]*[*_]*"
     r"(?:(?P<mark>:|—|–|-(?=[ \t]))[*_]*[ \t]*(?P<text>.*))?",
     re.DOTALL,
 )
-_REQUIRED = re.compile(r"\brequired\b", re.IGNORECASE)
-_OPTIONAL = re.compile(r"\b(?:optional|default)\b", re.IGNORECASE)
+_REQUIRED = regex(r"\brequired\b", re.IGNORECASE)
+_OPTIONAL = regex(r"\b(?:optional|default)\b", re.IGNORECASE)
 
 
 def read_parameters(document: Document) -> tuple[Parameter, ...]:

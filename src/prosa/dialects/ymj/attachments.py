@@ -15,12 +15,13 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, to_value
+from prosa.regex import regex
 from prosa.source import Span
 
 HANDLING = ("select", "transform", "cache", "auth_ref")
 """What the footer says about an attachment."""
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 class Attachment(Struct, frozen=True):

@@ -8,17 +8,17 @@ without changing it. A string is plain where that is safe, else in double quotes
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
 from prosa.data import Entry, Mapping, Scalar, Value, read_yaml
 from prosa.dialects.ymj.model import YmjModel
+from prosa.regex import regex
 from prosa.source import Edit, Span
 
-_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z|\A\Z")
+_ESCAPED = regex("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNSAFE = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\A\s|\s\Z|\A\Z")
 
 
 def yaml_string(text: str) -> str:
@@ -98,11 +98,11 @@ def _on_one_line(colon: str) -> str:
     return colon if colon.strip() == ":" and not set("\r\n") & set(colon) else ": "
 
 
-_BETWEEN = re.compile(r"[ \t]*:[ \t]*(?:\r\n|\n|\r)?[ \t]*")
-_KEY = re.compile(r"(?:doc_summary|\"doc_summary\"|'doc_summary')[ \t]*:")
-_REST = re.compile(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_BLOCK_COMMENT = re.compile(r"[>|][-+0-9]*[ \t]+#")
+_BETWEEN = regex(r"[ \t]*:[ \t]*(?:\r\n|\n|\r)?[ \t]*")
+_KEY = regex(r"(?:doc_summary|\"doc_summary\"|'doc_summary')[ \t]*:")
+_REST = regex(r"[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|\Z)")
+_LINE_END = regex(r"\r\n|\n|\r")
+_BLOCK_COMMENT = regex(r"[>|][-+0-9]*[ \t]+#")
 SUMMARY = "doc_summary:"
 
 

@@ -20,6 +20,7 @@ from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
+from prosa.regex import regex
 
 _OF_THE_BODY = frozenset(
     ("unresolved-link", "unresolved-anchor", "undefined-footnote", "unresolved-wikilink", "ambiguous-wikilink")
@@ -78,9 +79,9 @@ def judged(found: dict[str, Value], strict: bool, errors: frozenset[str]) -> dic
     return {**found, "mode": "strict" if strict else "permissive", "accepted": accepted}
 
 
-_WIKILINK = re.compile(r"\[\[([^\[\]|#]+)(?:#([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
-_FILE = re.compile(r".*\.(?:md|markdown|mda|ymj)", re.IGNORECASE | re.DOTALL)
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_WIKILINK = regex(r"\[\[([^\[\]|#]+)(?:#([^\[\]|]*))?(?:\|[^\[\]]*)?\]\]")
+_FILE = regex(r".*\.(?:md|markdown|mda|ymj)", re.IGNORECASE | re.DOTALL)
+_URL = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def references(model: YmjModel) -> tuple[Ref, ...]:

@@ -14,17 +14,18 @@ from datetime import UTC, date, datetime, timedelta
 
 from prosa.data import Value
 from prosa.dialects.fields import Field
+from prosa.regex import regex
 
-_DATE = re.compile(
+_DATE = regex(
     r"(\d{4})-(\d\d)(?:-(\d\d))?"
     r"(?:[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d|60)(?:[.,]\d{1,9})?)?(?:Z|z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?",
     re.ASCII,
 )
-_ZONE = re.compile(r"([+-])(\d\d):?(\d\d)?\Z")
-_LANGUAGE = re.compile(r"(?:[A-Za-z]{2,8}|[xi](?=-))(?:-[A-Za-z0-9]{1,8}){0,8}", re.ASCII)
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S*")
-_MIME = re.compile(r"[\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127}(?:\s*;.*)?", re.ASCII)
+_ZONE = regex(r"([+-])(\d\d):?(\d\d)?\Z")
+_LANGUAGE = regex(r"(?:[A-Za-z]{2,8}|[xi](?=-))(?:-[A-Za-z0-9]{1,8}){0,8}", re.ASCII)
+_SHA256 = regex(r"[0-9a-fA-F]{64}")
+_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*:\S*")
+_MIME = regex(r"[\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127}(?:\s*;.*)?", re.ASCII)
 
 
 def is_sha256(text: str) -> bool:
@@ -120,7 +121,7 @@ KNOWN = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7")
 
 LATEST = KNOWN[-1]
 
-_VERSION = re.compile(r"v?(\d{1,4}\.\d{1,4})(?:\.0)?", re.IGNORECASE | re.ASCII)
+_VERSION = regex(r"v?(\d{1,4}\.\d{1,4})(?:\.0)?", re.IGNORECASE | re.ASCII)
 
 
 def is_known(text: str) -> bool:

@@ -9,7 +9,6 @@ stays. The body itself is never touched but for its line ends. What would not re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -20,6 +19,7 @@ from prosa.dialects.ymj.edits import inserted, removal_edit, removed, replaced, 
 from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import CANONICAL_CLOSE, CANONICAL_OPEN, find_footer
+from prosa.regex import regex
 from prosa.source import Edit, Span, apply_edits
 
 MIRRORS = {"title": "subject", "summary": "doc_summary", "owner": "maintained_by"}
@@ -52,7 +52,7 @@ def _same(entry: Entry, other: object) -> bool:
     return isinstance(entry.value, Scalar) and isinstance(other, Scalar) and entry.value.text == other.text
 
 
-_CR = re.compile(r"\r\n?")
+_CR = regex(r"\r\n?")
 
 
 def format_edits(model: YmjModel, options: FormatOptions) -> tuple[Edit, ...]:

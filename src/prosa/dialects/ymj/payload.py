@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 import zlib
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -16,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.dialects.ymj.selectors import BadSelector, Body, Target, TooCostly, UnknownSelector, prepare
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.document import Document
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_PAYLOAD = 10 * 1024 * 1024
 """Bytes of a decoded payload: as many as a document may have (X9)."""
 
-_SPACE = re.compile(r"\s+")
+_SPACE = regex(r"\s+")
 _GZIP = 31
 """zlib's name for: a gzip header, and the largest window."""
 

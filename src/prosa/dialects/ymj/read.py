@@ -8,7 +8,6 @@ elsewhere, or nowhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -34,6 +33,7 @@ from prosa.dialects.ymj.fields import (
 from prosa.dialects.ymj.model import Footer, YmjModel, mappings_of
 from prosa.dialects.ymj.sections import FooterPlace, find_footer, is_blank
 from prosa.document import Document, parse
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
 _UNREADABLE = ("footer-syntax", "nested-too-deep")
@@ -198,7 +198,7 @@ def _of_another_rule(name: str) -> bool:
     return name == "note"
 
 
-_ROLES = re.compile(r"role:\s*\[([^\[\]]*)\]\s*")
+_ROLES = regex(r"role:\s*\[([^\[\]]*)\]\s*")
 _WANTED = '`public`, `private`, `role:[NAME,…]` or {"role": ["NAME", …]}'
 
 

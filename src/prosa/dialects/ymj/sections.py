@@ -24,12 +24,13 @@ from msgspec import Struct
 
 from prosa.data import Mapping, Scalar, read_yaml
 from prosa.dialects.words import words
+from prosa.regex import regex
 from prosa.source import Span
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^\r\n]*")
-_OPEN = re.compile(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*json[ \t]*", re.IGNORECASE)
-_CLOSE = re.compile(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*")
-_LINE = re.compile(r"[^\r\n]*")
+_FENCE = regex(r" {0,3}(`{3,}|~{3,})[^\r\n]*")
+_OPEN = regex(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*json[ \t]*", re.IGNORECASE)
+_CLOSE = regex(r" {0,3}(?P<run>`{3,}|~{3,})[ \t]*")
+_LINE = regex(r"[^\r\n]*")
 _RUNS = ("```", "~~~")
 _BLANK = " \t\r\n"
 
@@ -107,7 +108,7 @@ def is_blank(text: str) -> bool:
     return not text.strip(_BLANK)
 
 
-_LINE_END = re.compile(r"\r\n?")
+_LINE_END = regex(r"\r\n?")
 
 EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 """The hash of nothing, found in records whose tool hashed the wrong thing."""
@@ -135,7 +136,7 @@ HEAD_CHARACTERS = 4_096
 MAX_SUMMARY = 120
 """Code points of `doc_summary` (Y4)."""
 
-_HEAD = re.compile(r"\ufeff?---(?:\r\n|\n|\r)(doc_summary:[^\r\n]*)(?:(?:\r\n|\n|\r)([ \t]*[^ \t\r\n])?|\Z)")
+_HEAD = regex(r"\ufeff?---(?:\r\n|\n|\r)(doc_summary:[^\r\n]*)(?:(?:\r\n|\n|\r)([ \t]*[^ \t\r\n])?|\Z)")
 _BLOCK = ("literal", "folded")
 
 

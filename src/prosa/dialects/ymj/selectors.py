@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from prosa.dialects.ymj.sections import normalised
 from prosa.document import Document, Fence, Heading, Section
+from prosa.regex import regex
 from prosa.source import Span
 
 
@@ -61,11 +62,11 @@ class SelectorType(Struct, frozen=True):
     pattern: bool = False
 
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_ID_WORD = re.compile(r"#([^\s{}#.]+)")
-_ID_PAIR = re.compile(r"""(?:^|[\s{,])id\s*=\s*("[^"]*"|'[^']*'|[^\s{},"']+)""")
-_COMMENT = re.compile(r"<!--\s*block_id\s*:\s*(.*?)\s*-->", re.DOTALL)
+_NUMBER = regex(r"[1-9][0-9]{0,8}")
+_BRACES = regex(r"\{([^{}]*)\}")
+_ID_WORD = regex(r"#([^\s{}#.]+)")
+_ID_PAIR = regex(r"""(?:^|[\s{,])id\s*=\s*("[^"]*"|'[^']*'|[^\s{},"']+)""")
+_COMMENT = regex(r"<!--\s*block_id\s*:\s*(.*?)\s*-->", re.DOTALL)
 
 
 def first_fenced(rest: str) -> Finder:
@@ -152,8 +153,8 @@ def _commented(document: Document) -> dict[int, str]:
 MAX_PATH = 6
 """Headings have six levels."""
 
-_ARROW = re.compile(r"\s*->\s*")
-_FENCED = re.compile(r"(?:first_)?fenced:\s*([^\s`:]+)\s*")
+_ARROW = regex(r"\s*->\s*")
+_FENCED = regex(r"(?:first_)?fenced:\s*([^\s`:]+)\s*")
 
 
 def section(rest: str) -> Finder:
@@ -241,10 +242,10 @@ MAX_WORK = 25_000_000
 MAX_MEMORY = 8 * 1024 * 1024
 """Bytes that RE2 may use for one pattern; a pattern that expands beyond it is refused."""
 
-_FLAGS = re.compile(r"[imsx]*")
+_FLAGS = regex(r"[imsx]*")
 
 
-def regex(rest: str) -> Finder:
+def by_pattern(rest: str) -> Finder:
     """The first group of the first match, or all of the match where the pattern has no group."""
     pattern, flags = _with_flags(rest)
     compiled = _compile(pattern, flags)
@@ -372,7 +373,7 @@ SELECTORS: tuple[SelectorType, ...] = (
     SelectorType("block_id", "block_id:<id>", block_id),
     SelectorType("section", "section:<heading>", section),
     SelectorType("heading_path", "heading_path:<h1>/<h2> -> fenced:<lang>", heading_path),
-    SelectorType("regex", "regex:<pattern>[/flags]", regex, pattern=True),
+    SelectorType("regex", "regex:<pattern>[/flags]", by_pattern, pattern=True),
     SelectorType("between", "between:<start>:<end>", between, pattern=True),
 )
 

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from prosa.data import Value
 from prosa.dialects.ymj.sections import find_footer
+from prosa.regex import regex
 from prosa.source import Span
 
 SCHEMA = "1"
@@ -198,7 +199,7 @@ Read: TypeAlias = Callable[[str], str]
 
 # Paths: the calls of a program that a tool call started stand below that call.
 
-_PATH = re.compile(r"(?:[1-9]\d{0,5}\.\d{1,5}/)*(?:setup|[1-9]\d{0,5}(?:\.\d{1,5})?)", re.ASCII)
+_PATH = regex(r"(?:[1-9]\d{0,5}\.\d{1,5}/)*(?:setup|[1-9]\d{0,5}(?:\.\d{1,5})?)", re.ASCII)
 SETUP = "setup"
 
 
@@ -220,7 +221,7 @@ def is_tool_call(path: str) -> bool:
 
 # Reading.
 
-_BLOCK = re.compile(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?$\n(?P<json>.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_BLOCK = regex(r"^```json call:(?P<path>[^\s`]*)[ \t]*\r?$\n(?P<json>.*?)^```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
 
 
 def footer_of(text: str) -> dict[str, Value] | None:
@@ -497,7 +498,7 @@ def _brief(text: WrittenText) -> str:
 
 # Writing.
 
-_AWAY = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff]")
+_AWAY = regex("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff]")
 _WIDTH = 112
 
 

@@ -6,11 +6,11 @@ asked about, and ids, classes and labels are the writer's own: their values begi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import nh3
 
+from prosa.regex import regex
 from prosa.render.page.model import Href
 from prosa.render.page.urls import SCHEMES, is_external, link_url, picture_url
 
@@ -37,8 +37,8 @@ _ATTRIBUTES = {
 _FORCED = {"a": {"rel": OUTSIDE}, "input": {"type": "checkbox", "disabled": "", "aria-label": "Task"}}
 _OURS = frozenset({"id", "class", "tabindex", "role", "loading"})
 _NUMBERS = frozenset({"width", "height", "start", "value", "colspan", "rowspan"})
-_NUMBER = re.compile(r"[0-9]{1,9}")
-_LANGUAGE = re.compile(r"language-[A-Za-z0-9_+#.-]{1,40}")
+_NUMBER = regex(r"[0-9]{1,9}")
+_LANGUAGE = regex(r"language-[A-Za-z0-9_+#.-]{1,40}")
 
 Cleaner = Callable[[str], str]
 Filter = Callable[[str, str, str], str | None]

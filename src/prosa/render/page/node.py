@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
 from prosa.render.page.bodies import Body, body_of
@@ -17,7 +17,7 @@ from prosa.render.page.urls import in_query, is_external, link_url, site_url
 from prosa.site.layout import twin_of
 from prosa.site.view import Neighbour
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+_LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")
 
 

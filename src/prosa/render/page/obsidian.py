@@ -6,21 +6,21 @@ Where a wikilink leads was decided before; what is quoted is written and cleaned
 
 from __future__ import annotations
 
-import re
 from html import escape
 
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.render.page.state import State
 from prosa.site.wikilinks import Wiki, WikiHref, name_of, size_of
 
 UNRESOLVED = "No page here answers to this link"
 """Said of what is not there and of what may not be shown alike (X23)."""
 
-_WIKILINK = re.compile(r"\[\[([^\[\]|`\\]+)")
-_MARKED = re.compile(r"==(?=\S)((?:[^=]|=(?!=))+?)(?<=\S)==")
-_BLOCK_NAME = re.compile(r"(?:^|[ \t]+)\^([A-Za-z0-9-]+)[ \t]*\Z")
-_EMPTY = re.compile(r"<p>(?:\s|<br>)*</p>\n?")
-_CALLOUT = re.compile(
+_WIKILINK = regex(r"\[\[([^\[\]|`\\]+)")
+_MARKED = regex(r"==(?=\S)((?:[^=]|=(?!=))+?)(?<=\S)==")
+_BLOCK_NAME = regex(r"(?:^|[ \t]+)\^([A-Za-z0-9-]+)[ \t]*\Z")
+_EMPTY = regex(r"<p>(?:\s|<br>)*</p>\n?")
+_CALLOUT = regex(
     r"\s*<p>\[!(?P<type>[A-Za-z][A-Za-z0-9_-]{0,40})(?:\|[^\]\n<>]{0,200})?\](?P<fold>[+-]?)"
     r"(?:[ \t\xa0]+(?P<title>[^\n]*?))?(?P<end></p>|<br>\n|\n)"
 )

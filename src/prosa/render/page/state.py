@@ -12,13 +12,14 @@ from msgspec import Struct, field
 
 from prosa.data import Value
 from prosa.dialects.magi.model import Script
+from prosa.regex import regex
 from prosa.render.page.model import Href
 from prosa.site.wikilinks import WikiHref, as_written
 
 MAX_TAGS = 2_000
 """Tags of raw HTML that count as such in one text: a parser needs time in the square of how deep they nest."""
 
-_TAG = re.compile(
+_TAG = regex(
     r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*+)"
     r"(?P<rest>(?:\s++[A-Za-z_:][\w:.-]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'=<>`]++))?)*+\s*+/?)>|<"
 )

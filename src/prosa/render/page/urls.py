@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from prosa.regex import regex
 from prosa.render.page.model import Frame
 
 SCHEMES = frozenset({"http", "https", "mailto"})
 """What a link may begin with; anything else is a path, or no link."""
 
-_IGNORED = re.compile(r"[\x00-\x20\x7f]+")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
+_IGNORED = regex(r"[\x00-\x20\x7f]+")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_PICTURE = regex(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*", re.IGNORECASE)
 
 
 def link_url(url: str) -> str:

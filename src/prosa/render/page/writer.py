@@ -9,7 +9,6 @@ A value that begins with the key is ours: the author cannot write one, since the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from html import escape, unescape
@@ -19,6 +18,7 @@ import pyromark
 from prosa.data import Value
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
+from prosa.regex import regex
 from prosa.render.page import obsidian
 from prosa.render.page.model import Href
 from prosa.render.page.state import Quote, State, Unseen, Written, no_quote
@@ -31,7 +31,7 @@ MAX_DEPTH = 64
 BELOW = 2
 """Levels that the headings of a quoted text stand below their own: the page has one first heading."""
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = regex(r"<[^>]*>")
 _PLAIN_OPTIONS = OPTIONS ^ pyromark.Options.ENABLE_WIKILINKS
 _SIMPLE = {"Emphasis": "em", "Strong": "strong", "Strikethrough": "del"}
 _PHRASES = tuple(_SIMPLE)

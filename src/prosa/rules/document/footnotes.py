@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
+from prosa.regex import regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prosa.dialects.magi.regions import Region
     from prosa.document.model import FootnoteReference
 
-_CLASS = re.compile(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
+_CLASS = regex(r"[^\w]+|\\.*|(?:\w-\w)+\w{0,3}")
 """Labels that are the inside of a pattern, `[^A-Z0-9_]` and `[^\\s]`, and hardly the name of a note."""
 
 _REPEATS = ("+", "{")

@@ -6,7 +6,6 @@ address (`guide/`, `guide.html`). Nothing is said of what lies outside the root.
 from __future__ import annotations
 
 import posixpath
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -17,6 +16,7 @@ from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.names import Key
 from prosa.graph.pages import joined
+from prosa.regex import regex
 from prosa.rules.corpus_names import CorpusNames, Place, corpus_names
 from prosa.rules.document import RULES
 from prosa.rules.document.wikilinks import followed_wikilinks
@@ -101,11 +101,11 @@ def _missing(found: FollowedLink, other_case: str | None) -> Finding:
     return Finding(message, span, (note,), fix=fix)
 
 
-_NO_HEADING = re.compile(r":~:|[Ll][0-9]+|fn|footnote|top\Z|_[0-9]*\Z|[!/=?]")
+_NO_HEADING = regex(r":~:|[Ll][0-9]+|fn|footnote|top\Z|_[0-9]*\Z|[!/=?]")
 """Fragments that name something else: a text, lines of a file, a footnote, the top of the page, a heading without
 letters that a generator numbered, the state of an app."""
 
-_SILENT = re.compile(r"[\W_]+")
+_SILENT = regex(r"[\W_]+")
 _NUMBER = "0123456789"
 _SITE_PREFIX = "user-content-"
 """What GitHub puts before the ids of a document."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from prosa.diagnostics import Applicability, Fix, Severity
+from prosa.regex import regex
 from prosa.rules.document import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
@@ -38,7 +38,7 @@ def control_character(subject: Subject[object]) -> Iterator[Finding]:
 
 
 _SEPARATORS = ("\u2028", "\u2029", "\u0085")
-_SEPARATOR = re.compile("[\u2028\u2029\u0085]")
+_SEPARATOR = regex("[\u2028\u2029\u0085]")
 
 
 @RULES.document("MD017", "line-separator", Severity.WARNING)
@@ -68,7 +68,7 @@ def byte_order_mark(subject: Subject[object]) -> Iterator[Finding]:
     yield Finding(message, mark, (note,), fix=fix)
 
 
-_END = re.compile(r"\r\n|\n|\r")
+_END = regex(r"\r\n|\n|\r")
 _NAMES = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
 
 

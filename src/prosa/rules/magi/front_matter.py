@@ -11,6 +11,7 @@ from prosa.diagnostics import Annotation, Applicability, Fix, Severity
 from prosa.dialects.magi.dates import normal_form, read_date
 from prosa.dialects.magi.fields import DATE_FIELDS, FRONT, squashed
 from prosa.dialects.magi.model import MagiModel
+from prosa.regex import regex
 from prosa.rules.magi import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
@@ -24,7 +25,7 @@ REPORTED = (
 """What readers report by name."""
 
 
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 @RULES.document("MG006", "doc-id-not-uuid", Severity.HINT)
@@ -51,8 +52,8 @@ def missing_doc_id(subject: Subject[MagiModel]) -> Iterator[Finding]:
     yield Finding(message, model.front.anchor, ("a UUID is recommended",), (annotation,))
 
 
-_BLANK = re.compile(r"\s*")
-_CLOSE = re.compile(r"(?:\r\n|\n|\r)---(?=[\r\n]|\Z)")
+_BLANK = regex(r"\s*")
+_CLOSE = regex(r"(?:\r\n|\n|\r)---(?=[\r\n]|\Z)")
 _KNOWN = frozenset(squashed(field.name) for field in FRONT)
 
 

@@ -9,6 +9,7 @@ from prosa.diagnostics import Annotation, Severity
 from prosa.dialects.fields import shown
 from prosa.dialects.markdownlang.model import ServerModel
 from prosa.dialects.markdownlang.names import server_prefix
+from prosa.regex import regex
 from prosa.rules.markdownlang import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import ProgramSubject
@@ -48,7 +49,7 @@ def server_transport_mismatch(subject: ProgramSubject) -> Iterator[Finding]:
             yield Finding(message, span, ("leave `transport` out to let it be found",))
 
 
-_HTTP = re.compile(r"https?://[^\s/?#]+", re.IGNORECASE)
+_HTTP = regex(r"https?://[^\s/?#]+", re.IGNORECASE)
 
 
 @RULES.program("ML043", "server-url-scheme", Severity.ERROR)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prosa.data import Mapping
@@ -11,6 +10,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.markdownlang import ProgramModel
 from prosa.dialects.markdownlang.names import server_prefix, server_tool_name
+from prosa.regex import regex
 from prosa.rules.markdownlang import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import ProgramSubject
@@ -52,7 +52,7 @@ def impossible_name(subject: ProgramSubject) -> Iterator[Finding]:
     return _not_declared(subject, closed=True)
 
 
-_WHOLE = re.compile(r"(?<![\w.)\]])\.(?![\w.])|\$(?!\w)(?!\.\w)")
+_WHOLE = regex(r"(?<![\w.)\]])\.(?![\w.])|\$(?!\w)(?!\.\w)")
 """A dot or `$` by itself inside an action: the whole input, or a part of it that `range` or `with` chose."""
 
 
@@ -85,7 +85,7 @@ def _uses_all(model: ProgramModel) -> bool:
     return any(_WHOLE.search(span.of(model.body)) for span in action_spans(model.body))
 
 
-_MANGLED = re.compile(r"(?<![A-Za-z0-9_-])mcp\*\*([A-Za-z0-9_.-]{1,64})\*\*([A-Za-z0-9_.-]{1,64})")
+_MANGLED = regex(r"(?<![A-Za-z0-9_-])mcp\*\*([A-Za-z0-9_.-]{1,64})\*\*([A-Za-z0-9_.-]{1,64})")
 """A word, not structure: the body goes to the model as text, so emphasis is not parsed away."""
 
 
@@ -101,7 +101,7 @@ def mangled_tool_name(subject: ProgramSubject) -> Iterator[Finding]:
         yield Finding(f"this tool is called `{name}`", span, ("a formatter ate the underscores",), fix=fix)
 
 
-_NAMED = re.compile(r"(?<![A-Za-z0-9_-])mcp__[A-Za-z0-9_-]{1,64}")
+_NAMED = regex(r"(?<![A-Za-z0-9_-])mcp__[A-Za-z0-9_-]{1,64}")
 
 MAX_NAMED_TOOLS = 100
 """Tools of one body that are looked at."""

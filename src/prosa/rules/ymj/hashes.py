@@ -14,6 +14,7 @@ from prosa.dialects.ymj.format import hash_edits, header_hash_edits
 from prosa.dialects.ymj.hashes import header_hash, payload_hash
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import EMPTY_SHA256
+from prosa.regex import regex
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.rules.ymj import RULES
@@ -135,11 +136,11 @@ def unverified_signature(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 
 _PLACES = ("encryption", "signature", "data_signature")
-_SECRETS = re.compile(
+_SECRETS = regex(
     r"(?:.*_)?(?:secret|password|passphrase|private_key|secret_key|api_key|token)", re.IGNORECASE | re.DOTALL
 )
-_REFERENCE = re.compile(r"[A-Za-z][\w+.-]*:.*|[\w.@-]*[/#][\w./#@-]*|\$\{?\w+\}?", re.DOTALL)
-_LONG = re.compile(r"[A-Za-z0-9+/=_-]{32,}")
+_REFERENCE = regex(r"[A-Za-z][\w+.-]*:.*|[\w.@-]*[/#][\w./#@-]*|\$\{?\w+\}?", re.DOTALL)
+_LONG = regex(r"[A-Za-z0-9+/=_-]{32,}")
 _PEM = "-----BEGIN"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prosa.data import Mapping, read_json
@@ -10,6 +9,7 @@ from prosa.diagnostics import Fix, Severity
 from prosa.dialects.ymj.format import fence_edits, line_end_edits, mark_edits
 from prosa.dialects.ymj.model import YmjModel
 from prosa.dialects.ymj.sections import is_blank
+from prosa.regex import regex
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.rules.ymj import RULES
@@ -37,8 +37,8 @@ def unusual_footer_fence(subject: Subject[YmjModel]) -> Iterator[Finding]:
 
 
 _KEYS = r"(?:doc_summary|kind|version|subject|maintained_by)[ \t]*:"
-_FENCED = re.compile(rf"[ \t\r\n]*(---)[ \t]*(?:\r\n|\n|\r){_KEYS}")
-_BARE = re.compile(rf"[ \t\r\n]*({_KEYS})")
+_FENCED = regex(rf"[ \t\r\n]*(---)[ \t]*(?:\r\n|\n|\r){_KEYS}")
+_BARE = regex(rf"[ \t\r\n]*({_KEYS})")
 
 
 @RULES.document("YM006", "second-header", Severity.WARNING, strict=Severity.ERROR)

@@ -7,7 +7,6 @@ user grants them (X15).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from msgspec import Struct, field
@@ -15,6 +14,7 @@ from msgspec import Struct, field
 from prosa.data import Value
 from prosa.dialects.magi.fields import OUTPUT_FORMATS
 from prosa.dialects.magi.model import Script
+from prosa.regex import regex
 from prosa.runtime.limits import Limits
 from prosa.runtime.program import OutputForm, Program
 from prosa.template import Template
@@ -25,7 +25,7 @@ MAX_RETRY_TIMES = 9
 BODY = Template("{{ with .context }}{{ . }}\n{{ end }}{{ .prompt }}{{ with .text }}\n\n{{ . }}{{ end }}")
 TEXT = "The text that was entered:"
 
-_RUN = re.compile(r"`{3,}")
+_RUN = regex(r"`{3,}")
 _FORMS: Mapping[str, OutputForm] = {"json": "json", "text": "text", "markdown": "markdown", "image-url": "image-url"}
 _WISHES = {
     "text": "Answer in plain text.",

@@ -6,7 +6,6 @@ is no program. Nothing is run or looked up.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from prosa.data import Value
 from prosa.dialects.mdh.url import md_url
 from prosa.dialects.table import MARKDOWNLANG
+from prosa.regex import regex
 
 if TYPE_CHECKING:
     from prosa.dialects.markdownlang import ProgramModel
@@ -25,7 +25,7 @@ SCHEMA = "/mdh/schema"
 TOKEN_HELP = "The token of this site, as printed where it was started. It goes into the header `Authorization: Bearer`."  # noqa: S105
 MAX_TITLE = 200
 
-_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+_ODD = regex(r"[^A-Za-z0-9_-]+")
 
 
 def program_action(reading: DialectReading[object], path: str, prefix: str = "") -> tuple[Mapping[str, Value], ...]:

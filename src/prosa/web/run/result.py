@@ -5,12 +5,11 @@ In: what a run gave. Out: answers. The model's text is data: it is made harmless
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from prosa.app.scripts.write import text_of
 from prosa.data import Value
+from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.fragment import safe_html
 from prosa.render.page.message import message_page
@@ -23,7 +22,7 @@ from prosa.web.run.problem import Pairs, taken
 
 HTML = "text/html; charset=utf-8"
 
-_RUN = re.compile(r"`{3,}")
+_RUN = regex(r"`{3,}")
 
 
 class Result(Struct, frozen=True):

@@ -7,11 +7,11 @@ in a URL, an answer or a log. Wrong ones are answered late, and after five in a 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote
 
+from prosa.regex import regex
 from prosa.render.page.message import sign_in_page
 from prosa.source.url import ESCAPED_SAFE
 from prosa.web.answer import NEVER, Answer, Receive, Scope, Send, answer, send_answer
@@ -31,7 +31,7 @@ WRONG_SECONDS = 0.5
 MAX_FORM = 16 * 1024
 MAX_BACK = 2_048
 
-_ODD = re.compile(r"[\x00-\x20\x7f\\]")
+_ODD = regex(r"[\x00-\x20\x7f\\]")
 _SAFE = f"{ESCAPED_SAFE}?#[]"
 
 

@@ -7,7 +7,6 @@ Exact up to line ends, blank lines at both ends, blank space at the very end, an
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
@@ -17,8 +16,9 @@ from prosa.dialects.prapti.escape import escaped
 from prosa.dialects.prapti.fields import setting_of, wrong_type
 from prosa.dialects.prapti.headings import wire_names
 from prosa.dialects.prapti.write import NewMessage, heading
+from prosa.regex import regex
 
-_NAME = re.compile(r"[\w.-]+")
+_NAME = regex(r"[\w.-]+")
 
 
 class ExchangeProblem(ValueError):

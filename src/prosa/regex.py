@@ -1,0 +1,30 @@
+"""Regular expressions that are compiled when they are first used. In: what `re.compile` takes. Out: what it gives.
+
+Compiling takes 70 µs on average, and a command loads modules with a hundred expressions of which it uses ten.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import AnyStr, cast
+
+
+class _Lazy:
+    """Stands for a pattern. Once compiled, its methods are attributes, found as quickly as those of the pattern."""
+
+    __slots__ = ("findall", "finditer", "flags", "fullmatch", "match", "pattern", "search", "split", "sub", "subn")
+
+    def __init__(self, text: str | bytes, flags: int) -> None:
+        self.pattern, self.flags = text, flags
+
+    def __getattr__(self, name: str) -> object:
+        """Called for what is not there yet."""
+        compiled: re.Pattern[str] | re.Pattern[bytes] = re.compile(self.pattern, self.flags)
+        for method in ("findall", "finditer", "fullmatch", "match", "search", "split", "sub", "subn"):
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
+
+
+def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """The pattern, compiled at its first use. Raises `re.error` then."""
+    return cast("re.Pattern[AnyStr]", _Lazy(text, flags))
