@@ -33,6 +33,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("test", "prosa.cli.test", "try programs on cases, and say how often they do what is expected", "run"),
+    Command("runs", "prosa.cli.runs", "list what was run, show a run, or compare two", "run"),
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document", "check"),

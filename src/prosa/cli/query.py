@@ -10,10 +10,11 @@ from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, corpus_place, opened
 from prosa.cli.options import duration
 from prosa.cli.parser import WrongUse
+from prosa.cli.run.resuming import store_file
 from prosa.corpus.errors import QueryRefused
 
 if TYPE_CHECKING:
-    from prosa.corpus.sql import QueryAnswer
+    from prosa.corpus.sql import QueryAnswer, QueryLimits
 
 MOST_SECONDS, MOST_ROWS = 3_600.0, 1_000_000
 
@@ -37,6 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="stop after so long (default: 10)",
     )
+    parser.add_argument("--runs", action="store_true", help="ask the history of runs, not a corpus")
+    parser.add_argument("--store", type=store_file, metavar="PATH", help="with --runs: the file that keeps runs")
     add_corpus_options(parser)
     parser.add_argument_group("what can be asked", _views())
 
@@ -46,9 +49,11 @@ def _views() -> str:
     from textwrap import fill
 
     from prosa.app.corpus.query import full_text_table, known_views
+    from prosa.app.journal.history import run_views
 
     shown = [f"{name}: {', '.join(columns)}" for name, columns in known_views()]
     shown.append(f"{full_text_table()}: the full text; its rowid is the id of a section")
+    shown += [f"--runs {name}: {', '.join(columns)}" for name, columns in run_views()]
     return "\n".join(fill(each, 76, subsequent_indent="  ") for each in shown)
 
 
@@ -59,16 +64,31 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.csv_safe and args.format != "csv":
         raise WrongUse("--csv-safe is about CSV", hint="add --format csv")
-    place = corpus_place(args.place)
     query = console.read_bytes().decode("utf-8", "replace") if args.query == "-" else args.query
+    limits = QueryLimits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS)
+    if args.store is not None and not args.runs:
+        raise WrongUse("--store is about runs", hint="add --runs")
     try:
-        check_query(query)
-        with opened(place, args, console) as corpus:
-            answer = query_corpus(corpus, query, QueryLimits(args.timeout or MAX_SECONDS, args.limit or MAX_ROWS))
+        if args.runs:
+            answer = _of_runs(args, query, limits, console)
+        else:
+            place = corpus_place(args.place)
+            check_query(query)
+            with opened(place, args, console) as corpus:
+                answer = query_corpus(corpus, query, limits)
     except QueryRefused as error:
         raise WrongUse(error.message, hint=error.hint) from None
     _print(answer, args.format, console, guarded=args.csv_safe)
     return 0
+
+
+def _of_runs(args: argparse.Namespace, query: str, limits: QueryLimits, console: Console) -> QueryAnswer:
+    from prosa.app.journal.history import query_runs
+    from prosa.app.journal.place import store_of
+
+    if args.place is not None:
+        raise WrongUse(f"--runs asks about no folder, and {args.place} is one too many")
+    return query_runs(store_of(args.store, console.environ), query, limits)
 
 
 def _print(answer: QueryAnswer, form: str, console: Console, *, guarded: bool) -> None:

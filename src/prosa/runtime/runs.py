@@ -92,8 +92,8 @@ class CallRecord(Struct, frozen=True):
 
 
 class RunFilter(Struct, frozen=True):
-    """Which runs are meant. ``program`` is the name or the file of a program; ``since`` and ``before`` are times as in
-    a record; None leaves all in."""
+    """Which runs are meant. ``program`` is the name of a program, or with a `/` its file; ``since`` and ``before`` are
+    times as in a record; None leaves all in."""
 
     program: str | None = None
     since: str | None = None

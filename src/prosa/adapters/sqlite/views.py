@@ -6,6 +6,7 @@ In: a connection. Out: the same with temporary views. They hide tables of the sa
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 
 from prosa.adapters.sqlite.schema import TABLES
 from prosa.corpus.sql import Readable, View
@@ -146,8 +147,8 @@ CORPUS_VIEWS = Readable(VIEWS, TABLES, frozenset(("section",)), FULL_TEXT, "pros
 """What `prosa query` may read. The full-text table reads the texts of sections itself."""
 
 
-def make_views(connection: sqlite3.Connection) -> None:
-    """Makes the views, for this connection only."""
-    for view in VIEWS:
+def make_views(connection: sqlite3.Connection, views: Iterable[View] = VIEWS) -> None:
+    """Makes views, for this connection only."""
+    for view in views:
         columns = ", ".join(name for name, _ in view.columns)
         connection.execute(f"CREATE TEMP VIEW {view.name} ({columns}) AS {view.select}")

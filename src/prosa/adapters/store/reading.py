@@ -29,7 +29,7 @@ def runs(connection: sqlite3.Connection, chosen: RunFilter) -> list[RunRecord]:
 def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
     found: list[tuple[str, tuple[str, ...]]] = []
     if chosen.program is not None:
-        found.append(("(program = ? OR file = ?)", (chosen.program, chosen.program)))
+        found.append(("file = ?" if "/" in chosen.program else "program = ?", (chosen.program,)))
     if chosen.since is not None:
         found.append(("started >= ?", (chosen.since,)))
     if chosen.before is not None:

@@ -6,7 +6,7 @@ where a cost is filled in: a list of prices is read when somebody looks, not whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.app.journal.journals import only
 from prosa.app.journal.place import store_path, store_there
-from prosa.runtime.digest import as_json, closure_digests
 from prosa.runtime.errors import NotResumed, StoreProblem
-from prosa.runtime.estimate import PastRun
 from prosa.runtime.runs import CallRecord, FirstDifference, RunFilter, RunRecord, first_difference, last_attempts, stamp
 
 if TYPE_CHECKING:
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from prosa.app.options import Environment, JournalOptions
+    from prosa.corpus.sql import QueryAnswer, QueryLimits
+    from prosa.runtime.estimate import PastRun
     from prosa.runtime.ports import Prices
     from prosa.runtime.program import Program
 
@@ -59,6 +58,15 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
         message = f"of run {run.id} only a summary is left, so it cannot go on"
         raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")
     return run
+
+
+def only(found: Sequence[RunRecord], name: str) -> RunRecord:
+    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
+    if not found:
+        raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
+    if len(found) > 1 and len({each.batch for each in found}) > 1:
+        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
+    return found[0]
 
 
 def listed(path: Path, chosen: RunFilter) -> Listed:
@@ -116,7 +124,9 @@ def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
         writer.release()
 
 
-def priced(path: Path, runs: Sequence[RunRecord], prices: Prices, now: datetime, *, anew: bool) -> list[RunRecord]:
+def priced(
+    path: Path, runs: Sequence[RunRecord], prices: Callable[[], Prices], now: datetime, *, anew: bool
+) -> list[RunRecord]:
     """The runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for all.
     What is computed for the first time stays in the store."""
     from prosa.adapters.store.reading import calls_of
@@ -142,6 +152,7 @@ def past_runs(
     """What the last runs of this version of a program took, with the model that it has now. None where there is no
     store, and where it cannot be read, which is said. Nothing is written."""
     from prosa.adapters.store.reading import calls_of, runs_alike
+    from prosa.runtime.digest import as_json, closure_digests
 
     path = store_there(options, environment.environ)
     if path is None:
@@ -158,30 +169,27 @@ def past_runs(
 
 
 def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRun:
-    cost = run.cost if run.cost is not None else _cost(calls, prices, remote=False)
+    from prosa.runtime.estimate import PastRun
+
+    cost = run.cost if run.cost is not None else _cost(calls, lambda: prices, remote=False)
     dollars = None if cost is None else Decimal(str(cost))
     return PastRun(run.calls, run.input_tokens, run.output_tokens, dollars)
 
 
-def _cost(calls: Sequence[CallRecord], prices: Prices, *, remote: bool) -> float | None:
-    """What calls cost. With ``remote`` only those have a price that a service beyond this machine answered."""
-    from prosa.runtime.summary import Answered, cost_of
-    from prosa.runtime.usage import Usage
+def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
+    """What calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
     from prosa.source.url import origin_of
 
     made = [each for each in calls if each.kind == "model" and each.state == "answered"]
     if remote and not any(each.service and not origin_of(each.service).is_loopback for each in made):
         return None
-    answered = [
-        Answered(
-            each.answered_by,
-            each.name,
-            Usage(each.input_tokens, each.output_tokens, each.cached_tokens),
-            each.service,
-        )
-        for each in made
-    ]
-    cost = cost_of(answered, prices)
+    from prosa.runtime.summary import Answered, cost_of
+    from prosa.runtime.usage import Usage
+
+    tokens = [Usage(each.input_tokens, each.output_tokens, each.cached_tokens) for each in made]
+    both = zip(made, tokens, strict=True)
+    answered = [Answered(each.answered_by, each.name, usage, each.service) for each, usage in both]
+    cost = cost_of(answered, prices())
     return None if cost is None else float(cost)
 
 
@@ -202,6 +210,31 @@ def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
             writer.do(work).result()
     finally:
         writer.release()
+
+
+def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
+    """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
+    where there is no store yet."""
+    from prosa.adapters.sqlite.asking import ask
+    from prosa.adapters.sqlite.views import make_views
+    from prosa.adapters.store.opening import open_reader
+    from prosa.adapters.store.views import RUN_VIEWS
+
+    def connect() -> Connection:
+        connection = open_reader(path)
+        if connection is None:
+            raise NotResumed(f"there is no store of runs yet: {path}")
+        make_views(connection, RUN_VIEWS.views)
+        return connection
+
+    return ask(connect, RUN_VIEWS, text, limits)
+
+
+def run_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What such a query can name: each view with its columns."""
+    from prosa.adapters.store.views import RUN_VIEWS
+
+    return tuple((view.name, tuple(name for name, _ in view.columns)) for view in RUN_VIEWS.views)
 
 
 def moment(text: str, now: datetime) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.app.journal.history import only
 from prosa.app.journal.place import store_path
 from prosa.data import Value
 from prosa.runtime.errors import (
@@ -283,15 +284,6 @@ def _file_of(program: Program, document: Path | None) -> str:
     if document is None and not program.file:
         return ""
     return str((document or Path(program.folder, program.file)).absolute())
-
-
-def only(found: Sequence[RunRecord], name: str) -> RunRecord:
-    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
-    if not found:
-        raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
-    if len(found) > 1 and len({each.batch for each in found}) > 1:
-        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
-    return found[0]
 
 
 def require_same(run: RunRecord, program: Program, given: Value) -> None:

@@ -29,9 +29,14 @@ def store_there(options: JournalOptions | None, environ: Mapping[str, str]) -> P
 
 
 def store_path(options: JournalOptions | None, environ: Mapping[str, str]) -> Path:
-    """The path of the store. Raises `StoreProblem` where there is no place for it."""
-    if options is not None and options.store is not None:
-        return options.store.absolute()
+    """The path of the store of a call. Raises `StoreProblem` where there is no place for it."""
+    return store_of(None if options is None else options.store, environ)
+
+
+def store_of(named: Path | None, environ: Mapping[str, str]) -> Path:
+    """The path of the store, ``named`` by the user or not. Raises `StoreProblem` where there is no place for it."""
+    if named is not None:
+        return named.absolute()
     try:
         return data_dir(environ) / STORE
     except UnsafePlace as error:

@@ -1,0 +1,76 @@
+"""What `prosa query --runs` may ask of the store: views of runs and of their calls (X10, X25).
+
+In: nothing. Out: views with their columns and what they mean. What a run keeps for going on is in none of them but
+`calls`, and there only while it is kept.
+"""
+
+from __future__ import annotations
+
+from prosa.adapters.store.schema import TABLES
+from prosa.corpus.sql import Readable, View
+
+RUN_VIEWS = Readable(
+    (
+        View(
+            "runs",
+            "one row for each run",
+            (
+                ("id", "its id, as `prosa runs` shows it"),
+                ("call", "the id that the runs of one command share"),
+                ("door", "what began it: `run`, `script`, `chat`, `serve`, `python`"),
+                ("job", "which of the runs of one command it is: the id of a script, the place of a reply"),
+                ("program", "the name of the program"),
+                ("file", "its file"),
+                ("model", "the model that was to answer"),
+                ("state", "`open`, `done`, `failed` or `interrupted`"),
+                ("kind", "how it failed: `input`, `refused`, `limit`, `provider`, `in-doubt`, `interrupted`, `failed`"),
+                ("error", "why it failed"),
+                ("output", "its output as JSON"),
+                ("attempts", "how many processes were at it"),
+                ("started", "when it began, UTC"),
+                ("ended", "when it ended, UTC"),
+                ("seconds", "how long it took, measured"),
+                ("calls", "answered model calls"),
+                ("tools", "answered tool calls, without those of programs"),
+                ("input_tokens", "tokens in"),
+                ("output_tokens", "tokens out"),
+                ("cached_tokens", "tokens in that were cached"),
+                ("cost", "US dollars, null where no price is known"),
+                ("priced", "the day of that price"),
+            ),
+            "SELECT id, batch, door, job, program, file, model, state, kind, error, output, attempts, started, ended,"
+            " seconds, calls, tools, input_tokens, output_tokens, cached_tokens, cost, priced FROM main.run",
+        ),
+        View(
+            "calls",
+            "one row for each model call and tool call of a run",
+            (
+                ("run", "the id of the run"),
+                ("path", "its place in the run: `1`, `1.0`, `1.0/1`"),
+                ("attempt", "the process that made it, as in `runs.attempts`"),
+                ("kind", "`model`, or that of the tool: `python`, `mcp`, `program`, `action`"),
+                ("program", "the program that asked"),
+                ("name", "the model or the tool"),
+                ("state", "`asked`, `answered` or `failed`"),
+                ("is_error", "1 for a tool result that is an error"),
+                ("error", "why it failed"),
+                ("answered_by", "the model that the service says answered"),
+                ("finish", "why the answer ended"),
+                ("input_tokens", "tokens in"),
+                ("output_tokens", "tokens out"),
+                ("cached_tokens", "tokens in that were cached"),
+                ("started", "when it was made, UTC"),
+                ("seconds", "how long it took, measured"),
+                ("digest", "SHA-256 of what was asked"),
+                ("answer", "SHA-256 of what came"),
+                ("request", "what was asked, as JSON, where it is kept"),
+                ("reply", "what came, as JSON, where it is kept"),
+            ),
+            "SELECT run, path, attempt, kind, program, name, state, is_error, error, answered_by, finish, input_tokens,"
+            " output_tokens, cached_tokens, started, seconds, digest, answer, request, reply FROM main.call",
+        ),
+    ),
+    TABLES,
+    help="prosa query --help",
+)
+"""Both views, made of the tables of the store."""

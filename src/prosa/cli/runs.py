@@ -1,0 +1,161 @@
+"""`prosa runs`: the history of runs. Thin: open, ask, print (X25).
+
+In: ids and filters. Out: a list, one run with the tree of its calls, or where two runs begin to differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.parser import WrongUse
+from prosa.cli.run.resuming import store_file
+
+if TYPE_CHECKING:
+    from prosa.runtime.ports import Prices
+    from prosa.runtime.runs import RunRecord
+
+SHOWN = 50
+MOST = 1_000_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `runs`."""
+    parser.add_argument("ids", nargs="*", metavar="ID", help="one run with its calls; two: where they begin to differ")
+    parser.add_argument("--program", metavar="NAME", help="runs of a program, by its name or its file")
+    parser.add_argument("--since", metavar="WHEN", help="runs that began since: 7d, 12h, or a date")
+    parser.add_argument("--failed", action="store_true", help="runs that did not end well")
+    parser.add_argument("--limit", type=_limit, default=SHOWN, metavar="N", help=f"list at most N runs ({SHOWN})")
+    parser.add_argument("--prices", choices=("then", "now"), default="then", help="of when it ran, or of today (then)")
+    parser.add_argument("--forget", metavar="BEFORE", help="take away runs that began before: 30d, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="with --forget: count them, and take nothing away")
+    parser.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps runs (default: yours)")
+    parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0. Raises `RunError` for a run or a store that is not there or cannot be used."""
+    from prosa.app.journal.place import store_of
+
+    _require_sense(args)
+    path = store_of(args.store, console.environ)
+    if args.forget is not None:
+        return _forget(args, path, console)
+    if len(args.ids) == 2:
+        return _compare(args, path, console)
+    return _show(args, path, console) if args.ids else _list(args, path, console)
+
+
+def _require_sense(args: argparse.Namespace) -> None:
+    filters = [flag for flag in ("program", "since", "failed") if getattr(args, flag)]
+    if len(args.ids) > 2:
+        raise WrongUse("one run is shown, or two are compared", hint="prosa runs ID ID")
+    if args.ids and filters:
+        raise WrongUse(f"--{filters[0]} chooses among all runs, and an id names one")
+    if args.forget is not None and (args.ids or filters):
+        raise WrongUse("--forget takes all runs that began before a moment, and goes with no id and no filter")
+    if args.dry_run and args.forget is None:
+        raise WrongUse("--dry-run goes with --forget")
+
+
+def _list(args: argparse.Namespace, path: Path, console: Console) -> int:
+    from prosa.app.journal.history import listed
+    from prosa.render.json import dump
+    from prosa.render.runs import run_object, runs_table
+    from prosa.runtime.runs import RunFilter
+
+    program = args.program
+    if program is not None and ("/" in program or Path(program).is_file()):
+        program = str(Path(program).absolute())
+    since = None if args.since is None else _moment("--since", args.since)
+    found = listed(path, RunFilter(program, since, failed=args.failed, limit=args.limit))
+    runs = _priced(args, path, found.runs, console)
+    if args.format == "json":
+        console.out(dump({"runs": [run_object(each) for each in runs], "more": found.more}, indent=2))
+    elif args.format == "jsonl":
+        for each in runs:
+            console.out(dump(run_object(each)))
+    elif runs:
+        console.out(runs_table(runs))
+    else:
+        console.err("no runs")
+    if found.more:
+        console.note(f"note: there are more than {len(runs):,} runs; --limit N lists more of them")
+    return 0
+
+
+def _show(args: argparse.Namespace, path: Path, console: Console) -> int:
+    from prosa.app.journal.history import one
+    from prosa.render.json import dump
+    from prosa.render.runs import call_object, run_object, run_tree
+
+    found = one(path, args.ids[0])
+    runs = _priced(args, path, [each.run for each in found], console)
+    pairs = [(run, each.calls) for run, each in zip(runs, found, strict=True)]
+    if args.format == "text":
+        console.out("\n\n".join(run_tree(run, calls) for run, calls in pairs))
+        return 0
+    objects = [run_object(run) | {"calls": [call_object(call) for call in calls]} for run, calls in pairs]
+    if args.format == "json":
+        console.out(dump(objects[0] if len(objects) == 1 else {"runs": objects}, indent=2))
+    else:
+        for each in objects:
+            console.out(dump(each))
+    return 0
+
+
+def _compare(args: argparse.Namespace, path: Path, console: Console) -> int:
+    from prosa.app.journal.history import compared
+    from prosa.render.json import dump
+    from prosa.render.runs import difference_object, difference_text
+
+    left, right, found = compared(path, *args.ids)
+    if args.format == "text":
+        console.out(difference_text(left.run, right.run, found))
+    else:
+        about = difference_object(left.run, right.run, found)
+        console.out(dump(about, indent=2 if args.format == "json" else None))
+    return 0
+
+
+def _forget(args: argparse.Namespace, path: Path, console: Console) -> int:
+    from prosa.app.journal.history import forget
+
+    number = forget(path, _moment("--forget", args.forget), dry_run=args.dry_run)
+    runs = "1 run" if number == 1 else f"{number:,} runs"
+    console.out(f"{runs} would be forgotten" if args.dry_run else f"{runs} forgotten")
+    return 0
+
+
+def _priced(
+    args: argparse.Namespace, path: Path, runs: list[RunRecord] | tuple[RunRecord, ...], console: Console
+) -> list[RunRecord]:
+    """The runs with what they cost."""
+    from prosa.app.journal.history import priced
+
+    def prices() -> Prices:
+        from prosa.app.run.world import known_prices
+        from prosa.app.settings import settings_for
+
+        return known_prices(settings_for(None, console.environ, console.note))
+
+    return priced(path, runs, prices, datetime.now(UTC), anew=args.prices == "now")
+
+
+def _moment(flag: str, text: str) -> str:
+    from prosa.app.journal.history import moment
+
+    try:
+        return moment(text, datetime.now(UTC))
+    except ValueError:
+        hint = "an age such as 7d or 12h, or a date such as 2026-03-01"
+        raise WrongUse(f"{flag} {text[:40]}: that is no moment", hint=hint) from None
+
+
+def _limit(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text[:20]!r} is not a number from 1 to {MOST:,}")
+    return int(text)

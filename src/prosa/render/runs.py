@@ -1,0 +1,156 @@
+"""What is kept of runs, in text and as objects: a list, the tree of the calls of a run, where two runs differ (X25).
+
+In: records. Out: lines for people, and objects with the same in full. What models and tools wrote is made safe for a
+terminal by whoever prints a table; here lines of their own are cut and cleaned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import asdict
+
+from prosa.data import Value
+from prosa.render.plain import safe
+from prosa.render.rows import render_table
+from prosa.runtime.runs import CallRecord, FirstDifference, RunRecord
+
+MAX_SHOWN = 240
+"""Characters of a text that a difference shows of each side, around the place where they begin to differ."""
+
+_COLUMNS = ("run", "began (UTC)", "program", "model", "state", "calls", "tokens", "dollars", "seconds")
+_WORDS = {
+    "message": "what the model was asked",
+    "tool": "which tool was called",
+    "arguments": "the arguments of the tool",
+    "answer": "what came back",
+    "missing": "one of them made no such call",
+}
+
+
+def runs_table(runs: Sequence[RunRecord]) -> str:
+    """A line for each run."""
+    return render_table(_COLUMNS, [_cells(run) for run in runs])
+
+
+def _cells(run: RunRecord) -> tuple[Value, ...]:
+    tokens = run.input_tokens + run.output_tokens
+    name = run.program if run.job in ("", run.program) else f"{run.program} ({run.job})"
+    seconds = None if run.seconds is None else round(run.seconds, 2)
+    return run.id, _began(run), name, run.model, run.state, run.calls, tokens, _dollars(run.cost), seconds
+
+
+def _began(run: RunRecord) -> str:
+    return run.started[:19].replace("T", " ")
+
+
+def _dollars(cost: float | None) -> str:
+    return "-" if cost is None else f"{cost:.4f}"
+
+
+def run_object(run: RunRecord) -> dict[str, Value]:
+    """A run as an object; JSON inside is JSON."""
+    found: dict[str, Value] = asdict(run)
+    for name in ("closure", "input", "output", "again"):
+        found[name] = None if found[name] is None else json.loads(found[name])
+    return {name: value for name, value in found.items() if name not in ("again", "holder")}
+
+
+def call_object(call: CallRecord) -> dict[str, Value]:
+    """A call as an object."""
+    found: dict[str, Value] = asdict(call)
+    for name in ("request", "reply"):
+        found[name] = None if found[name] is None else json.loads(found[name])
+    return {name: value for name, value in found.items() if name != "run"}
+
+
+def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:
+    """A run with the tree of its calls: indented by how deep the program stands that asked."""
+    return "\n".join((*_head(run), *(_call_line(call) for call in calls)))
+
+
+def _head(run: RunRecord) -> Iterator[str]:
+    cells = _cells(run)
+    yield safe(f"run {run.id}: {cells[2]} with {run.model}, {run.state}")
+    if run.file:
+        yield safe(f"  file     {run.file}")
+    took = "" if run.seconds is None else f", {run.seconds:.2f} s"
+    again = f", {run.attempts} processes" if run.attempts > 1 else ""
+    yield f"  began    {cells[1]}{took}{again}"
+    made = f"{_count(run.calls, 'model call')}, {_count(run.tools, 'tool call')}"
+    yield f"  took     {made}, {_tokens(run.input_tokens, run.output_tokens)}"
+    if run.cost is not None:
+        yield f"  cost     ${_dollars(run.cost)} (prices of {run.priced})"
+    if run.error:
+        yield safe(f"  failed   {run.error}")
+    if run.output is not None:
+        yield safe(f"  output   {_cut(run.output)}")
+    if run.state != "done" and run.whole and run.calls:
+        yield f"  goes on  prosa run --resume {run.batch}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _tokens(taken: int, made: int) -> str:
+    return f"{taken:,} → {made:,} tokens"
+
+
+def _call_line(call: CallRecord) -> str:
+    indent = "  " * (call.path.count("/") + 1 + ("." in call.path.rpartition("/")[2]))
+    what = call.answered_by or call.name if call.kind == "model" else f"{call.name} ({call.kind})"
+    took = "" if call.seconds is None else f"  {call.seconds:.2f} s"
+    tokens = f"  {_tokens(call.input_tokens, call.output_tokens)}" if call.kind == "model" else ""
+    state = "" if call.state == "answered" and not call.is_error else f"  {_state(call)}"
+    return safe(f"{indent}{call.path}  {what}{tokens}{took}{state}")
+
+
+def _state(call: CallRecord) -> str:
+    if call.state == "asked":
+        return "no answer"
+    return "an error" if call.state == "answered" else f"failed: {_cut(call.error or '')}"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+
+
+def difference_object(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> dict[str, Value]:
+    """Where two runs begin to differ, as an object; ``difference`` is null where they do not."""
+    difference: Value = None
+    if found is not None:
+        sides = [None if call is None else call_object(call) for call in (found.left, found.right)]
+        difference = {"path": found.path, "what": found.what, "left": sides[0], "right": sides[1]}
+    return {"left": run_object(left), "right": run_object(right), "difference": difference}
+
+
+def difference_text(left: RunRecord, right: RunRecord, found: FirstDifference | None) -> str:
+    """Where two runs begin to differ, in words, with both texts where they are kept."""
+    lines = [
+        f"{each.id}  {each.started[:19].replace('T', ' ')}  {each.program} with {each.model}" for each in (left, right)
+    ]
+    if found is None:
+        return "\n".join(map(safe, (*lines, "no difference: the same calls, with the same answers")))
+    lines.append(f"first difference at call {found.path}: {_WORDS[found.what]}")
+    ours, theirs = (_side(call, found.what) for call in (found.left, found.right))
+    at = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
+    begin = max(0, at - MAX_SHOWN // 2)
+    lines += [f"  {run.id}: {_around(text, begin)}" for run, text in ((left, ours), (right, theirs))]
+    return "\n".join(map(safe, lines))
+
+
+def _around(text: str, begin: int) -> str:
+    return f"{'…' if begin else ''}{_cut(text[begin:])}"
+
+
+def _side(call: CallRecord | None, what: str) -> str:
+    if call is None:
+        return "no such call"
+    if what == "tool":
+        return f"{call.name} ({call.kind})"
+    kept = call.reply if what == "answer" else call.request
+    digest = call.answer if what == "answer" else call.digest
+    return kept if kept is not None else f'sha256 {(digest or "none")[:16]} (texts are kept with `history = "full"`)'

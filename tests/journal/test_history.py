@@ -1,0 +1,278 @@
+"""X25, X10. `prosa runs` and `prosa query --runs`: what was run, compared, counted, forgotten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from prosa.adapters.store import reading, writing
+from prosa.adapters.store.opening import open_reader, open_store
+from prosa.app.journal.history import forget, listed, moment
+from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, first_difference, last_attempts, path_key, stamp
+from tests.cli.programs import ANSWER, configured, program, prosa, script, user
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+TWO = ({"tool_calls": [{"name": "python", "arguments": {"code": "print(1)"}}]}, ANSWER)
+
+
+@pytest.fixture
+def home(tmp_path):
+    return user(tmp_path, PROSA_CONFIG_DIR=configured(tmp_path, 'history = "full"\n'))
+
+
+def ran(folder, home, *replies, text="text=a"):
+    prosa("run", program(folder), text, "--model", script(folder, *replies), environ=home)
+    (latest,) = objects(home, "--limit", "1")
+    return latest["id"]
+
+
+def objects(home, *argv):
+    status, at = prosa("runs", *argv, "--format", "jsonl", environ=home)
+    assert status == 0, at.err
+    return [json.loads(line) for line in at.out.splitlines()]
+
+
+def test_x25_runs_are_listed_shown_and_chosen(tmp_path, home):
+    assert prosa("runs", environ=home)[1].err == "no runs\n"
+    one = ran(tmp_path, home)
+    bad = ran(tmp_path, home, {"content": {"words": 1.5}})
+    assert [each["id"] for each in objects(home)] == [bad, one]
+    assert [each["id"] for each in objects(home, "--failed")] == [bad]
+    assert [each["id"] for each in objects(home, "--program", "count")] == [bad, one]
+    assert [each["id"] for each in objects(home, "--program", str(tmp_path / "count.md"))] == [bad, one]
+    assert objects(home, "--program", "other") == []
+    assert objects(home, "--since", "2099-01-01") == []
+    assert len(objects(home, "--since", "1h")) == 2
+    _, at = prosa("runs", "--limit", "1", environ=home)
+    assert bad in at.out and one not in at.out
+    assert "there are more than 1 runs; --limit N lists more of them" in at.err
+    (shown,) = objects(home, one[:7])
+    assert (shown["output"], shown["calls"][0]["path"]) == ({"words": 2}, "1")
+    assert (shown["input_tokens"], shown["output_tokens"]) == (150, 75)
+    assert "again" not in shown and "holder" not in shown
+
+
+def test_x25_a_run_is_a_tree_of_its_calls(tmp_path, home):
+    run = ran(tmp_path, home, *TWO)
+    _, at = prosa("runs", run, environ=home)
+    lines = at.out.splitlines()
+    assert lines[0] == f"run {run}: count with gpt-4o, done"
+    paths = [line for line in lines if line.strip().startswith(("1", "2"))]
+    assert [line.split()[0] for line in paths] == ["1", "1.0", "2"]
+    assert paths[1].startswith("    1.0  python (python)")
+
+
+def test_x25_two_runs_are_compared_to_their_first_difference(tmp_path, home):
+    first, same = ran(tmp_path, home, *TWO), ran(tmp_path, home, *TWO)
+    _, at = prosa("runs", first, same, environ=home)
+    assert "no difference: the same calls, with the same answers" in at.out
+    other_input = ran(tmp_path, home, *TWO, text="text=b")
+    _, at = prosa("runs", first, other_input, environ=home)
+    assert "first difference at call 1: what the model was asked" in at.out
+    assert "Count a" in at.out and "Count b" in at.out
+    other_code = ({"tool_calls": [{"name": "python", "arguments": {"code": "print(2)"}}]}, ANSWER)
+    other = ran(tmp_path, home, *other_code)
+    _, at = prosa("runs", first, other, "--format", "json", environ=home)
+    found = json.loads(at.out)["difference"]
+    assert (found["path"], found["what"]) == ("1", "answer")
+    shorter = ran(tmp_path, home)
+    assert (
+        json.loads(prosa("runs", first, shorter, "--format", "json", environ=home)[1].out)["difference"]["path"] == "1"
+    )
+
+
+def call(path, kind="model", name="m", digest="d", answer="a", **values):
+    return CallRecord("r", path, 1, kind, "p", name, digest, "", "answered", answer, **values)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        ([call("1")], [call("1")], None),
+        ([call("1"), call("1.0", "python", "python")], [call("1"), call("1.0", "mcp", "x")], ("1.0", "tool")),
+        ([call("1.0", "python")], [call("1.0", "python", digest="e")], ("1.0", "arguments")),
+        ([call("10", answer="x"), call("2")], [call("10"), call("2", digest="e")], ("2", "message")),
+        ([call("1"), call("2")], [call("1")], ("2", "missing")),
+        ([call("1.1/1", answer="x"), call("2")], [call("1.1/1"), call("2", answer="x")], ("1.1/1", "answer")),
+    ],
+)
+def test_x25_the_first_difference_is_that_of_the_first_path(left, right, found):
+    difference = first_difference(left, right)
+    assert (difference and (difference.path, difference.what)) == found
+
+
+def test_x25_paths_sort_as_calls_follow_each_other():
+    paths = ["1", "1.0", "1.0/1", "1.0/1.0", "1.0/2", "1.1", "1.2/1", "1.10", "2", "10"]
+    assert sorted(set(paths), key=path_key) == paths
+
+
+def test_x25_history_is_forgotten_by_age(tmp_path, home):
+    one = ran(tmp_path, home)
+    assert prosa("runs", "--forget", "30d", environ=home)[1].out == "0 runs forgotten\n"
+    assert prosa("runs", "--forget", "2099-01-01", "--dry-run", environ=home)[1].out == "1 run would be forgotten\n"
+    assert [each["id"] for each in objects(home)] == [one]
+    assert prosa("runs", "--forget", "2099-01-01T10:00:00Z", environ=home)[1].out == "1 run forgotten\n"
+    assert objects(home) == []
+    with closing(sqlite3.connect(Path(home["HOME"]) / ".local/share/prosa/store.sqlite")) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM call").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["a", "b", "c"], "one run is shown, or two are compared"),
+        (["a", "--failed"], "--failed chooses among all runs"),
+        (["--forget", "soon"], "--forget soon: that is no moment"),
+        (["--since", "yesterday"], "--since yesterday: that is no moment"),
+        (["--forget", "1d", "--failed"], "goes with no id and no filter"),
+        (["--dry-run"], "--dry-run goes with --forget"),
+        (["--limit", "0"], "'0' is not a number from 1"),
+        (["--store", "postgresql://host/db"], "a store is a file"),
+        (["--store", "."], "is a folder; name a file in it"),
+    ],
+)
+def test_x25_wrong_use_is_said(home, argv, said):
+    status, at = prosa("runs", *argv, environ=home)
+    assert (status, at.out) == (2, "") and said in at.err
+
+
+def test_x25_a_store_that_cannot_be_read_is_a_sentence(tmp_path, home):
+    (tmp_path / "x").write_bytes(b"no database at all, whatever its length may be" * 99)
+    for argv in (["runs"], ["runs", "abc"], ["runs", "--forget", "1d"], ["query", "--runs", "SELECT 1"]):
+        status, at = prosa(*argv, "--store", tmp_path / "x", environ=home)
+        assert status == 1 and at.err.startswith(f"error: the store {tmp_path / 'x'} is no SQLite file"), argv
+    status, at = prosa("runs", "abc", environ=home)
+    assert (status, at.err.splitlines()[0]) == (1, "error: there is no run 'abc' in the store")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7d", NOW - timedelta(days=7)),
+        ("12h", NOW - timedelta(hours=12)),
+        ("30m", NOW - timedelta(minutes=30)),
+        ("2026-02-01T10:00:00Z", datetime(2026, 2, 1, 10, tzinfo=UTC)),
+        ("2026-02-01T10:00:00+02:00", datetime(2026, 2, 1, 8, tzinfo=UTC)),
+    ],
+)
+def test_x25_a_moment_is_an_age_or_a_date(text, expected):
+    assert moment(text, NOW) == stamp(expected)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "d", "7 weeks", "99999999999d", "2026-13-01", "12"])
+def test_x25_anything_else_is_no_moment(text):
+    if text == "99999999999d":
+        assert moment(text, NOW) < stamp(NOW)
+        return
+    with pytest.raises(ValueError):
+        moment(text, NOW)
+
+
+def many(path, number):
+    """A store of that many runs with two calls each, every hundredth failed."""
+    with closing(open_store(path)) as connection:
+        connection.execute("BEGIN")
+        for n in range(number):
+            at = stamp(NOW + timedelta(seconds=n))
+            state = "failed" if n % 100 == 0 else "done"
+            run = RunRecord(
+                f"{n:012x}", "run", f"{n:012x}", "p", f"program{n % 50}", f"/p{n % 50}.md", "[]", "m", "0", at
+            )
+            connection.execute(writing._INSERT_RUN, _row(run, state=state, output='{"n": 1}', whole=0))
+        connection.execute("COMMIT")
+
+
+def _row(run, **changes):
+    return [changes.get(name, getattr(run, name)) for name in run.__struct_fields__]
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    path = tmp_path_factory.mktemp("crowded") / "store.sqlite"
+    many(path, 20_000)
+    return path
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        RunFilter(limit=50),
+        RunFilter(failed=True, limit=50),
+        RunFilter(program="program7", limit=50),
+        RunFilter(program="/p7.md", limit=50),
+        RunFilter(since=stamp(NOW + timedelta(seconds=19_000)), limit=50),
+        RunFilter(program="program0", failed=True, since=stamp(NOW), limit=50),
+    ],
+    ids=["all", "failed", "program", "file", "since", "together"],
+)
+def test_x25_a_list_reads_an_index_however_many_runs_there_are(crowded, chosen):
+    """Counted in instructions of SQLite, which a loaded machine does not change: far below one for each run."""
+    found = listed(crowded, chosen)
+    assert 0 < len(found.runs) <= 50
+    steps = 0
+
+    def step():
+        nonlocal steps
+        steps += 1
+
+    with closing(open_reader(crowded)) as connection:
+        connection.set_progress_handler(step, 1)
+        assert len(reading.runs(connection, chosen)) == len(found.runs)
+    assert steps < 20_000
+
+
+def test_x25_forgetting_leaves_what_still_goes_on(crowded, tmp_path):
+    from prosa.adapters.store.holding import Holder
+
+    path = tmp_path / "store.sqlite"
+    many(path, 10)
+    holder = Holder(path)
+    with closing(open_store(path)) as connection:
+        connection.execute("UPDATE run SET state = 'open', holder = ? WHERE id = ?", (holder.name, f"{3:012x}"))
+    assert forget(path, "2099") == 9
+    holder.release()
+    assert [each.state for each in listed(path, RunFilter()).runs] == ["interrupted"]
+    assert forget(path, "2099") == 1
+
+
+def test_x10_x25_a_query_reads_the_views_and_nothing_else(tmp_path, home):
+    run = ran(tmp_path, home, *TWO)
+    status, at = prosa("query", "--runs", "SELECT id, state, calls FROM runs", "--format", "jsonl", environ=home)
+    assert json.loads(at.out) == {"id": run, "state": "done", "calls": 2}
+    _, at = prosa("query", "--runs", "SELECT path, kind FROM calls ORDER BY path", "--format", "csv", environ=home)
+    assert at.out.split() == ["path,kind", "1,model", "1.0,python", "2,model"]
+    for wrong, said in {
+        "SELECT * FROM run": "did you mean runs?",
+        "SELECT holder FROM runs": "there is no column `holder`",
+        "DELETE FROM runs": "a query only reads",
+        "ATTACH 'x' AS y": "ATTACH would open another file",
+        "PRAGMA user_version": "PRAGMA is not allowed",
+        "SELECT sql FROM sqlite_schema": "",
+        "SELECT 1; SELECT 2": "more than one statement",
+    }.items():
+        status, at = prosa("query", "--runs", wrong, environ=home)
+        assert (status, at.out) == (2, "") and said in at.err, wrong
+    assert prosa("query", "--runs", "SELECT 1", "somewhere", environ=home)[0] == 2
+    assert prosa("query", "SELECT 1", "--store", "x", environ=home)[0] == 2
+
+
+def test_x25_dollars_are_those_of_the_day_and_may_be_asked_for_anew(tmp_path):
+    prices = '[prices."gpt-4o"]\ninput = 10\noutput = 20\n'
+    home = user(tmp_path, PROSA_CONFIG_DIR=configured(tmp_path, prices))
+    ran(tmp_path, home)
+    (then,) = objects(home)
+    assert then["cost"] == pytest.approx((150 * 10 + 75 * 20) / 1e6) and then["priced"]
+    configured(tmp_path, prices.replace("10", "100").replace("20", "200"))
+    assert objects(home)[0]["cost"] == then["cost"]
+    assert objects(home, "--prices", "now")[0]["cost"] == pytest.approx(then["cost"] * 10)
+    assert objects(home)[0]["cost"] == then["cost"]
+
+
+def test_x25_the_calls_of_several_processes_are_shown_as_they_were_asked_last():
+    earlier, later = call("1", answer=None), CallRecord("r", "1", 2, "model", "p", "m", "d", "", "answered", "a")
+    assert last_attempts([later, earlier]) == [later]
