@@ -13,7 +13,9 @@ from msgspec import Struct
 from prosa.source import Span
 
 Value: TypeAlias = Any
-"""Plain data: None, bool, int, float, str, list and dict with string keys, nested."""
+"""Plain data: None, bool, int, float, str, list and dict with string keys, nested. It is the only name for that outside
+this folder, and an alias of `Any` (docs/decisions/0021): as a recursive type it gives two thousand errors of mypy where
+readers know by a schema or a field table what they hold."""
 
 Style: TypeAlias = Literal["plain", "single", "double", "literal", "folded"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
+from prosa.data import Value
 from prosa.dialects.dialect import DialectName
 from prosa.source import Files, SourceText, Span
 
@@ -107,7 +108,7 @@ class Facts(Struct, frozen=True):
     anchors: frozenset[str] = frozenset()
     links: tuple[LocalLink, ...] = ()
     wikilinks: tuple[LocalLink, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Value] = field(default_factory=dict)
 
 
 Rooted: TypeAlias = Literal["given", "project", "known", "guessed"]

@@ -19,6 +19,7 @@ from prosa.adapters.files.trust_store import TrustStore
 from prosa.app.options import DEFAULT_MODEL, Environment, Options
 from prosa.app.run.jobs import Refused
 from prosa.app.scripts.load import TOOLS, Preparing, ScriptFile, ScriptJob, load_scripts
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.magi.choosing import Choice, Row, choose, statuses
 from prosa.dialects.magi.context import DEFAULT_CONTEXT, context_mode, visible
@@ -168,7 +169,7 @@ def _wrong(file: ScriptFile, choice: Choice) -> dict[str, str]:
     return found
 
 
-Instructions: TypeAlias = str | Path | Sequence[Mapping[str, Any]] | Mapping[str, Any]
+Instructions: TypeAlias = str | Path | Sequence[Mapping[str, Value]] | Mapping[str, Value]
 """Scripts beside a document: the path of a JSON file, or what such a file holds."""
 
 BESIDE = "<scripts>"

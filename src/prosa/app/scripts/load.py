@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,7 +21,8 @@ from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
 from prosa.app.settings import size_limit
 from prosa.corpus.embedding import looks_classified
-from prosa.diagnostics import Severity
+from prosa.data import Value
+from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import read_front
 from prosa.dialects.magi import read
@@ -124,7 +125,7 @@ def scripts_of(path: Path, source: SourceText, beside: SourceText | None = None)
 
 
 def _errors(
-    scripts: Sequence[Script], problems: Sequence[Any], source: SourceText
+    scripts: Sequence[Script], problems: Sequence[Problem], source: SourceText
 ) -> tuple[dict[str, tuple[Diagnostic, ...]], tuple[Diagnostic, ...]]:
     """The errors by the script they lie in, and those that lie in none."""
     from bisect import bisect_right
@@ -237,6 +238,6 @@ def _require_schema(program: Program) -> None:
         raise RunError(f"`output-schema` is no JSON Schema: {error}") from None
 
 
-def _parameters(script: Script) -> dict[str, Any]:
+def _parameters(script: Script) -> dict[str, Value]:
     value = script.fields.value("parameters")
     return value if isinstance(value, dict) else {}

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event, RLock, Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 
@@ -24,6 +24,7 @@ from prosa.app.site.catalogue import Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import SiteFiles
 from prosa.app.site.inheritance import SUFFIX, FieldLender, MetaFiles
 from prosa.corpus.errors import IndexProblem
+from prosa.data import Value
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import LayoutName
 from prosa.source import FileProblem
@@ -51,7 +52,7 @@ MAX_RECENT = 8
 
 T = TypeVar("T")
 
-DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Any], ...]]
+DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Value], ...]]
 """From a document and its URL to the actions that the site itself adds to it."""
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.facts import action_value
 from prosa.site.contract import read_contract
@@ -109,7 +110,7 @@ def _listed_actions(beside: Mapping[str, Reply]) -> Iterator[tuple[str, str]]:
             yield each["url"], each["id"]
 
 
-def entries_of(reply: Reply, name: str) -> list[dict[str, Any]] | None:
+def entries_of(reply: Reply, name: str) -> list[dict[str, Value]] | None:
     """The entries of an index; None where it is none."""
     value = reply.value if reply.is_success else None
     listed = value.get(name) if isinstance(value, dict) else None

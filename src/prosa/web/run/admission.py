@@ -7,7 +7,7 @@ have (H20). A token in a URL is not looked at.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
@@ -70,7 +70,7 @@ def document_below(scope: Scope, web: Web, area: str) -> Document:
     """The published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
     path = below(scope, web, area)
     try:
-        found: Any = locate.locate(web.site, path) if path is not None else None
+        found: object = locate.locate(web.site, path) if path is not None else None
     except FileProblem:
         found = None
     if not isinstance(found, locate.Document):

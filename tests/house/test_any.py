@@ -1,0 +1,65 @@
+"""Bare `Any` stands where a library forces it, and nowhere else; plain data is `Value` (docs/decisions/0021)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+
+from tests.house.tree import PACKAGE, modules, parsed
+
+FORCED: dict[str, str] = {
+    "__init__": "Names that load on first use have any type.",
+    "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
+    "adapters.providers": "Names that load on first use have any type.",
+    "adapters.store.writer": "One queue holds work of every result.",
+    "app.run.jobs": "The idle parameters of a coroutine.",
+    "api.arguments": "The idle parameters of a coroutine.",
+    "api.testing": "The idle parameters of a coroutine.",
+    "app.scripts.choose": "The keyword arguments that a record takes are of several types.",
+    "cli.mcp": "The server of the MCP library is generic in a state that it does not use.",
+    "cli.run.interaction": "The idle parameters of a coroutine.",
+    "dialects.ymj.selectors": "RE2 has no types.",
+    "evaluation.jsonpath": "RE2 has no types.",
+    "mcp_server.server": "The MCP library is generic in a state that it does not use.",
+    "mcp_server.transport": "The messages of the MCP library are dictionaries.",
+    "render.page.templates": "A template takes whatever its page puts into it.",
+    "site.probe.gather": "Nodes are read by whatever names them as paths do.",
+    "web.answer": "The messages of ASGI are dictionaries.",
+    "web.api_life": "The messages of ASGI are dictionaries.",
+    "web.endpoints": "The messages of ASGI are dictionaries.",
+    "web.flow": "The messages of ASGI are dictionaries.",
+    "web.protocol": "The protocol classes of uvicorn have no types.",
+    "web.run.event_stream": "A task of any result is waited for.",
+    "web.run.runner": "A task of any result is waited for.",
+    "web.run.waiting": "A task of any result is waited for.",
+    "web.serving": "The protocol classes of uvicorn have no types.",
+}
+
+
+@cache
+def bare() -> dict[str, int]:
+    """How many lines of a module outside `data/` name `Any`."""
+    found = {}
+    for path in modules():
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        lines = set(_lines(parsed(path)))
+        if lines and not name.startswith("data"):
+            found[name] = len(lines)
+    return found
+
+
+def _lines(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == "Any":
+            yield node.lineno
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "Any]" in node.value:
+            yield node.lineno
+
+
+def test_any_stands_only_where_something_forces_it():
+    assert sorted(bare().keys() - FORCED.keys()) == []
+
+
+def test_no_reason_is_left_of_an_any_that_went():
+    assert sorted(FORCED.keys() - bare().keys()) == []
