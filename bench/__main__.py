@@ -17,6 +17,7 @@ from bench.measure import HEAD, python
 SECTIONS = {
     "startup": "bench.startup",
     "calls": "bench.model_calls",
+    "record": "bench.recording",
     "sandbox": "bench.sandbox",
     "pure": "bench.pure",
     "check": "bench.checking",

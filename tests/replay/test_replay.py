@@ -213,8 +213,14 @@ def test_x27_an_interrupted_run_keeps_what_was_answered(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         ran(path, GIVEN, provider=Interrupting([{"content": "?"}]), record=Record(tmp_path / "tapes"))
     assert sorted(load_cassette(only(tmp_path / "tapes")).replies) == ["1"]
-    with pytest.raises(ReplayDrift, match="has no call 2"):
+    with pytest.raises(ReplayDrift, match="has no call 2, as the recorded run ended before it: interrupted"):
         ran(path, GIVEN, replay=Replay(tmp_path / "tapes"))
+
+
+def test_x27_an_input_that_is_no_json_is_told_as_ever(tmp_path: Path) -> None:
+    for given in ({"text": {1, 2}}, {1: "a", "b": 2}, {"text": float("inf")}):
+        with pytest.raises(InputRefused):
+            ran(program(tmp_path), given, [says(1)], record=Record(tmp_path / "tapes"))
 
 
 def test_x27_attempts_that_failed_stand_in_the_recording_and_cost_no_time_again(tmp_path: Path) -> None:

@@ -86,7 +86,8 @@ class Cassette(Struct, frozen=True):
     """The calls of one run of ``program`` with the input whose digest is ``given``, by their paths.
 
     ``chosen_model`` is the model that the user chose for the whole run, ``default_model`` the one of programs that name
-    none. ``without_python`` says that the machine had no sandbox, ``redacted`` that secrets were taken out.
+    none. ``without_python`` says that the machine had no sandbox, ``redacted`` that secrets were taken out. ``ended``
+    is why a run that was read has no output.
     """
 
     program: str
@@ -97,6 +98,7 @@ class Cassette(Struct, frozen=True):
     default_model: str | None = None
     without_python: bool = False
     redacted: bool = False
+    ended: str | None = None
 
     @property
     def name(self) -> str:
@@ -122,8 +124,11 @@ def cassette_name(program: str, given: str, take: int = 1) -> str:
 def given_digest(program: Program, given: Value) -> str:
     """The digest of what a run is given: its input, and the conversation of a chat."""
     said = [_message(each) for each in program.conversation]
-    whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(whole.encode()).hexdigest()
+    try:
+        whole = json.dumps({"input": given, "messages": said}, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        whole = repr(given)  # no JSON: the run will say so
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def request_data(request: ModelRequest) -> Request:
@@ -528,8 +533,9 @@ def _cassette(footer: Mapping[str, Value], blocks: Mapping[str, trace.Content], 
     if not isinstance(setup, trace.SetupBlock):
         raise ValueError(f"there is no block {trace.SETUP}")
     models, without = (setup.chosen_model, setup.default_model), "python" in setup.without
-    redacted = index.get("redacted") is True
-    return Cassette(index["program"], index["input"], replies, results, *models, without, redacted)
+    redacted, ended = index.get("redacted") is True, index.get("error")
+    about = (*models, without, redacted, ended if isinstance(ended, str) else None)
+    return Cassette(index["program"], index["input"], replies, results, *about)
 
 
 def _reply(answer: trace.WrittenReply, read: trace.Read) -> ModelReply:

@@ -157,6 +157,8 @@ class Player(Struct):
     def _missing(self, path: str, now: Request) -> ReplayDrift:
         """The error of a call that is not recorded, with the recorded one that is most like it."""
         message = f"{self.name} has no call {path}"
+        if self.cassette.ended is not None:
+            message += f", as the recorded run ended before it: {self.cassette.ended}"
         best = max(self._ordered(), key=lambda each: _likeness(each[1].request, now), default=None)
         if best is None:
             return ReplayDrift(f"{message}: it has none at all", path, hint=RECORD_AGAIN)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import os
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -202,6 +203,8 @@ class Target(Struct, frozen=True):
         except OSError as error:
             reason = "a file stands there" if folder.exists() else error.strerror or str(error)
             raise CassetteProblem(f"nothing can be recorded in {folder}: {reason}") from None
+        if not os.access(folder, os.W_OK):
+            raise CassetteProblem(f"nothing can be recorded in {folder}: it is write-protected")
         path = folder / f"{cassette_name(program, digest, record.take + take - 1)}{SUFFIX}"
         if not path.exists():
             return cls(path, "", record.patterns)
