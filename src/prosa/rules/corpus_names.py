@@ -27,9 +27,9 @@ _T = TypeVar("_T")
 
 State: TypeAlias = Literal["document", "file", "missing", "unknown"]
 
-Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "sites", "schemas"]
-"""What a derived value rests on: which documents there are, what their wikilinks name, what meta files lend, the nodes
-of sites, files that are no documents."""
+Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "ids", "sites", "schemas"]
+"""What a derived value rests on: which documents there are, what their wikilinks name, what meta files lend, which ids
+there are and are named, the nodes of sites, files that are no documents."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
@@ -233,9 +233,16 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
         return basis != "schemas"
     if basis == "wikilinks":
         return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
+    if basis == "ids":
+        return _ids(before) != _ids(after)
     if basis == "sites":
         return "mdh" in (before.dialect, after.dialect) and before != after
     return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
+
+
+def _ids(facts: Facts) -> list[str]:
+    own = [each.name for each in facts.defs if each.kind == "id"]
+    return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
 
 
 def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.graph.names import Key
-from prosa.rules.corpus_names import corpus_names
+from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.magi import RULES
 from prosa.rules.rule import Finding
-from prosa.rules.subject import Corpus
+from prosa.rules.subject import Corpus, Facts
 
 if TYPE_CHECKING:
     from prosa.document.references import Ref
@@ -25,29 +26,51 @@ ALIKE = 0.85
 """How alike two ids must be, 0 to 1: those of a project often begin alike."""
 
 
-@RULES.corpus("MG048", "unknown-doc-id", Severity.WARNING, strict=Severity.ERROR)
-def unknown_doc_id(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+class Survey(NamedTuple):
+    """What the relationships of a whole corpus tell: the folders that one leads to or from, how many ids that nobody
+    has are named before each document, and all ids."""
+
+    connected: frozenset[Path]
+    before: Mapping[Path, int]
+    ids: tuple[str, ...]
+
+
+@RULES.one_of_many("MG048", "unknown-doc-id", Severity.WARNING, strict=Severity.ERROR)
+def unknown_doc_id(corpus: Corpus, path: Path, facts: Facts) -> Iterator[Finding]:
     """Finds a relationship with a document that is not in the corpus (M50). The finding points at the id. It is silent
     unless all documents below the root are known: the target may be among the others. In a project every id is judged.
     Samples elsewhere name documents that exist nowhere: there, in a folder where no relationship leads to or from, an
     id is a finding only if one that looks alike is there."""
-    if not corpus.complete:
-        return
     names = corpus_names(corpus)
-    unknown: list[tuple[Path, Ref]] = []
-    connected: set[Path] = set()
-    for path, facts in corpus.entries.items():
-        for ref in facts.refs if facts.dialect == "magi" else ():
-            if ref.origin == "footnote" and ref.kind == "id":
-                if found := names.find(Key("id", ref.target)):
-                    connected.update((path.parent, *(each.real.parent for each in found)))
-                else:
-                    unknown.append((path, ref))
-    ids = [each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id"]
-    for number, (path, ref) in enumerate(unknown):
-        guess = nearest(ref.target, ids, cutoff=ALIKE) if number < MAX_SUGGESTIONS else None
-        if path.parent in connected or guess or corpus.rooted in ("given", "project"):
+    unknown = [ref for ref in named_ids(facts) if not names.find(Key("id", ref.target))] if corpus.complete else []
+    if not unknown:
+        return
+    survey = names.derived("relationships", "ids", partial(_survey, corpus, names))
+    for number, ref in enumerate(unknown, survey.before[path]):
+        guess = nearest(ref.target, survey.ids, cutoff=ALIKE) if number < MAX_SUGGESTIONS else None
+        if path.parent in survey.connected or guess or corpus.rooted in ("given", "project"):
             message = f"no document here has the id `{shown(ref.target)}`"
             note = f"did you mean `{guess}`?" if guess else "a `source-url` names what is outside the corpus"
             meant = Misspelling(ref.target, guess) if guess else None
-            yield path, Finding(message, ref.span, (note,), misspelling=meant)
+            yield Finding(message, ref.span, (note,), misspelling=meant)
+
+
+def named_ids(facts: Facts) -> Iterator[Ref]:
+    """The relationships of a document that name another one by its id."""
+    refs = facts.refs if facts.dialect == "magi" else ()
+    return (ref for ref in refs if ref.origin == "footnote" and ref.kind == "id")
+
+
+def _survey(corpus: Corpus, names: CorpusNames) -> Survey:
+    connected: set[Path] = set()
+    before: dict[Path, int] = {}
+    count = 0
+    for path, facts in corpus.entries.items():
+        before[path] = count
+        for ref in named_ids(facts):
+            if found := names.find(Key("id", ref.target)):
+                connected.update((path.parent, *(each.real.parent for each in found)))
+            else:
+                count += 1
+    ids = tuple(each.name for facts in corpus.entries.values() for each in facts.defs if each.kind == "id")
+    return Survey(frozenset(connected), before, ids)
