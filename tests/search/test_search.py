@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import prosa
 from prosa.adapters.sqlite import search as search_module
 from prosa.adapters.sqlite.search import _MATCHED, search_in
 from prosa.adapters.sqlite.search_match import WEIGHTS
@@ -327,3 +329,15 @@ def test_a_hit_lies_where_the_word_stands(body: str):
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         assert lines[hit.line - 1][hit.column - 1 :].startswith("zebra")
         assert [hit.snippet[start:end] for start, end in hit.marks] == ["zebra"]
+
+
+@pytest.mark.parametrize("query", ["two words", '"a phrase"', "word", "wor*"])
+def test_the_first_question_of_a_connection_may_be_any(tmp_path: Path, query: str):
+    """Full-text tables are made ready at their first use, by statements that no query may send itself."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Two words\n\nHere stands a phrase of two words, and a word.\n")
+    environ = {"PROSA_CACHE_DIR": str(tmp_path / "cache")}
+    with prosa.Corpus(tmp_path / "docs", environ=environ):
+        pass
+    with prosa.Corpus(tmp_path / "docs", environ=environ, refresh=False) as corpus:
+        assert [hit.path for hit in corpus.search(query)] == ["a.md"]

@@ -16,6 +16,8 @@ from prosa.corpus.sql import Readable
 _DENIED_FUNCTIONS = frozenset(("load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"))
 """Functions that reach outside. Most builds do not have them; none may be called."""
 
+_VIRTUAL = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+
 FOR_ALL = frozenset(("json_each", "json_tree"))
 """Tables that are functions of their arguments."""
 
@@ -39,11 +41,19 @@ def guarded(connection: sqlite3.Connection, readable: Readable) -> Iterator[list
         denied.append(Denied(action, first or "", second or ""))
         return sqlite3.SQLITE_DENY
 
+    _connect_virtual_tables(connection)
     connection.set_authorizer(authorise)
     try:
         yield denied
     finally:
         connection.set_authorizer(None)
+
+
+def _connect_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Has SQLite make its full-text tables ready, which it does at their first use and after every change of the
+    schema, by statements of its own that no reader may send."""
+    for (name,) in connection.execute(_VIRTUAL).fetchall():
+        connection.execute(f'SELECT 1 FROM "{name}" LIMIT 0').close()
 
 
 def select(
