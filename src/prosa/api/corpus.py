@@ -16,6 +16,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from prosa.app.corpus.follow import follow_corpus
 from prosa.app.corpus.open import OpenCorpus, corpus_root, open_corpus
 from prosa.app.corpus.query import corpus_statistics, query_corpus
 from prosa.app.corpus.search import search_corpus
@@ -47,8 +48,9 @@ class Corpus:
     left out. ``root`` is a folder that is the root whatever ``path`` is. ``refresh`` False asks the index as it is.
     With ``jobs`` above 1 so many processes read documents; ``environ`` stands for `os.environ`, which says where the
     cache is.
-    Documents that changed since are seen after `refresh`. Use it in a ``with`` block, or call `close`. Several threads
-    may share one; it answers them one after the other.
+    Documents that changed since are seen after `refresh`; with ``watch``, which needs the extra `watch`, every question
+    sees them, a few hundredths of a second later. Use it in a ``with`` block, or call `close`. Several threads may
+    share one; it answers them one after the other.
 
     A document is named by a `Path`, relative to the working directory, or by a text: its path below the root, its id,
     or the name of its file. Raises `prosa.CorpusError` where the index cannot be used, a query is wrong,
@@ -63,6 +65,7 @@ class Corpus:
         root: str | Path | None = None,
         refresh: bool = True,
         jobs: int = 1,
+        watch: bool = False,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         environ = os.environ if environ is None else environ
@@ -72,6 +75,9 @@ class Corpus:
                 raise FileProblem(each, "missing", "no such file or folder")
         settings = settings_for(corpus_root(place, folder), environ)
         self._stack, self._lock = ExitStack(), RLock()
+        self._follower = follow_corpus(corpus_root(place, folder)) if watch else None
+        if self._follower is not None:
+            self._stack.callback(self._follower.close)
         opening = open_corpus(
             place,
             environ=environ,
@@ -96,6 +102,8 @@ class Corpus:
 
     def _ask(self, question: Callable[[OpenCorpus], T]) -> T:
         with self._lock:
+            if self._follower is not None and not self._follower.is_quiet:
+                self._follower.catch_up(self._corpus)
             return self._corpus.ask(lambda _: question(self._corpus))
 
     @property

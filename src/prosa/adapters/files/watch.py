@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock, Thread
 
@@ -22,7 +23,7 @@ LONGEST = 200
 MOST = 2_000
 """Changed paths that are remembered; with more of them a look at everything is quicker."""
 
-HEARTBEAT = 1_000
+HEARTBEAT = 100
 """Milliseconds after which it is said that nothing changed."""
 
 INSIDE_GIT = f"{os.sep}.git{os.sep}"
@@ -30,6 +31,11 @@ INSIDE_GIT = f"{os.sep}.git{os.sep}"
 
 class NoWatcher(Exception):
     """Changes cannot be watched: the library is not installed, or the system refuses."""
+
+
+def can_watch() -> bool:
+    """Whether the library is there."""
+    return find_spec("watchfiles") is not None
 
 
 def changes(
@@ -41,8 +47,8 @@ def changes(
     stop: Event | None = None,
 ) -> Iterator[frozenset[str]]:
     """Sets of paths below the folders that were written, made or removed and that matter, as that happens; an empty set
-    once the system watches and every second. Ends with ``stop``, without one with Ctrl-C. Raises `NoWatcher`, at once
-    where the library is not there."""
+    once the system watches, and ten times a second. Ends with ``stop``, without one with Ctrl-C. Raises `NoWatcher`, at
+    once where the library is not there."""
     try:
         watch = import_module("watchfiles").watch
     except ImportError:

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct, field
 
 from prosa.adapters.files.scan import scan
+from prosa.adapters.files.watch import can_watch
+from prosa.app.corpus.follow import Follower
 from prosa.app.corpus.open import OpenCorpus, hints_of, open_corpus
 from prosa.app.options import say_nothing
-from prosa.app.site.catalogue import Catalogue, hidden_files, read_catalogue
+from prosa.app.site.catalogue import NO_LINKS, Catalogue, hidden_files, read_catalogue
 from prosa.app.site.files import SiteFiles
 from prosa.app.site.inheritance import SUFFIX, FieldLender, MetaFiles
 from prosa.corpus.errors import IndexProblem
+from prosa.corpus.found import Refreshed
 from prosa.data import Value
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import LayoutName
@@ -120,9 +123,12 @@ class SiteIndex:
         self._asking = RLock()
         self._warned: set[str] = set()
         self._pace = _Pace()
+        self._follower: Follower | None = None
 
     def start(self) -> None:
-        """Begins to look at the files."""
+        """Begins to look at the files; with the extra `watch` the system tells which changed."""
+        if can_watch():
+            self._follower = Follower(self.files.root, self._pace.wake.set)
         self._pace.thread = Thread(target=self._keep, name="prosa-site", daemon=True)
         self._pace.thread.start()
 
@@ -132,6 +138,8 @@ class SiteIndex:
         self._pace.wake.set()
         if self._pace.thread is not None:
             self._pace.thread.join(timeout=10)
+        if self._follower is not None:
+            self._follower.close()
         self._pace.metas.set()
         with self._asking:
             if self._corpus is not None:
@@ -151,13 +159,18 @@ class SiteIndex:
 
     def touch(self) -> None:
         """Somebody is reading: the files are looked at again where the last look is old."""
-        if time.monotonic() >= self._pace.next and not self._pace.wake.is_set():
+        if time.monotonic() >= self._pace.next and not self._pace.wake.is_set() and not self._is_quiet:
             self._pace.wake.set()
+
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether the system told of no change since the last look."""
+        return self._follower is not None and self._follower.is_quiet
 
     def wait_for_look(self, seconds: float) -> None:
         """Waits for a look at the files that began after this call, where the last one is old, at most so long."""
         seen, until = self._pace.looks, time.monotonic() + seconds
-        if not self.is_ready or time.monotonic() < self._pace.next:
+        if not self.is_ready or time.monotonic() < self._pace.next or self._is_quiet:
             return
         self._pace.wake.set()
         while self._pace.looks == seen and time.monotonic() < until and not self._pace.stop.is_set():
@@ -301,10 +314,21 @@ class SiteIndex:
 
     def _look(self, corpus: OpenCorpus) -> None:
         started = time.monotonic()
-        found = corpus.scan()
+        changed = self._changed(corpus)
+        found = corpus.scan() if changed is None else None
         took = time.monotonic() - started
-        self._lend(found)
-        report = corpus.refresh(found=found)
+        try:
+            if found is not None:
+                self._lend(found)
+                report = corpus.refresh(found=found)
+                if self._follower is not None:
+                    self._follower.has_links = bool(found.links)
+            else:
+                report = corpus.refresh_paths(changed or ()) if changed else Refreshed()
+        except BaseException:
+            if self._follower is not None:
+                self._follower.put_back(changed)
+            raise
         self._name(report.unreadable)
         if not self.is_ready or report.added or report.changed or report.removed:
             self.catalogue = read_catalogue(
@@ -312,7 +336,18 @@ class SiteIndex:
                 self.catalogue.generation + 1,
                 layout=self.options.layout,
                 private=self.options.private,
-                links=self._links(found),
+                links=self._links(found) if found is not None else NO_LINKS,
             )
             self._warn()
         self._pace.next, self.complaint = time.monotonic() + max(MIN_PAUSE, SHARE * took), ""
+
+    def _changed(self, corpus: OpenCorpus) -> list[Path] | None:
+        """The documents that the system says have changed; None where everything has to be looked at, as where one of
+        them may say something of others."""
+        if self._follower is None:
+            return None
+        changed = self._follower.pending(corpus)
+        if changed is None or not self.is_ready:
+            return None
+        lending = self.settings.dialects or any(path.name.lower().endswith(SUFFIX) for path in changed)
+        return None if changed and lending else changed

@@ -1,0 +1,118 @@
+"""Which documents of a corpus changed, as the system tells it, so that nobody looks at all files after each edit.
+
+In: a corpus, and the paths that its watcher names. Out: the documents to be read anew, or that everything has to be
+looked at: where a document is new, a folder came or went, settings or ignore rules changed, and now and then anyway.
+"""
+
+# Texts, not Paths: a name that is no text is looked at too.
+# ruff: noqa: PTH112, PTH114, PTH119
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.adapters.files.watch import Watcher, can_watch
+from prosa.corpus.errors import IndexProblem
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.settings.table import PROJECT_FILES
+
+if TYPE_CHECKING:
+    from prosa.app.corpus.open import OpenCorpus
+
+WHOLE_EVERY = 60.0
+"""Seconds after which everything is looked at although nothing was told: the system may lose a change."""
+
+_DECIDING = frozenset((*PROJECT_FILES, ".gitignore"))
+"""Files that decide which documents there are, and what they are."""
+
+_BELOW = "SELECT 1 FROM document WHERE path >= ? AND path < ? LIMIT 1"
+
+
+class Follower:
+    """The changes below the root of a corpus. ``on_change`` is called in another thread when something changed.
+
+    A corpus that ``has_links`` is looked at whole: what a link leads to changes under another name.
+    """
+
+    def __init__(self, root: Path, on_change: Callable[[], None] | None = None) -> None:
+        self._watcher = Watcher(root, on_change)
+        self._whole = 0.0
+        self.has_links = False
+
+    @property
+    def failure(self) -> str:
+        """Why nothing is watched; empty while something is."""
+        return self._watcher.failure
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether there is nothing to look at."""
+        return self._watcher.is_quiet and time.monotonic() - self._whole < WHOLE_EVERY
+
+    def pending(self, corpus: OpenCorpus) -> list[Path] | None:
+        """The documents to be read anew since the last call; None where everything has to be looked at."""
+        changed = self._watcher.take()
+        now = time.monotonic()
+        if changed is None or now - self._whole >= WHOLE_EVERY:
+            self._whole = now
+            return None
+        found: list[Path] = []
+        for path in sorted(changed):
+            kind = _kind(corpus, path, has_links=self.has_links)
+            if kind == "whole":
+                return None
+            if kind == "document":
+                found.append(Path(path))
+        return found
+
+    def catch_up(self, corpus: OpenCorpus) -> None:
+        """Brings the index up to date with what changed. Raises `IndexProblem`, `FileProblem`."""
+        changed = self.pending(corpus)
+        try:
+            if changed is None:
+                found = corpus.scan()
+                corpus.refresh(found=found)
+                self.has_links = bool(found.links)
+            elif changed:
+                corpus.refresh_paths(changed)
+        except BaseException:
+            self.put_back(changed)
+            raise
+
+    def put_back(self, paths: Sequence[Path] | None) -> None:
+        """Gives changes back that could not be dealt with; None for all there may be."""
+        self._watcher.put_back(None if paths is None else [str(path) for path in paths])
+
+    def close(self) -> None:
+        """Ends the watching."""
+        self._watcher.close()
+
+
+def follow_corpus(root: Path) -> Follower:
+    """What follows the changes below a root. Raises `IndexProblem` where the library for that is not installed."""
+    if not can_watch():
+        raise IndexProblem("changes cannot be watched: a library is missing", hint='pip install "prosa[watch]"')
+    return Follower(root)
+
+
+def _kind(corpus: OpenCorpus, path: str, *, has_links: bool) -> str:
+    """What a change means: `document` for one that the index knows, `whole` where more may have changed, or nothing."""
+    name = os.path.basename(path)
+    below = os.path.relpath(path, corpus.root).replace(os.sep, "/")
+    if name in _DECIDING or os.path.isdir(path):
+        return "whole"
+    is_document = name.lower().endswith(DOCUMENT_SUFFIXES)
+    if is_document and corpus.index.node_at(below) is not None:
+        return "whole" if has_links or os.path.islink(path) else "document"
+    if os.path.lexists(path):
+        return "whole" if is_document else ""
+    return "whole" if _had_documents(corpus, below) else ""
+
+
+def _had_documents(corpus: OpenCorpus, folder: str) -> bool:
+    """Whether the index knows documents below what is gone."""
+    return corpus.index.connection().execute(_BELOW, (f"{folder}/", f"{folder}0")).fetchone() is not None
