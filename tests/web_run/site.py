@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from prosa.app.options import Environment, Options
+from prosa.app.options import Environment, JournalOptions, Options
 from prosa.app.run.money import server_budget
 from prosa.app.run.service import Chosen
 from prosa.app.site.keeper import SiteOptions
@@ -177,6 +177,7 @@ def site(
     wall_clock: float | None = None,
     agreed: bool = True,
     model: str | None = None,
+    journal: JournalOptions | None = None,
 ) -> Iterator[Site]:
     """The site of a folder; everything that runs gets ``replies`` from the first one on."""
     root = root.resolve()
@@ -188,7 +189,7 @@ def site(
     logged: list[str] = []
     settings = Settings()
     model = model or replies_file(beside, *(replies or (GREETING,)))
-    choices = Options(model=model, wall_clock=wall_clock, retries=0)
+    choices = Options(model=model, wall_clock=wall_clock, retries=0, journal=journal)
     around = Environment(environ, settings, said.append)
     made = server_budget(None if budget is None else Decimal(budget), around)
     runner = Runner(root, choices, around, made, Gate(at_once, per_minute), prefix=prefix, reaching=reaching)

@@ -49,11 +49,14 @@ class Listed(Struct, frozen=True):
 
 
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
-    """A run that is to go on. Raises `NotResumed`, `StoreProblem`."""
-    from prosa.adapters.store.reading import run_of
+    """A run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
+    `StoreProblem`."""
+    from prosa.adapters.store.reading import run_of, runs_of_batch
 
     with _reading(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
+        together = runs_of_batch(connection, run.batch) if connection else []
+        run = next((each for each in together if each.again is not None), run)
     if not run.whole and run.state != "done":
         message = f"of run {run.id} only a summary is left, so it cannot go on"
         raise NotResumed(message, hint="what broke off is kept for 7 days; run it again from the beginning")

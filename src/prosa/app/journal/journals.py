@@ -52,6 +52,30 @@ ABSENT = object()
 _ID_BYTES = 6
 
 
+class OpenStore(Struct):
+    """Keeps the store open between calls of one process that has many of them, from the first one on."""
+
+    options: JournalOptions | None
+    environment: Environment
+    _writer: Writer | None = None
+
+    def keep_open(self) -> None:
+        """Opens the store, where runs are kept at all and it can be opened; else each call says why it is not."""
+        history = (self.options.history if self.options else None) or self.environment.settings.history
+        if self._writer is not None or self.options is None or history == "off":
+            return
+        from prosa.adapters.store.writer import writer_of
+
+        with suppress(StoreProblem):
+            self._writer = writer_of(store_path(self.options, self.environment.environ))
+
+    def close(self) -> None:
+        """Waits until everything is written."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.release()
+
+
 class JobJournal(Struct):
     """The journal of one job, whose id in the store is ``run``. ``output`` is there where the job was done before this
     call began."""

@@ -70,7 +70,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     if not args.allow_run:
         _require_none(args)
         return None
-    from prosa.app.options import say_nothing
+    from prosa.app.options import JournalOptions, say_nothing
     from prosa.app.run.money import server_budget
     from prosa.app.run.service import complete_options, service_of
     from prosa.web.run.gate import Gate
@@ -81,6 +81,7 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     choices = complete_options(_choices(args), around)
     if choices.script is not None and not choices.script.is_file():
         raise FileProblem(choices.script, "missing", "no such file")
+    choices = replace(choices, journal=JournalOptions("serve"))
     around = replace(around, ask=None, confirm=None)  # nobody sits here while it serves
     _tell(choices, around, console)
     budget = server_budget(args.max_cost, around)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
+from prosa.app.journal.journals import OpenStore
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run.jobs import Job, driving
 from prosa.data import Value
@@ -65,6 +66,7 @@ class Runner:
         self.prefix, self.reaching = prefix, reaching
         self._tasks: set[asyncio.Task[Any]] = set()
         self._about_keys = Once(around.notice)
+        self._store = OpenStore(choices.journal, around)
 
     def program_action(self, reading: DialectReading[object], path: str) -> tuple[Mapping[str, Value], ...]:
         """The action that the site adds to a program: `SiteOptions.actions`."""
@@ -91,6 +93,7 @@ class Runner:
 
     async def run(self, job: Job, meter: Meter, listener: Listener = ignore) -> Value:
         """Runs a job, and gives its output; ``meter`` counts what it takes. Raises `RunError`."""
+        self._store.keep_open()
         async with driving(
             self.choices,
             self.around,
@@ -115,6 +118,7 @@ class Runner:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=CLOSING_SECONDS)
+        await asyncio.to_thread(self._store.close)
 
 
 def keep_when_done(runner: Runner, path: str, key: str, task: asyncio.Task[Any]) -> None:
