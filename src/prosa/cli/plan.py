@@ -26,8 +26,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Plans it."""
     if runs_scripts(args):
         return _scripts(args, console)
+    from prosa.app.run.facts import facts_of
     from prosa.app.run.load import load_program
-    from prosa.app.run.money import facts_of
     from prosa.app.run.service import service_words
     from prosa.cli.run.input import read_input
     from prosa.render.plan import plan_text

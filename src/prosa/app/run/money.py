@@ -1,23 +1,16 @@
 """What a call of the product may cost: the budget that the user named, and whether it can hold (X26).
 
-In: options, environment, programs with who answers them. Out: a `Budget`, or `PriceUnknown` before a model is asked;
-the facts that an estimate is made with.
+In: options, environment, programs with who answers them. Out: a `Budget`, or `PriceUnknown` before a model is asked.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from prosa.app.options import Environment, Options
-from prosa.app.run.service import service_of
 from prosa.app.run.world import known_prices
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.estimate import Facts
 from prosa.runtime.program import Program, reachable
-
-if TYPE_CHECKING:
-    from prosa.adapters.providers.table import ProviderRow
 
 DEFAULT_BUDGET = Decimal(5)
 """US dollars of all runs of one server, where the user says nothing."""
@@ -36,20 +29,6 @@ def server_budget(cap: Decimal | None, environment: Environment) -> Budget:
     """The budget of all runs of one server. Without a cap of the user's it counts known prices only."""
     ledger = Ledger(DEFAULT_BUDGET if cap is None else cap)
     return Budget(known_prices(environment.settings), ledger, cap is not None, environment.notice)
-
-
-def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
-    """What the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider that a
-    document names. Asks nobody and makes nothing."""
-    from prosa.adapters.providers.models import KnownModels
-    from prosa.app.journal.history import past_runs
-
-    settings = environment.settings
-    service = service_of(options, environment, row)
-    cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
-    prices = known_prices(settings)
-    past = past_runs(program, options.journal, environment, prices)
-    return Facts(prices, KnownModels(settings.models), service, past, cap)
 
 
 def require_prices(budget: Budget, program: Program, service: str | None) -> None:

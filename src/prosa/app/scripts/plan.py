@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from prosa.app.run.money import facts_of
+from prosa.app.run.facts import facts_of
 from prosa.app.scripts.choose import Selection
 from prosa.app.scripts.load import Preparing, ScriptJob
 from prosa.data import Value

@@ -1,0 +1,32 @@
+"""What is known before a run of what it may cost: prices, facts about models, what earlier runs took (X26).
+
+In: a program, options and environment. Out: the facts that an estimate is made with. Nobody is asked, the store of runs
+is only read, and nothing is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.adapters.providers.models import KnownModels
+from prosa.app.journal.history import past_runs
+from prosa.app.options import Environment, Options
+from prosa.app.run.service import service_of
+from prosa.app.run.world import known_prices
+from prosa.runtime.budget import Ledger
+from prosa.runtime.estimate import Facts
+from prosa.runtime.program import Program
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.table import ProviderRow
+
+
+def facts_of(program: Program, options: Options, environment: Environment, row: ProviderRow | None = None) -> Facts:
+    """What the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider that a
+    document names. Asks nobody and makes nothing."""
+    settings = environment.settings
+    service = service_of(options, environment, row)
+    cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
+    prices = known_prices(settings)
+    past = past_runs(program, options.journal, environment, prices)
+    return Facts(prices, KnownModels(settings.models), service, past, cap)
