@@ -18,6 +18,7 @@ SECTIONS = {
     "startup": "bench.startup",
     "calls": "bench.model_calls",
     "record": "bench.recording",
+    "tests": "bench.tests",
     "sandbox": "bench.sandbox",
     "pure": "bench.pure",
     "check": "bench.checking",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prosa.api.documents import Document, check, load
     from prosa.api.run import arun, run
     from prosa.api.scripts import arun_scripts, run_scripts
+    from prosa.api.tests import arun_tests, run_tests
     from prosa.app.chat.turn import ChatResult
     from prosa.app.options import Record, Replay, SiteRights
     from prosa.app.scripts.run import ScriptResult
@@ -92,11 +93,13 @@ _NAMES = {
     "achat": "prosa.api.chat",
     "arun": "prosa.api.run",
     "arun_scripts": "prosa.api.scripts",
+    "arun_tests": "prosa.api.tests",
     "chat": "prosa.api.chat",
     "check": "prosa.api.documents",
     "load": "prosa.api.documents",
     "run": "prosa.api.run",
     "run_scripts": "prosa.api.scripts",
+    "run_tests": "prosa.api.tests",
 }
 
 __all__ = [
@@ -142,12 +145,14 @@ __all__ = [
     "achat",
     "arun",
     "arun_scripts",
+    "arun_tests",
     "chat",
     "check",
     "load",
     "mdh",
     "run",
     "run_scripts",
+    "run_tests",
     "schema",
     "template",
     "testing",

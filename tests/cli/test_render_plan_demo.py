@@ -224,6 +224,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "### @assistant:\n\n  High water is at 16:40." in told
     assert "answer not accepted: /share_of_fixes" in told
     assert "python answered" in told and "classify-change: finished" in told
+    assert "✓ A new feature" in told and "pass^1 0.83" in told  # the test of the imported program, played
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and told.endswith("The server has stopped.\n\n")
     summary = summary_in(told)

@@ -17,6 +17,7 @@ import pytest
 
 import prosa
 from bench import bare_index, checking, indexing, memory, pure, rare_words, reading, serve, serve_http, serve_load
+from bench import tests as suite
 from bench.__main__ import SECTIONS
 from bench.measure import HEAD, Row, python
 from bench.mixed_corpus import KINDS, documents, write_corpus
@@ -30,6 +31,12 @@ PAGE = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
 def test_the_corpus_is_the_same_for_the_same_seed():
     assert list(documents(60, 1)) == list(documents(60, 1))
     assert list(documents(60, 1)) != list(documents(60, 2))
+
+
+def test_the_suite_that_is_replayed_is_one(tmp_path: Path):
+    path = suite.write_suite(tmp_path, 3)
+    assert prosa.check([path]) == []
+    assert len((tmp_path / "replies.jsonl").read_text().splitlines()) == 3
 
 
 def test_the_corpus_has_every_dialect_many_languages_and_realistic_sizes():

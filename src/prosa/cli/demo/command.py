@@ -6,6 +6,7 @@ The story goes to stderr, the result of the program at the end to stdout.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,8 @@ from prosa.cli.demo.site import tour_site
 
 PROGRAM = FOLDER / "release-notes.md"
 REPLIES = FOLDER / "replies.jsonl"
+TEST = FOLDER / "classify-change.test.md"
+TEST_REPLIES = FOLDER / "test-replies.jsonl"
 INPUT = FOLDER / "input.json"
 
 WELCOME = """\
@@ -47,6 +50,11 @@ $ prosa run {program} --input @{input} --replay tapes
 {calls}
 the same JSON, and nothing was asked or run: a test that needs neither key nor network"""
 
+TESTED = """
+The imported program has a test: cases with an input, and what is expected of the answer. Its model calls are recorded
+once, here from scripted replies; from then on the test needs neither model nor key, as in CI:
+"""
+
 AFTER = f"""
 The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model local):
 
@@ -73,6 +81,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _ran(console, Path(folder), progress=not args.no_progress)
         console.err(SATISFIED)
         _played(console, Path(folder))
+    console.err(TESTED)
+    _tested(console)
     console.err(AFTER)
     return tour_site(console)
 
@@ -131,3 +141,22 @@ def _played(console: Console, tapes: Path) -> None:
     quiet = console.changed(stdout=io.StringIO())
     execute(quiet, Job(PROGRAM, choices, input_text=f"@{INPUT}", progress=False, gate=False))
     console.err(PLAYED.format(program=PROGRAM.name, input=INPUT.name, calls="\n".join(calls)))
+
+
+def _tested(console: Console) -> None:
+    """The test of the imported program: recorded unseen, then played."""
+    from prosa.app.options import Options, Record, Replay, Tape
+    from prosa.app.test.load import find_tests, load_suites
+    from prosa.app.test.run import TestOptions, run_tests
+    from prosa.cli.environment import environment_of
+    from prosa.cli.test import rendered
+
+    environment, chosen = environment_of(console, TEST), TestOptions(cache=False, at_once=1)
+    with TemporaryDirectory() as name:
+        for tape in (Tape(Record(name)), Tape(None, Replay(name))):
+            model = f"scripted:{TEST_REPLIES}" if tape.record is not None else None
+            options = Options(model=model, root=FOLDER, tape=tape)
+            suites = load_suites(find_tests([str(TEST)], FOLDER), options, environment)
+            report = asyncio.run(run_tests(suites, chosen, options, environment, gated=False))
+    console.err(f"$ prosa test {TEST.name} --replay tapes")
+    console.err(rendered(report, "text", color=console.color_err).replace(f"{FOLDER}/", ""))

@@ -1,0 +1,81 @@
+"""`prosa.run_tests` and `prosa.arun_tests`: programs tried on cases, a report with what came of every repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from prosa.api.arguments import Amount, ApiName, environment_of, options_of, require_provider, synchronous
+from prosa.app.options import Record, Replay
+from prosa.app.test.load import find_tests, load_suites, side_of
+from prosa.app.test.run import TestOptions
+from prosa.app.test.run import run_tests as run_all
+from prosa.evaluation.report import Report
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+
+
+async def arun_tests(
+    paths: str | Path | Iterable[str | Path] = ".",
+    *,
+    models: str | Iterable[str] = (),
+    repeat: int | None = None,
+    cases: str | Iterable[str] = (),
+    failed: bool = False,
+    against: str | None = None,
+    lower: bool = False,
+    cache: bool = True,
+    concurrency: int = 8,
+    grader_model: str | None = None,
+    provider: Provider | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    max_output_tokens: int | None = None,
+    max_cost: Amount | None = None,
+    record: str | Path | Record | None = None,
+    replay: str | Path | Replay | None = None,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> Report:
+    """Runs test documents, files or folders of them: a report with every repeat of every case (X28).
+
+    ``models`` are tried each on their own, ``repeat`` is how often each case runs; both win over the documents.
+    ``cases`` are parts of names, ``failed`` chooses the cases that failed the last time. ``against`` is another
+    program, a revision of git or a model to compare with. ``lower`` asks requirements of the lower bound of intervals.
+    Answers are kept between calls, without ``cache`` they are not; ``concurrency`` runs go on at once. ``grader_model``
+    grades.
+    ``provider`` answers in place of a model service, and nothing of it is kept. ``base_url``, ``api_key``, ``api``,
+    ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``record``, ``replay``,
+    ``listener``, ``environ`` are as in `arun`.
+
+    The report has ``ok``, ``suites`` with their ``cases`` and ``gate``, ``comparisons`` and ``cost``. A case that fails
+    is a result. Raises `RunError` where nothing can run: `ProgramRefused` for tests or programs with errors,
+    `FileProblem`, and TypeError for a provider that is none.
+    """
+    named = [str(paths)] if isinstance(paths, str | Path) else [str(each) for each in paths]
+    require_provider(provider)
+    chosen = _texts(models)
+    one = chosen[0] if len(chosen) == 1 else None
+    said = one, None, base_url, api_key, api, max_iterations, retries, timeout, root, False
+    options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
+    groups = find_tests(named, options.root, options.max_size)
+    if not groups:
+        raise RunError(f"no test documents in {', '.join(named)}", hint="they are called NAME.test.md")
+    environment = environment_of(groups[0].paths[0], environ)
+    side = None if against is None else side_of(against, options, environment, Path(named[0]))
+    wanted = TestOptions(chosen, repeat, _texts(cases), failed, lower, cache, concurrency, grader_model, side)
+    suites = load_suites(groups, options, environment)
+    return await run_all(suites, wanted, options, environment, listener=listener, provider=provider)
+
+
+def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+run_tests = synchronous(arun_tests, "run_tests")
