@@ -74,6 +74,7 @@ def test_x27_scripts_play_each_from_its_own_recording(tmp_path: Path) -> None:
     status, first = command(path, *more, "--record", tapes, "--model", script(tmp_path, *replies))
     assert status == 0, first.err
     assert sorted(each.name.split("-")[0] for each in tapes.iterdir()) == ["one", "two"]
+    assert all('"to": "report"' in each.read_text() for each in tapes.iterdir()), "they point at the document"
     status, again = command(path, *more, "--replay", tapes)
     assert status == 0, again.err
     assert [each["result"] for each in lines_of(again)] == [each["result"] for each in lines_of(first)] == ["1", "2"]
@@ -166,6 +167,21 @@ def test_x27_a_replay_leaves_no_run_in_the_history(tmp_path: Path) -> None:
 
 
 # What the corpus makes of recordings.
+
+
+def test_x23_a_recording_is_on_no_site(tmp_path: Path) -> None:
+    """What users asked is nobody else's business."""
+    from tests.cli.programs import prosa as cli
+
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "readme.md").write_text("# Welcome\n")
+    path = program(folder)
+    assert command(path, "text=parsnips", "--record", folder / "tapes", "--model", script(folder, says(1)))[0] == 0
+    status, at = cli("build", folder, tmp_path / "out", environ=user(tmp_path))
+    assert status == 0, at.err
+    built = [each.read_text("utf-8", "replace") for each in (tmp_path / "out").rglob("*") if each.is_file()]
+    assert built and not any("parsnips" in each for each in built)
 
 
 def test_x27_a_check_verifies_what_stands_beside_a_recording(tmp_path: Path) -> None:

@@ -58,6 +58,22 @@ def test_x27_equal_calls_at_once_keep_their_answers(tmp_path: Path) -> None:
     assert orders == {('{"n": 1}', '{"n": 2}'), ('{"n": 2}', '{"n": 1}')}
 
 
+def test_x27_six_calls_at_once_of_which_some_are_equal_play_in_every_order(tmp_path: Path) -> None:
+    """B2 as it was measured: a program calls another one six times at once, which asks twice each time."""
+    program(tmp_path, "inner")
+    path = program(tmp_path, "outer", "imports: [./inner.md]\n")
+    six = [("inner", {"text": word}) for word in ("a", "a", "b", "b", "a", "c")]
+    answers = [
+        each for number in range(6) for each in ({"program": "inner", "content": "no"}, says(number, program="inner"))
+    ]
+    for seed in range(20):
+        replies = [asks(*six, program="outer"), *answers, says(9, program="outer")]
+        folder = tmp_path / f"tapes{seed}"
+        first = told(ran(path, GIVEN, provider=Shuffled(ScriptedProvider(replies), seed), record=Record(folder)))
+        assert told(ran(path, GIVEN, replay=Replay(folder, strict=True))) == first
+        assert len(load_cassette(only(folder)).replies) == 14
+
+
 def test_x27_two_recordings_of_equal_answers_differ_in_created_and_run_id_alone(tmp_path: Path) -> None:
     path, replies = outer(tmp_path)
     replies = [copied(each) for each in replies]

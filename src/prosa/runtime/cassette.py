@@ -242,6 +242,7 @@ def _footer(cassette: Cassette, stamp: Stamp) -> dict[str, Value]:
         index["redacted"] = True
     ops: dict[str, Value] = {
         "handlers": [{"name": RECORDING}],
+        "visibility": "private",
         "trace": {"lineage_id": cassette.name, "revision": stamp.revision},
         "graph": {
             "edges": [{"type": "ran", "to": stamp.source.rpartition(".")[0] or stamp.source or cassette.program}]

@@ -213,8 +213,10 @@ class Driver(Struct, frozen=True):
                 journal=chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
                 played=tape.stands_in,
             )
+            # A script is named after its block; its recording points at the document.
+            written = program if job.document is None else replace(program, file=job.document.name)
             async with opening as world:
-                with tape.recording(program, world, tally, self.environment, kept.run):
+                with tape.recording(written, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
         return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run)
