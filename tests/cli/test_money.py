@@ -379,5 +379,7 @@ def test_x26_a_plan_has_an_estimate(tmp_path: Path) -> None:
     status, at = prosa("plan", document, "--format", "json", "--max-cost", "0.001", environ=environ)
     scripts = json.loads(at.out)["scripts"]
     assert [each["estimate"]["at_most"]["dollars"] for each in scripts] == [0.001, 0.001]
+    status, at = prosa("plan", path, "text=x", *flags, "--max-cost", "0.002", environ=environ)
+    assert "--max-cost 0.002 may not hold even that: it may cost $0.0" in at.out
     status, at = prosa("plan", path, "--model", "odd", environ=environ)
     assert "no bound" in at.out and "no price of odd is known" in at.out

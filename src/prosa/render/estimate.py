@@ -44,6 +44,9 @@ def _reasons(estimate: Mapping[str, Value]) -> Iterator[str]:
     about = "" if first["exact"] else "~"
     known = "" if first["rendered"] else ", without what depends on the input"
     yield f"the first call has {about}{first['tokens_in']:,} tokens of text{known}"
+    cap, worst = estimate["max_cost"], first["dollars_at_most"]
+    if cap is not None and worst is not None and worst > cap:
+        yield f"--max-cost {cap:g} may not hold even that: it may cost ${_dollars(worst)}"
     if likely := estimate["likely"]:
         runs = f"{likely['runs']:,} run{'' if likely['runs'] == 1 else 's'}"
         yield f"likely: the median of {runs} of this version (in parentheses what 19 of 20 stayed below)"

@@ -144,7 +144,7 @@ class Window(Struct, frozen=True):
 
 class Estimate(Struct, frozen=True):
     """``first`` are the tokens of the first request, exact where ``counted`` says so, and without what depends on the
-    input unless it is ``rendered``. ``most`` is None where nothing
+    input unless it is ``rendered``; ``first_most`` is what it may cost. ``most`` is None where nothing
     bounds the run, and ``boundless`` says why. ``unknown`` are models without a price, whose calls are not in any
     dollars."""
 
@@ -152,6 +152,7 @@ class Estimate(Struct, frozen=True):
     first: int
     counted: bool
     rendered: bool
+    first_most: Decimal | None
     likely: Likely | None
     most: Amount | None
     boundless: str
@@ -175,7 +176,12 @@ class Estimate(Struct, frozen=True):
             "likely": likely,
             "at_most": self.most and _amount(self.most),
             "unbounded": self.boundless or None,
-            "first_call": {"tokens_in": self.first, "exact": self.counted, "rendered": self.rendered},
+            "first_call": {
+                "tokens_in": self.first,
+                "exact": self.counted,
+                "rendered": self.rendered,
+                "dollars_at_most": _number(self.first_most),
+            },
             "context": self.window.context,
             "output": self.window.output,
             "own": self.own and _amount(self.own),
@@ -196,8 +202,9 @@ def estimate(program: Program, first: ModelRequest | None, facts: Facts) -> Esti
     bounds = _Bounds(facts, first, program)
     known = first or _without_input(program)
     tokens, counted = _first_tokens(known, facts.models)
-    most, own, part, why = None, None, None, ""
+    most, own, part, first_most, why = None, None, None, None, ""
     try:
+        first_most = bounds.first_most()
         own, part = bounds.own(program), bounds.part(program)
         most = bounds.of(program)
     except _Boundless as error:
@@ -210,6 +217,7 @@ def estimate(program: Program, first: ModelRequest | None, facts: Facts) -> Esti
         first=tokens,
         counted=counted,
         rendered=first is not None,
+        first_most=first_most,
         likely=_likely(facts.past),
         most=capped,
         boundless=why,
@@ -301,6 +309,13 @@ class _Bounds(Struct):
                 own = self.own(each)
                 self.known[id(each)] = own.plus(part, self._rounds(each)) if part else own
         return self.known[id(program)]
+
+    def first_most(self) -> Decimal | None:
+        """What the first call may cost, as a budget would reserve it; None where the input or a price is not known."""
+        output = self.window(self.root).output
+        if self.first is None or output is None:
+            return None
+        return self._price(self.root.model_name, tokens_upper(self.first) + _tools_upper(self.root), output)
 
     def part(self, program: Program) -> Part | None:
         """What the dearest import adds."""
