@@ -88,9 +88,10 @@ def refused_test_input(subject: Subject[SuiteModel]) -> Iterator[Finding]:
     if schema is None:
         return
     for case in subject.model.cases:
-        value = case.value("input", {})
-        if value is MISSING or expects_failure(case.value("run", None)):
+        block = case.blocks.get("input")
+        if (block is not None and block.value is MISSING) or expects_failure(case.value("run", None)):
             continue
+        value = case.value("input", {})
         for problem in schema.problems(fill_defaults(schema.raw, value)):
             where = f" at `{problem.pointer}`" if problem.pointer else ""
             yield Finding(f"the program refuses this input{where}: {problem.message}", _place(case, problem.pointer))
