@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
 from prosa.app.check.workspace import Workspace
+from prosa.rules import resident
 
 NAMES = ("a.md", "b.md", "B.md", "sub/a.md", "sub/deep/c.md", "note.mda", "sub/meta.mda", "t.ymj", "index.md", "p.md")
 
@@ -157,3 +158,21 @@ def test_x10_a_text_that_is_not_saved_gives_way_to_the_file(notes: Path):
     workspace.update(notes / "b.md", "nothing\n")
     assert "b.md" not in rules(dict(workspace.diagnostics))
     assert rules(workspace.update(notes / "b.md")) == {"b.md": ["unresolved-link"]}
+
+
+def test_x10_a_document_that_comes_is_no_news_for_those_that_asked_for_nothing_like_it(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """X10. It costs what it concerns, not all documents beside it."""
+    workspace = Workspace.open(notes, CheckOptions(), {})
+    judged: list[Path] = []
+    among = resident.check_among
+    monkeypatch.setattr(
+        resident, "check_among", lambda corpus, real, *rest: judged.append(real) or among(corpus, real, *rest)
+    )
+    workspace.update(notes / "new.md", "# New\n")
+    assert {each.name for each in judged} == {"a.md", "b.md", "new.md"}  # both look for what is not there
+    judged.clear()
+    workspace.update(notes / "b.md", "text\n")
+    workspace.update(notes / "another.md", "# New\n")
+    assert [each.name for each in judged if each.name == "b.md"] == ["b.md"]

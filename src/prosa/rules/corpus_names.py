@@ -230,7 +230,7 @@ def _names_of(corpus: Corpus) -> CorpusNames:
 def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
     """Whether a value that rests on this may be another one after the change."""
     if before is None or after is None:
-        return basis != "schemas"
+        return _comes_with(basis, before or after)
     if basis == "wikilinks":
         return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
     if basis == "ids":
@@ -240,7 +240,21 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
     return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
 
 
+def _comes_with(basis: Basis, facts: Facts | None) -> bool:
+    """Whether a value that rests on this may be another one where a document comes or goes."""
+    if basis == "lent":
+        return facts is not None and "globs" in facts.extra
+    if basis == "ids":
+        return facts is not None and len(_ids(facts)) > NO_IDS
+    return basis != "schemas"
+
+
+NO_IDS = 2
+"""What `_ids` gives beside ids."""
+
+
 def _ids(facts: Facts) -> list[str]:
+    """The ids of a document and those that it names, apart from each other, and its dialect."""
     own = [each.name for each in facts.defs if each.kind == "id"]
     return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
 
