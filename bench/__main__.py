@@ -6,11 +6,13 @@ Every section runs in a process of its own: what one has loaded must not show in
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import platform
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 from bench.measure import HEAD, python
 
@@ -49,10 +51,20 @@ def main(arguments: list[str]) -> int:
         from bench.peers.find import install
 
         install()
-    machine = f"{platform.machine()}, {os.cpu_count()} processors"
-    print(f"Python {platform.python_version()}, {machine}, medians; other work: load {os.getloadavg()[0]:.1f}\n")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compiled = "byte code compiled first" if compile_first() else "byte code not compiled: a start compiles it"
+    machine = f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
+    print(f"Python {platform.python_version()}, {machine}; medians; {compiled}\n")
     print(HEAD, flush=True)
     return max(_in_a_process(name) for name in options.sections or SECTIONS)
+
+
+def compile_first() -> bool:
+    """Writes the byte code of the package, as an installation has it, and says whether it could: otherwise every start
+    would measure the compiler."""
+    import prosa
+
+    return bool(compileall.compile_dir(Path(prosa.__file__).parent, quiet=2))
 
 
 def _in_a_process(section: str) -> int:

@@ -47,7 +47,8 @@ def every() -> list[type[Struct]]:
 
 
 EVERY = every()
-PLAIN = [each for each in EVERY if each not in NEED_MORE]
+PLAIN = [each for each in EVERY if not hasattr(each, "__post_init__") and "__reduce__" not in vars(each)]
+"""All but those that look at their fields when they are made, or pickle some of them: these have tests of their own."""
 
 
 def made(of: type[Struct], /, **own: object) -> Struct:
@@ -76,7 +77,7 @@ def test_no_dataclass_is_defined():
 
 def test_there_are_values():
     assert len(EVERY) > 500
-    assert {each for each in NEED_MORE if each in EVERY} == NEED_MORE
+    assert len(PLAIN) > len(EVERY) - 20
 
 
 @pytest.mark.parametrize("of", PLAIN, ids=lambda each: f"{each.__module__}.{each.__qualname__}")

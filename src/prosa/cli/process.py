@@ -20,7 +20,7 @@ COLLECT_AFTER = 200_000
 
 HOLDERS = (
     *("concurrent.futures.process", "concurrent.futures.thread", "multiprocessing", "tempfile", "wasmtime"),
-    *("mcp", "prosa.adapters.mcp.server", "prosa.adapters.sandbox.pool", "prosa.web"),
+    *("mcp", "prosa.adapters.mcp.server", "prosa.web"),
 )
 """Modules of whoever starts processes and threads, listens, or makes temporary files. Where one is loaded, the process
 ends as any other."""

@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
@@ -122,7 +121,9 @@ async def _spawn() -> Worker:
     with theirs:
         reader, writer = await asyncio.open_unix_connection(sock=ours)
         # From here on nothing waits, so a cancellation cannot come between the process and its owner.
-        folder = tempfile.mkdtemp(prefix="prosa-sandbox-")
+        from tempfile import mkdtemp  # a run that calls no Python does without
+
+        folder = mkdtemp(prefix="prosa-sandbox-")
         try:
             process = _popen([*_command("worker"), str(theirs.fileno())], theirs.fileno(), folder)
         except OSError as error:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -21,7 +20,7 @@ class Holder:
     """This process, as long as it writes the store. Raises `OSError` where its file cannot be made."""
 
     def __init__(self, store: Path) -> None:
-        self.name = token_hex(8)
+        self.name = os.urandom(8).hex()
         folder = _folder(store)
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
         self._file = folder / self.name

@@ -11,8 +11,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from os import urandom
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -102,7 +102,7 @@ class Journals(Struct):
     options: JournalOptions | None
     environment: Environment
     clock: Clock
-    batch: str = field(default_factory=lambda: token_hex(_ID_BYTES))
+    batch: str = field(default_factory=lambda: urandom(_ID_BYTES).hex())
     unfinished: str = ""
     _begun: int = 0
     _writer: Writer | None = None

@@ -1,0 +1,119 @@
+"""What each command may load: modules of ours, and costly ones of Python. A start cannot rot unseen."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.programs import program, script
+from tests.cli.test_startup import agreed
+
+COSTLY = frozenset(
+    {
+        *(
+            "asyncio",
+            "bz2",
+            "concurrent.futures",
+            "dataclasses",
+            "difflib",
+            "hashlib",
+            "hmac",
+            "http.client",
+            "inspect",
+        ),
+        *(
+            "logging",
+            "lzma",
+            "msgspec",
+            "multiprocessing",
+            "pickle",
+            "random",
+            "secrets",
+            "shutil",
+            "socket",
+            "sqlite3",
+        ),
+        *("ssl", "statistics", "subprocess", "tempfile", "threading", "tomllib", "typing_extensions", "urllib.request"),
+        *("uuid", "pyromark", "yaml", "jsonschema_rs", "re2"),
+    }
+)
+"""Modules that take more than half a millisecond each, with what they load."""
+
+VALUES = frozenset({"inspect", "msgspec", "typing_extensions", "uuid"})
+"""What importing msgspec brings."""
+
+SCHEMAS = frozenset({"jsonschema_rs", "random", "socket"})
+"""What `jsonschema_rs` brings: it imports `email.utils`."""
+
+EVENT_LOOP = frozenset({"asyncio", "bz2", "concurrent.futures", "logging", "lzma", "random", "shutil", "socket"}) | {
+    *("ssl", "subprocess", "threading")
+}
+"""What importing `asyncio` brings, and the random waiting time between attempts."""
+
+FILES = VALUES | {"hashlib"}
+
+BUDGETS: dict[str, tuple[int, frozenset[str]]] = {
+    "--help": (12, frozenset()),
+    "--version": (12, frozenset()),
+    "check --no-cache notes.md": (132, FILES | {"pyromark"}),
+    "check --no-cache PROGRAM": (185, FILES | SCHEMAS | {"pyromark", "yaml"}),
+    "check": (102, FILES | {"sqlite3"}),
+    "fmt --check notes.md": (114, FILES | {"pyromark"}),
+    "show notes.md": (140, FILES | {"pyromark"}),
+    "search plan": (113, FILES | {"sqlite3", "tomllib"}),
+    "run PROGRAM text=a --model SCRIPT": (230, FILES | SCHEMAS | EVENT_LOOP | {"sqlite3", "yaml"}),
+}
+"""For each command line how many modules of ours it may load, and which of the costly ones. The second run counts: what
+is kept between runs is there."""
+
+CODE = """
+import json, sys
+from prosa.cli.main import main
+status = main({argv!r})
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("start")
+    (folder / "prosa.toml").touch()
+    (folder / "notes.md").write_text("# Notes\n\nSee the [plan](plan.md).\n")
+    (folder / "plan.md").write_text("# Plan\n\nAs in the [notes](notes.md).\n")
+    (folder / "programs").mkdir()
+    return folder
+
+
+def loaded(line: str, corpus: Path) -> set[str]:
+    """All modules of a command in a fresh process."""
+    apart = corpus.parent / f"{corpus.name}-programs"
+    apart.mkdir(exist_ok=True)
+    places = {"PROGRAM": str(program(apart)), "SCRIPT": script(apart)}
+    argv = [places.get(word, word) for word in line.split()]
+    environ = {name: value for name, value in os.environ.items() if "AGREE" not in name}
+    environ |= {"HOME": str(agreed(corpus.parent)), "PROSA_CACHE_DIR": str(corpus.parent / "cache")}
+    command = [sys.executable, "-c", CODE.format(argv=argv)]
+    for _ in range(2):
+        done = subprocess.run(command, cwd=corpus, env=environ, capture_output=True, text=True, check=True)
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert status == 0
+    return set(modules)
+
+
+@pytest.mark.parametrize("line", BUDGETS)
+def test_x10_a_command_stays_within_its_budget(line: str, corpus: Path):
+    most, costly = BUDGETS[line]
+    modules = loaded(line, corpus)
+    own = {name for name in modules if name.partition(".")[0] == "prosa"}
+    assert modules & COSTLY <= costly, sorted((modules & COSTLY) - costly)
+    assert len(own) <= most, f"{len(own)} modules of ours: load later what this command does not use"
+    assert len(own) > most - 20, f"{len(own)} modules of ours: the budget can be lower"
+
+
+def test_no_command_that_is_called_often_makes_a_dataclass():
+    assert not any("dataclasses" in costly for _, costly in BUDGETS.values())
