@@ -41,7 +41,7 @@ def tree(root: Path) -> dict[str, str]:
 def shelf_of(root: Path, cache: Path) -> Iterator[CorpusDocuments]:
     """The corpus below ``root``, with its index in ``cache``."""
     with open_corpus(root, environ=environ(cache)) as corpus:
-        yield CorpusDocuments.of(corpus)
+        yield CorpusDocuments(corpus)
 
 
 def journal_of(root: Path, cache: Path) -> Journal:

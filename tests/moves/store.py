@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from prosa.corpus.moves import Move, Plan, plan_move
+from prosa.corpus.moves.world import World
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.graph.record import Record
 from prosa.graph.records import record_of
@@ -21,8 +22,11 @@ class Texts:
     def records(self) -> Iterator[Record]:
         return (record_of(self.reading(path), path) for path in self.texts_by_path)
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        yield from self.texts_by_path.items()
+    def world(self) -> World:
+        return World.of(self.records(), given=self.given)
+
+    def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        yield from ((path, text) for path, text in self.texts_by_path.items() if any(name in text for name in names))
 
     def reading(self, path: str) -> DialectReading[object]:
         return self.reread(path, self.texts_by_path[path])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from prosa.render.plain import safe
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
+    from prosa.adapters.sqlite.records import StoredRecords
     from prosa.app.corpus.move import Journal
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.moves import Move, Plan
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse("--diff prints a diff; it has no --format", hint="--dry-run --format json prints the plan")
     place = place_of(args.what)
     with opened(place, args, console) as corpus:
-        store = CorpusDocuments.of(corpus, given=args.root is not None)
+        store = CorpusDocuments(corpus, given=args.root is not None)
         journal = Journal.of(corpus.root, console.environ)
         _say_unfinished(journal, args, console)
         unreadable = [(_below(corpus.root, each.path), each.reason) for each in corpus.report.unreadable]
@@ -66,16 +66,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: Mapping[str, Record]) -> Move:
+def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: StoredRecords) -> Move:
     """What the two words mean. Raises `WrongUse`."""
     from prosa.corpus.moves import Move
 
     if place is not None:
         path = _path_in(corpus, place)
-        if path not in known:
+        record = known.record(path)
+        if record is None:
             raise WrongUse(f"{args.what} is no document of the corpus at {corpus.root}")
-        return _new_id(known[path], args.new) if args.by_id else Move(path, _new_path(args, corpus))
-    owners = [record for record in known.values() if args.what in _ids(record)]
+        return _new_id(record, args.new) if args.by_id else Move(path, _new_path(args, corpus))
+    owners = known.owners(args.what)
     if len(owners) > 1:
         paths = ", ".join(each.path for each in owners[:MAX_LISTED])
         hint = f"say which one: prosa rename {owners[0].path} {args.new} --id"
@@ -85,11 +86,11 @@ def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, know
     return Move(owners[0].path, owners[0].path, args.what, args.new)
 
 
-def _unknown(args: argparse.Namespace, known: Mapping[str, Record]) -> WrongUse:
-    ids = {name for record in known.values() for name in _ids(record)}
+def _unknown(args: argparse.Namespace, known: StoredRecords) -> WrongUse:
+    ids = known.ids()
     if args.new in ids or os.path.lexists(args.new):
         return WrongUse(f"{args.what}: no such file or id", hint=f"there is {args.new}: it may be renamed already")
-    near = nearest(args.what, (*known, *ids))
+    near = nearest(args.what, (*known.paths(), *ids))
     return WrongUse(f"{args.what}: no such file or id", hint=f"did you mean {near}?" if near else "see: prosa graph")
 
 

@@ -63,12 +63,20 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     def read(self, path: Path) -> SourceText:
         """The text of a document, byte-order mark and line ends as they are. Raises `FileProblem`."""
+        root, data = self._read(path)
+        return _source(path, data, quotable=root is not None or not self.root)
+
+    def data(self, path: Path) -> bytes:
+        """The bytes of a document, whatever they are. Raises `FileProblem`."""
+        return self._read(path)[1]
+
+    def _read(self, path: Path) -> tuple[Path | None, bytes]:
         real = self._real(path)
         if not self._may_open(real):
             reason = f"lies outside the root {self.root}; give another --root to open it"
             raise FileProblem(path, "outside-root", reason)
         root = self._root_of(real)
-        return _source(path, read_bytes(path, real, self.max_size, root), quotable=root is not None or not self.root)
+        return root, read_bytes(path, real, self.max_size, root)
 
     def read_outside(self, path: Path) -> SourceText:
         """The text of a file anywhere that no link leads to; it is never quoted. Raises `FileProblem`."""

@@ -132,15 +132,20 @@ def _reference(row: Sequence[Value]) -> Reference:
 
 def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record]]:
     """The records of all documents, as they were written: enough to link them anew."""
-    definitions = _by_document(
-        connection, 'SELECT document, kind, name, start, "end", line FROM definition ORDER BY rowid'
-    )
-    references = _by_document(
-        connection,
-        'SELECT document, origin, target, kind, start, "end", line, rel, strength, bidirectional, fragment'
-        " FROM edge ORDER BY document, seq",
-    )
-    rows = connection.execute("SELECT id, path, dialect, title, type, canonical, actions FROM document ORDER BY id")
+    return _records(connection, "", ())
+
+
+def records_of(connection: sqlite3.Connection, documents: Sequence[int]) -> Iterator[tuple[int, Record]]:
+    """The same of some documents, few enough for one statement."""
+    return _records(connection, f"IN ({', '.join('?' * len(documents))})", documents)
+
+
+def _records(connection: sqlite3.Connection, some: str, values: Sequence[int]) -> Iterator[tuple[int, Record]]:
+    which, of = (f"WHERE {column} {some}" if some else "" for column in ("id", "document"))
+    definitions = _by_document(connection, f"{_DEFINITIONS} {of} ORDER BY rowid", values)
+    references = _by_document(connection, f"{_REFERENCES} {of} ORDER BY document, seq", values)
+    columns = "id, path, dialect, title, type, canonical, actions"
+    rows = connection.execute(f"SELECT {columns} FROM document {which} ORDER BY id", values)  # noqa: S608 - numbers
     for number, path, dialect, title, kind, canonical, actions in rows:
         yield (
             number,
@@ -154,9 +159,14 @@ def stored_records(connection: sqlite3.Connection) -> Iterator[tuple[int, Record
         )
 
 
-def _by_document(connection: sqlite3.Connection, question: str) -> dict[int, list[Row]]:
+_DEFINITIONS = 'SELECT document, kind, name, start, "end", line FROM definition'
+_REFERENCES = """SELECT document, origin, target, kind, start, "end", line, rel, strength, bidirectional, fragment
+  FROM edge"""
+
+
+def _by_document(connection: sqlite3.Connection, question: str, values: Sequence[int]) -> dict[int, list[Row]]:
     found: dict[int, list[Row]] = {}
-    for number, *rest in connection.execute(question):
+    for number, *rest in connection.execute(question, values):
         found.setdefault(number, []).append(tuple(rest))
     return found
 

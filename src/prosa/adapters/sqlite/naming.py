@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from prosa.adapters.sqlite.writing import meta, set_meta
+from prosa.dialects.dialect import DialectName
 from prosa.graph.sites import Sites
 
 _NODE = """UPDATE document SET node = CASE
@@ -37,10 +38,25 @@ def name_some(connection: sqlite3.Connection, documents: Iterable[int], names: I
 
 def find_sites(connection: sqlite3.Connection, *, given: bool) -> Sites:
     """The sites that the documents of the index form."""
-    rows = connection.execute(_OF_SITES).fetchall()
+    return sites_among(connection, lambda _: True, given=given)
+
+
+def sites_among(connection: sqlite3.Connection, wanted: Callable[[str], bool], *, given: bool) -> Sites:
+    """The sites that those documents form whose paths are ``wanted``."""
+    rows = [row for row in site_rows(connection) if wanted(row[0])]
     nodes = ((path, urls) for path, dialect, urls in rows if dialect == "mdh" and urls != "[]")
     canonical = ((path, url) for path, urls in nodes for url in json.loads(urls))
     return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
+
+
+def site_rows(connection: sqlite3.Connection) -> list[tuple[str, DialectName, str]]:
+    """Path, dialect and canonical URLs, as JSON, of the documents that may make a site."""
+    return connection.execute(_OF_SITES).fetchall()
+
+
+def given_root(connection: sqlite3.Connection) -> bool:
+    """Whether the user had named the root when the index was brought up to date."""
+    return meta(connection, "given") == str(True)
 
 
 def kept_sites(connection: sqlite3.Connection) -> Sites | None:

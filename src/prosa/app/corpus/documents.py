@@ -7,60 +7,74 @@ documents themselves, read anew where their text counts.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import DialectReading, open_document
-from prosa.graph.record import Record
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
 
 if TYPE_CHECKING:
+    from prosa.adapters.sqlite.records import StoredRecords
     from prosa.app.corpus.open import OpenCorpus
 
 
 class CorpusDocuments(Struct, frozen=True):
-    """Meets `DocumentStore`. ``known`` are the records by path; ``given`` says that the user named the root
-    (`--root`)."""
+    """Meets `DocumentStore`. ``known`` are the records of the index; ``given`` says that the user named the root
+    (`--root`). The documents at the paths ``left_out`` do not count, nor, with ``only_visible``, those in hidden
+    folders."""
 
     corpus: OpenCorpus
-    known: Mapping[str, Record]
     given: bool = False
-
-    @classmethod
-    def of(cls, corpus: OpenCorpus, *, given: bool = False) -> CorpusDocuments:
-        """The documents of a corpus. Raises `IndexProblem`."""
-        from prosa.adapters.sqlite.linking import stored_records
-
-        return cls(corpus, {record.path: record for _, record in stored_records(corpus.index.connection())}, given)
+    only_visible: bool = False
+    left_out: frozenset[str] = frozenset()
 
     @property
     def root(self) -> Path:
         """The folder that paths are relative to."""
         return self.corpus.root
 
+    @property
+    def known(self) -> StoredRecords:
+        """What the index knows of these documents. Raises `IndexProblem`."""
+        from prosa.adapters.sqlite.records import StoredRecords
+
+        return StoredRecords(self.corpus.index.connection(), self.holds)
+
+    def holds(self, path: str) -> bool:
+        """Whether a document of the corpus counts."""
+        return path not in self.left_out and not (self.only_visible and is_hidden(path))
+
     def without(self, path: str) -> CorpusDocuments:
         """The same without one document."""
-        return replace(self, known={name: record for name, record in self.known.items() if name != path})
+        return replace(self, left_out=self.left_out | {path})
 
     def visible(self) -> CorpusDocuments:
         """The same without what lies in hidden folders."""
-        return replace(self, known={name: record for name, record in self.known.items() if not is_hidden(name)})
+        return replace(self, only_visible=True)
 
-    def records(self) -> Iterable[Record]:
-        """What is known of every document."""
-        return self.known.values()
+    def world(self) -> World:
+        """What is known of every document. All records are loaded where the index has other sites than these form."""
+        known = self.known
+        sites = known.sites()
+        if sites is None:
+            return World.of(known.records(), given=self.given)
+        return KnownWorld.among(known, sites, given=self.given)
 
-    def texts(self) -> Iterator[tuple[str, str]]:
-        """Every document that can be read: its path and its text as it is now."""
-        for path in self.known:
+    def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        wanted = [name.encode("utf-8", "surrogatepass") for name in names]
+        for path in self.known.paths():
             with contextlib.suppress(FileProblem):
-                yield path, self.corpus.files.read(self.root / path).text
+                data = self.corpus.files.data(self.root / path)
+                if any(name in data for name in wanted):
+                    yield path, self.corpus.files.read(self.root / path).text
 
     def reading(self, path: str) -> DialectReading[object]:
         """A document as it is now. Raises `FileProblem`."""

@@ -50,8 +50,8 @@ def plan_for(move: Move, store: CorpusDocuments, journal: Journal | None = None)
 def _left_alone(move: Move, store: CorpusDocuments, visible: CorpusDocuments) -> Iterator[Note]:
     """The documents in hidden folders that name the one that moves: they are written only when one of them moves."""
     name = move.old_id if move.changes_id else Path(move.path).stem
-    for path, text in store.texts():
-        if path not in visible.known and (at := text.find(name)) >= 0:
+    for path, text in replace(store, left_out=frozenset(visible.known.paths())).texts((name,)):
+        if (at := text.find(name)) >= 0:
             line = text.count("\n", 0, at) + 1
             yield Note(path, line, f"mentions `{name}` and is left as it is: it lies in a hidden folder")
 

@@ -162,7 +162,7 @@ def _tool_name(move: Move, old: Record, world: World) -> Iterator[Note]:
     elif named or was == now:
         return
     yield Note(move.new_path, 1, f"the program was called `{was}` and will be called `{now}`")
-    for record in world.records.values():
+    for record in world.asking(world.keys(move.path)):
         for each in record.references:
             if each.origin == "import" and world.lead(record, each).to == move.path:
                 yield Note(record.path, each.line, f"it imports the program: its text may still say `{was}`")

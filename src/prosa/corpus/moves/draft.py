@@ -158,14 +158,13 @@ def kept_attachments(
 ) -> dict[str, str]:
     """The new texts of records, by path. ``digests`` are those of the files before, ``texts`` the new texts, both by
     the old path; ``model_of`` reads a record, with a new text or as it is."""
-    attached = _attached(world)
     current, told, made = dict(texts), dict(digests), dict[str, str]()
-    waiting = [path for path in texts if path in attached]
+    waiting = list(texts)
     for _ in range(MAX_ROUNDS):
         changed: dict[str, None] = {}
         for path in waiting:
             digest = _digest(current[path])
-            for holder in attached[path] if digest != told.get(path) else ():
+            for holder in _holders(world, path) if digest != told.get(path) else ():
                 model = model_of(holder, current.get(holder))
                 text = apply_edits(model.source.text, _edits(model, told[path], digest))
                 if text != model.source.text:
@@ -173,22 +172,19 @@ def kept_attachments(
                     current[holder] = made[holder] = text
                     changed[holder] = None
             told[path] = digest
-        waiting = [path for path in changed if path in attached]
+        waiting = list(changed)
         if not waiting:
             break
     return made
 
 
-def _attached(world: World) -> dict[str, list[str]]:
-    """The records that attach each document."""
-    found: dict[str, list[str]] = {}
-    for record in world.records.values():
-        if record.dialect == "ymj":
+def _holders(world: World, path: str) -> Iterator[str]:
+    """The records that attach a document, once for each reference to it."""
+    for record in world.asking(world.keys(path)):
+        if record.dialect == "ymj" and record.path != path:
             for each in record.references:
-                to = world.lead(record, each).to if each.rel == "attachment" else None
-                if to is not None and to != record.path:
-                    found.setdefault(to, []).append(record.path)
-    return found
+                if each.rel == "attachment" and world.lead(record, each).to == path:
+                    yield record.path
 
 
 def _edits(model: YmjModel, old: str, new: str) -> Iterator[Edit]:

@@ -50,7 +50,7 @@ def effects(
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []
-    for record in before.records.values():
+    for record in before.asking(touched):
         if record.path == move.path or record.path in leave_out:
             continue
         for reference in _asking(record, before, after, touched):

@@ -41,7 +41,7 @@ class Plan(Struct, frozen=True):
 
 def plan_move(move: Move, store: DocumentStore) -> Plan:
     """The plan. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read any more."""
-    before = World.of(store.records(), given=store.given)
+    before = store.world()
     check_move(move, before)
     expected = before.with_records({move.path: _expected(before.records[move.path], move)})
     found = effects(move, before, expected, _touched(before, expected, {move.path: move.new_path}))
@@ -64,7 +64,7 @@ def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
     """The documents that may name the one that moves in a way that is no reference."""
     if not move.changes_id:
         mentioned = mentions(move.path)
-        yield from (path for path, text in store.texts() if mentioned(text))
+        yield from (path for path, text in store.texts(stems(move.path)) if mentioned(text))
 
 
 def _expected(record: Record, move: Move) -> Record:
@@ -115,10 +115,15 @@ _REACH = 300
 
 def mentions(path: str) -> Callable[[str], bool]:
     """Tells whether a text has the stem of ``path``, bare or percent-encoded, in a destination."""
-    stem = posixpath.splitext(posixpath.basename(path))[0]
-    if stem.lower() in ("index", "readme", "_index"):
-        stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone
-    names = {stem, quote(stem), quote(stem, safe=PATH_SAFE)}
+    names = stems(path)
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
     pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
     return lambda text: any(name in text for name in names) and pattern.search(text) is not None
+
+
+def stems(path: str) -> frozenset[str]:
+    """The stem of ``path`` in each way that a destination may have it."""
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    if stem.lower() in ("index", "readme", "_index"):
+        stem = posixpath.basename(posixpath.dirname(path)) or stem  # a page may be named by its folder alone
+    return frozenset((stem, quote(stem), quote(stem, safe=PATH_SAFE)))

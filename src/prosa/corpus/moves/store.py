@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
+from prosa.corpus.moves.world import World
 from prosa.dialects.reading import DialectReading
-from prosa.graph.record import Record
 
 
 class DocumentStore(Protocol):
     """Paths are relative to the root of the corpus, with `/`."""
 
-    @property
-    def given(self) -> bool:
-        """Whether the user named the root (`--root`)."""
-        ...
-
-    def records(self) -> Iterable[Record]:
+    def world(self) -> World:
         """What is known of every document."""
         ...
 
-    def texts(self) -> Iterable[tuple[str, str]]:
-        """Every document that can be read: its path and its text as it is now."""
+    def texts(self, names: Collection[str]) -> Iterable[tuple[str, str]]:
+        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
         ...
 
     def reading(self, path: str) -> DialectReading[object]:

@@ -1,18 +1,21 @@
 """The documents of a corpus and what they are called, before and after a move.
 
-In: records. Out: `World`: where each reference leads. Made anew after a change; nothing in it is ever replaced.
+In: records, or an index that knows them. Out: `World`: where each reference leads. Made anew after a change; nothing in
+it is ever replaced.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Protocol
 
 from msgspec import Struct
 
+from prosa.dialects.dialect import DialectName
 from prosa.graph.build import RecordNames
 from prosa.graph.keys import keys_of, tiers_of
-from prosa.graph.names import Key
+from prosa.graph.names import Key, Names
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import Resolution, resolve_tiers
 from prosa.graph.sites import Sites, sites_of
@@ -60,6 +63,12 @@ class World(Struct, frozen=True, dict=True):
         rest = (record for path, record in self.records.items() if path not in changed)
         return World.of((*rest, *changed.values()), given=self.given)
 
+    def asking(self, keys: frozenset[Key] | None) -> Iterable[Record]:
+        """The documents that may have a reference which looks under any of some keys, in the order of their paths;
+        None for all. In memory it is no more work to look at all of them."""
+        del keys
+        return self.records.values()
+
     def lead(self, record: Record, reference: Reference) -> Lead:
         """Where a reference of ``record`` leads."""
         tiers = tiers_of(record, reference, self.sites)
@@ -76,3 +85,126 @@ class World(Struct, frozen=True, dict=True):
     def asks(self, record: Record, reference: Reference, keys: frozenset[Key]) -> bool:
         """Whether a reference looks under any of some keys."""
         return any(not keys.isdisjoint(tier.keys) for tier in tiers_of(record, reference, self.sites))
+
+
+class KnownDocuments(Protocol):
+    """What an index knows of the documents of a corpus; ``sites`` are those that its keys rest on."""
+
+    def record(self, path: str) -> Record | None:
+        """The record of a document."""
+        ...
+
+    def records(self) -> Iterable[Record]:
+        """All records."""
+        ...
+
+    def called(self, key: Key) -> Sequence[Record]:
+        """The documents that answer to a key, of which path and dialect are known, in the order of their paths."""
+        ...
+
+    def asking(self, keys: Iterable[Key]) -> Iterable[Record]:
+        """The documents with a reference that looks under any of some keys, in the order of their paths."""
+        ...
+
+    def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
+        """Path, dialect and canonical URLs of the documents that may make a site."""
+        ...
+
+
+class KnownWorld(World, frozen=True, dict=True, kw_only=True):
+    """The same for a large corpus: only records that somebody asks for are loaded. ``changed`` are records in place of
+    those at some paths."""
+
+    known: KnownDocuments
+    of_sites: Sites
+    changed: Mapping[str, Record] = {}
+
+    @classmethod
+    def among(
+        cls, known: KnownDocuments, sites: Sites, *, given: bool, changed: Mapping[str, Record] | None = None
+    ) -> KnownWorld:
+        """The world of the documents that an index knows."""
+        changed = changed or {}
+        return cls(_Records(known, changed), given, known=known, of_sites=sites, changed=changed)
+
+    @cached_property
+    def sites(self) -> Sites:
+        """The sites that the nodes form."""
+        return self.of_sites
+
+    @cached_property
+    def names(self) -> Names[Record]:  # type: ignore[override]
+        """Who answers to each key."""
+        own = RecordNames.of(sorted(self.changed.values(), key=lambda each: each.path), self.sites)
+        return _KnownNames(self.known, self.changed, own)
+
+    def with_records(self, changed: Mapping[str, Record]) -> World:
+        """The same with other records in place of those at some paths. Where the sites become other ones, every key
+        may, and all records are loaded."""
+        every = {**self.changed, **changed}
+        if self._sites_with(every) != self.sites:
+            return World.of((*self._others(every), *every.values()), given=self.given)
+        return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
+
+    def asking(self, keys: frozenset[Key] | None) -> Iterable[Record]:
+        """The documents that may have a reference which looks under any of some keys; of changed ones all."""
+        if keys is None:
+            return sorted((*self._others(self.changed), *self.changed.values()), key=lambda each: each.path)
+        if not self.changed:
+            return self.known.asking(keys)
+        found = (each for each in self.known.asking(keys) if each.path not in self.changed)
+        return sorted((*found, *self.changed.values()), key=lambda each: each.path)
+
+    def _others(self, changed: Mapping[str, Record]) -> Iterator[Record]:
+        return (record for record in self.known.records() if record.path not in changed)
+
+    def _sites_with(self, changed: Mapping[str, Record]) -> Sites:
+        if all(_standing(self.records[path]) == _standing(record) for path, record in changed.items()):
+            return self.sites
+        rest = [each for each in self.known.standing() if each[0] not in changed]
+        rows = [*rest, *map(_standing, changed.values())]
+        canonical = ((path, url) for path, dialect, urls in rows if dialect == "mdh" for url in urls)
+        return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=self.given)
+
+
+def _standing(record: Record) -> tuple[str, DialectName, tuple[str, ...]]:
+    return record.path, record.dialect, record.canonical
+
+
+class _KnownNames(Struct, frozen=True):
+    """Names in an index, but for documents that changed."""
+
+    known: KnownDocuments
+    changed: Mapping[str, Record]
+    own: RecordNames
+
+    def find(self, key: Key) -> Sequence[Record]:
+        """The documents that answer to a key."""
+        found = [each for each in self.known.called(key) if each.path not in self.changed]
+        own = self.own.find(key)
+        return sorted((*found, *own), key=lambda each: each.path) if own else found
+
+
+class _Records(Mapping[str, Record]):
+    """Records by path, loaded one by one."""
+
+    def __init__(self, known: KnownDocuments, changed: Mapping[str, Record]) -> None:
+        self._known = known
+        self._changed = changed
+        self._new = {record.path: record for record in changed.values()}
+
+    def __getitem__(self, path: str) -> Record:
+        record = self._new.get(path)
+        if record is None and path not in self._changed:
+            record = self._known.record(path)
+        if record is None:
+            raise KeyError(path)
+        return record
+
+    def __iter__(self) -> Iterator[str]:
+        yield from sorted(
+            (*(each.path for each in self._known.records() if each.path not in self._changed), *self._new)
+        )
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
