@@ -28,6 +28,7 @@ SECTIONS = {
     "read": "bench.reading",
     "index": "bench.indexing",
     "serve": "bench.serve",
+    "history": "bench.history",
 }
 """The module of each section; its `rows` gives the table."""
 

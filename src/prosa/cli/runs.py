@@ -30,6 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--failed", action="store_true", help="runs that did not end well")
     parser.add_argument("--limit", type=_limit, default=SHOWN, metavar="N", help=f"list at most N runs ({SHOWN})")
     parser.add_argument("--prices", choices=("then", "now"), default="then", help="of when it ran, or of today (then)")
+    parser.add_argument(
+        "--trace", nargs="?", const=Path(), type=Path, metavar="DIR", help="write a run of full history as a recording"
+    )
     parser.add_argument("--forget", metavar="BEFORE", help="take away runs that began before: 30d, or a date")
     parser.add_argument("--dry-run", action="store_true", help="with --forget: count them, and take nothing away")
     parser.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps runs (default: yours)")
@@ -44,6 +47,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     path = store_of(args.store, console.environ)
     if args.forget is not None:
         return _forget(args, path, console)
+    if args.trace is not None:
+        return _trace(args, path, console)
     if len(args.ids) == 2:
         return _compare(args, path, console)
     return _show(args, path, console) if args.ids else _list(args, path, console)
@@ -57,6 +62,8 @@ def _require_sense(args: argparse.Namespace) -> None:
         raise WrongUse(f"--{filters[0]} chooses among all runs, and an id names one")
     if args.forget is not None and (args.ids or filters):
         raise WrongUse("--forget takes all runs that began before a moment, and goes with no id and no filter")
+    if args.trace is not None and len(args.ids) != 1:
+        raise WrongUse("--trace writes one run: name it", hint="prosa runs ID --trace")
     if args.dry_run and args.forget is None:
         raise WrongUse("--dry-run goes with --forget")
 
@@ -118,6 +125,15 @@ def _compare(args: argparse.Namespace, path: Path, console: Console) -> int:
     else:
         about = difference_object(left.run, right.run, found)
         console.out(dump(about, indent=2 if args.format == "json" else None))
+    return 0
+
+
+def _trace(args: argparse.Namespace, path: Path, console: Console) -> int:
+    from prosa.app.journal.history import one
+    from prosa.app.journal.trace import write_trace
+
+    for each in one(path, args.ids[0]):
+        console.out(str(write_trace(each, args.trace)))
     return 0
 
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeAlias, TypeVar
 
@@ -22,6 +22,9 @@ from prosa.runtime.errors import RunError, StoreProblem
 T = TypeVar("T")
 Work: TypeAlias = Callable[[sqlite3.Connection], T]
 _Waiting: TypeAlias = "tuple[Work[Any], Future[Any]]"
+
+LATER_SECONDS = 0.1
+"""How long what need not be written soon waits."""
 
 _WRITERS: dict[Path, Writer] = {}
 _LOCK = Lock()
@@ -36,14 +39,15 @@ class Writer:
         self.users = 0
         self.transactions = 0
         self.holder = ""
-        self._queue: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Work[Any], Future[Any], bool] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="prosa-store", daemon=True)
         self._thread.start()
 
-    def do(self, work: Work[T]) -> Future[T]:
-        """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises."""
+    def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
+        """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises.
+        What need not be written ``soon`` waits a moment for what must, so that both are one transaction."""
         future: Future[T] = Future()
-        self._queue.put((work, future))
+        self._queue.put((work, future, soon))
         return future
 
     def release(self) -> None:
@@ -85,12 +89,18 @@ class Writer:
     def _waiting(self) -> tuple[list[_Waiting], bool]:
         """Everything that waits, at least one piece of it; whether nothing more will come."""
         batch: list[_Waiting] = []
+        soon = False
         item = self._queue.get()
         while item is not None:
-            batch.append(item)
-            if self._queue.empty():
+            work, future, urgent = item
+            batch.append((work, future))
+            soon = soon or urgent
+            if soon and self._queue.empty():
                 return batch, False
-            item = self._queue.get()
+            try:
+                item = self._queue.get(timeout=LATER_SECONDS)
+            except Empty:
+                return batch, False
         return batch, True
 
     def _commit(self, connection: sqlite3.Connection, batch: list[_Waiting]) -> None:

@@ -84,6 +84,7 @@ class StoredJournal(Struct):
         try:
             reply = await ask()
         except RunError as error:
+            self._sent.pop(step.scope.path, None)  # another request may follow at this place, and stands alone then
             self._failed(call, error, since)
             raise
         self._count(step.request.model_name, reply)
@@ -171,15 +172,16 @@ class StoredJournal(Struct):
         """Writes down that a call is made, the run before its first one."""
         if self.lost:
             return None
-        if not self.begun:
+        first = not self.begun
+        if first:
             try:
                 writer = self.writer()
             except StoreProblem as problem:
                 self._lose(problem)
                 return None
             self.begun = True
-            self._first = writer.do(writing.begin(self.run, lambda: writer.holder))
-        return self._do(writing.ask(call))
+            self._first = writer.do(writing.begin(self.run, lambda: writer.holder), soon=False)
+        return self.writer().do(writing.ask(call), soon=first)
 
     async def _answered(self, call: CallRecord) -> None:
         if not self.lost:

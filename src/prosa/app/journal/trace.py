@@ -1,0 +1,128 @@
+"""A run of the history as a recording, which can be read, checked and played like one that was made at once (X27).
+
+In: a run with its calls, of which everything was kept. Out: a file in a folder, never over another one. How often an
+attempt failed before an answer came is not in the history, and so not in the recording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import prosa
+from prosa.adapters.files.write import write_output
+from prosa.app.journal.stored import decoded
+from prosa.runtime.cassette import (
+    Cassette,
+    RecordedError,
+    RecordedReply,
+    RecordedResult,
+    Stamp,
+    cassette_name,
+    cassette_text,
+    given_digest,
+    request_data,
+)
+from prosa.runtime.digest import digest_of
+from prosa.runtime.errors import CassetteProblem
+from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.program import Program
+from prosa.runtime.runs import CallRecord, RunRecord
+from prosa.template import Template
+
+if TYPE_CHECKING:
+    from prosa.app.journal.history import RunWithCalls
+
+SUFFIX = ".ymj"
+
+
+def write_trace(kept: RunWithCalls, folder: Path) -> Path:
+    """Writes a run as a recording into a folder, and gives its path. Raises `CassetteProblem` where only a summary is
+    left of it, and where a file stands there already."""
+    run = kept.run
+    if run.input is None or not any(call.request for call in kept.calls if call.kind == "model"):
+        hint = 'set `history = "full"` in your settings, and run it again; or use --record'
+        raise CassetteProblem(f"of run {run.id} only a summary was kept", hint=hint)
+    requests = dict(_requests(kept.calls))
+    cassette = _cassette(run, kept.calls, requests)
+    path = folder / f"{cassette_name(cassette.program, cassette.given)}{SUFFIX}"
+    if path.exists():
+        raise CassetteProblem(f"{path} is there already", hint="name another folder: --trace DIR")
+    written = cassette_text(cassette, _stamp(run, path))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in written.files.items():
+        path.with_name(name).write_bytes(data)
+    write_output(path, written.text)
+    return path
+
+
+def _requests(calls: Sequence[CallRecord]) -> Iterator[tuple[str, ModelRequest]]:
+    """The requests by their paths: each is kept as what it adds to the one before it in the same program."""
+    known: dict[str, ModelRequest] = {}
+    for call in calls:
+        if call.kind != "model" or call.request is None:
+            continue
+        scope = call.path.rpartition("/")[0]
+        content, before = json.loads(call.request), known.get(scope)
+        messages = tuple(msgspec.convert(content["messages"], tuple[Message, ...]))
+        if content["after"] is not None and before is not None:
+            messages = (*before.messages, *messages)
+        about = msgspec.convert(content.get("tools", []), tuple[ToolSpec, ...]) if "tools" in content else None
+        request = ModelRequest(
+            model_name=call.name,
+            messages=messages,
+            tools=about if about is not None else before.tools if before else (),
+            output=_output(content, before),
+            parameters=content.get("parameters", before.parameters if before else {}),
+            program=call.program,
+        )
+        known[scope] = request
+        yield call.path, request
+
+
+def _output(content: dict[str, object], before: ModelRequest | None) -> OutputFormat | None:
+    if "output" not in content:
+        return before.output if before else None
+    return msgspec.convert(content["output"], OutputFormat | None)
+
+
+def _cassette(run: RunRecord, calls: Sequence[CallRecord], requests: dict[str, ModelRequest]) -> Cassette:
+    said = requests["1"].messages if run.door == "chat" and "1" in requests else ()
+    asked = Program(run.program, "", Template(""), True, True, run.model, conversation=said)
+    models = {request.model_name for request in requests.values()}
+    return Cassette(
+        program=run.program,
+        given=given_digest(asked, json.loads(run.input or "null")),
+        replies={path: _reply(call, requests[path]) for call in calls if (path := call.path) in requests},
+        results={call.path: _result(call) for call in calls if call.kind != "model" and call.state == "answered"},
+        chosen_model=models.pop() if len(models) == 1 else None,
+    )
+
+
+def _reply(call: CallRecord, request: ModelRequest) -> RecordedReply:
+    if call.reply is None:
+        return RecordedReply(request_data(request), None, RecordedError("ProviderError", call.error or "no answer"))
+    return RecordedReply(request_data(request), decoded(call.reply, ModelReply))
+
+
+def _result(call: CallRecord) -> RecordedResult:
+    result = None if call.reply is None else decoded(call.reply, ToolResult)
+    return RecordedResult(call.name, call.kind, json.loads(call.request or "{}"), result)  # type: ignore[arg-type]
+
+
+def _stamp(run: RunRecord, path: Path) -> Stamp:
+    return Stamp(
+        created=f"{run.started[:19]}Z",
+        run_id=run.id,
+        source=Path(run.file).name or run.program,
+        tool=f"prosa {prosa.__version__}",
+        revision=f"sha256:{digest_of([tuple(each) for each in json.loads(run.closure)])}",
+        stem=path.stem,
+        error=run.error,
+        cost=run.cost,
+    )
