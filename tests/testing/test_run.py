@@ -337,3 +337,12 @@ def test_x25_nothing_is_kept_of_classified_documents(here: Path, model_server: M
     for _ in range(2):
         assert test(here, server=model_server)[0] == 0
     assert service.calls == 2
+
+
+def test_x17_nobody_to_ask_is_said_once(here: Path):
+    """X17: with the ways on, and before any case."""
+    write(PASSING)
+    status, at = test(here)
+    assert (status, at.out) == (1, "")
+    assert at.err.count("no model to ask") == 1
+    assert "--model local" in at.err

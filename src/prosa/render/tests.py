@@ -41,6 +41,8 @@ def tests_total(report: Report) -> str:
     if kept:
         words.append(f"{_count(kept, 'answer')} from the cache")
     words.append(_money(report))
+    if not kept and not any(each.calls for each in attempts):
+        words.append("nothing was asked now")
     closed = sum(not each.passed for each in report.suites)
     verdict = "passed" if report.ok else f"failed: {_count(closed, 'suite')} short of what is required"
     return f"{verdict} · {' · '.join(words)}"

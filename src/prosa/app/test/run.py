@@ -255,9 +255,13 @@ class _Running(Struct):
         return found
 
     async def _prepare(self) -> None:
-        """Opens drivers and graders; a budget that cannot hold is told before anything is asked."""
+        """Opens drivers and graders. That nobody is there to ask, or that a budget cannot hold, is told once and before
+        anything is asked, not as a failure of every case."""
+        tape = self.options.tape
         for variant in self.variants:
             driver = await self._driver(variant.label, variant.chosen)
+            if tape is None or not tape.plays_all:
+                await driver.services.of(None)
             await driver.require_prices([Job("", variant.program, None)])
             if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
                 self.graders[variant.suite.path] = await self._grader(variant.suite)
