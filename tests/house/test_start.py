@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from prosa.corpus.found import RACY_NS
 from tests.cli.programs import program, script
 from tests.cli.test_startup import agreed
 
@@ -85,7 +87,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prosa.toml").touch()
     (folder / "notes.md").write_text("# Notes\n\nSee the [plan](plan.md).\n")
     (folder / "plan.md").write_text("# Plan\n\nAs in the [notes](notes.md).\n")
-    (folder / "programs").mkdir()
+    written = (folder / "plan.md").stat().st_ctime_ns
+    time.sleep(max(0, written + RACY_NS - time.time_ns()) / 1e9)  # what is younger is read again at every question
     return folder
 
 

@@ -16,18 +16,10 @@ from msgspec.structs import asdict, replace
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.files.result_store import ResultStore
-from prosa.app.client.session import PagesOfSites
-from prosa.app.journal.stored import StoredJournal
-from prosa.app.options import Options, Replay, SiteRights
-from prosa.app.run.jobs import Progress
-from prosa.runtime.budget import Ledger
-from prosa.runtime.summary import Tally
+from prosa.app.options import Options, SiteRights
 from prosa.source import SourceText, Span
 from prosa.source.values import PartlyCompared, PartlyShown
 from tests.house.tree import PACKAGE, modules, named, parsed
-
-NEED_MORE = {Span, SiteRights, RootedFiles, ResultStore, PagesOfSites, Progress, Tally, Ledger, StoredJournal, Replay}
-"""What looks at its fields when it is made, or pickles some of them: each has tests of its own."""
 
 
 def structs(above: type[Struct] = Struct) -> Iterator[type[Struct]]:
