@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
+import weakref
 from multiprocessing import get_context
 
 import pytest
@@ -109,3 +111,21 @@ def test_who_stops_asking_ends_the_work(here: bool):
     results = Pool(2, here=here).map(double, range(1000))
     assert next(results)[0] == 0
     results.close()
+
+
+class Rows:
+    """A result that can be watched."""
+
+
+def rows(_: int) -> Rows:
+    return Rows()
+
+
+def test_a_result_that_was_given_is_not_kept():
+    given: list[weakref.ref[Rows]] = []
+    for result in Pool(2).map(rows, range(8)):
+        given.append(weakref.ref(result))
+        del result
+        gc.collect()
+        assert sum(each() is not None for each in given) <= 1
+    assert len(given) == 8

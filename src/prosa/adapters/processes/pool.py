@@ -60,17 +60,17 @@ class Pool(Struct, frozen=True):
         own: dict[int, _Result] = {}
         try:
             with ProcessPoolExecutor(size, mp_context=context, initializer=_ignore_interrupts) as workers:
-                futures = [workers.submit(function, job) for job in jobs]
+                futures = {at: workers.submit(function, job) for at, job in enumerate(jobs)}
                 try:
                     while done < len(jobs) - len(own):
                         last = len(jobs) - len(own) - 1
                         if self.here and not futures[done].done() and futures[last].cancel():
                             own[last] = function(jobs[last])
                         else:
-                            yield futures[done].result()
+                            yield futures.pop(done).result()  # a result that was given is kept no longer
                             done += 1
                 finally:
-                    for future in futures:
+                    for future in futures.values():
                         future.cancel()
         except (BrokenProcessPool, OSError):
             for at in range(done, len(jobs) - len(own)):
