@@ -76,3 +76,14 @@ def test_x28_a_replayed_suite_of_a_hundred_cases(here: Path, model_server: Model
     test(here, "--record", "tape", server=model_server)
     status, at = test(here, "--replay", "tape", "--format", "json")
     assert (status, service.calls, report(at)["total"]["runs"]) == (0, 100, 100)
+
+
+def test_x25_a_classified_document_is_recorded_only_by_force(here: Path, model_server: ModelServer):
+    """X25."""
+    write(suite(("Charged twice", BILLING), front="classification: confidential\n"))
+    service = Service(model_server, answered)
+    status, at = test(here, "--record", "tape", server=model_server)
+    assert (status, service.calls) == (1, 0)
+    assert "--force" in at.out + at.err
+    assert not list(here.glob("tape/**/*.ymj"))
+    assert test(here, "--record", "tape", "--force", server=model_server)[0] == 0

@@ -105,15 +105,16 @@ def _suite(path: Path, group: Group, options: Options, environment: Environment)
     ) is not None:
         raise RunError(f"{path}: two cases are called {twice!r}", hint="give the rows names of their own")
     fields = reading.front_matter or {}
+    classified = _is_classified(fields) or _is_classified_program(place, group.files)
     return Suite(
         path,
         model,
         tuple(cases),
-        program,
+        replace(program, classified=classified),
         place,
         group.root,
         group.files,
-        _is_classified(fields) or _is_classified_program(place, group.files),
+        classified,
     )
 
 

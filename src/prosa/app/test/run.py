@@ -289,6 +289,7 @@ class _Running(Struct):
         model = self.chosen.grader_model or self.variants[0].chosen
         driver = await self._driver("grades", model)
         program = load_grader(path, suite.root, driver.options, self.environment)
+        program = replace(program, classified=program.classified or suite.classified)
         await driver.require_prices([Job("", program, None)])
         return Grader(program, driver, suite.model.votes, self._kept_for(suite, model))
 
@@ -400,8 +401,15 @@ def _facts(outcome: Outcome[Job], tools: _Tools) -> RunFacts:
         seconds=summary.seconds,
         tools=tuple(tools.names),
         failure=None if error is None else failure_kind(error),
-        error="" if error is None else error.message,
+        error="" if error is None else _words(error),
     )
+
+
+def _words(error: RunError) -> str:
+    """The words of an error; about a recording also what to do, as every case would need it."""
+    if not isinstance(error, errors.CassetteProblem) or not error.hint:
+        return error.message
+    return f"{error.message}; {error.hint.splitlines()[0]}"
 
 
 def failure_kind(error: RunError) -> FailureKind:
