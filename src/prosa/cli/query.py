@@ -49,7 +49,7 @@ def _views() -> str:
     from textwrap import fill
 
     from prosa.app.corpus.query import full_text_table, known_views
-    from prosa.app.journal.history import run_views
+    from prosa.app.journal.query import run_views
 
     shown = [f"{name}: {', '.join(columns)}" for name, columns in known_views()]
     shown.append(f"{full_text_table()}: the full text; its rowid is the id of a section")
@@ -83,8 +83,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 
 def _of_runs(args: argparse.Namespace, query: str, limits: QueryLimits, console: Console) -> QueryAnswer:
-    from prosa.app.journal.history import query_runs
     from prosa.app.journal.place import store_of
+    from prosa.app.journal.query import query_runs
 
     if args.place is not None:
         raise WrongUse(f"--runs asks about no folder, and {args.place} is one too many")

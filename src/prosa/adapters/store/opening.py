@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from prosa.adapters.store import schema
+from prosa.adapters.store.views import TABLES
 from prosa.runtime.errors import StoreProblem
 
 PRIVATE = 0o600
@@ -127,8 +128,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> int:
     if version > schema.SCHEMA_VERSION:
         known = f"it has version {version} of the schema, and this Prosa knows {schema.SCHEMA_VERSION}"
         raise StoreProblem(f"the store {path} was written by a newer Prosa: {known}", hint="update Prosa")
-    if version == schema.SCHEMA_VERSION and not names >= schema.TABLES:
-        lacking = ", ".join(sorted(schema.TABLES - names))
+    if version == schema.SCHEMA_VERSION and not names >= TABLES:
+        lacking = ", ".join(sorted(TABLES - names))
         raise StoreProblem(f"the store {path} is damaged: it lacks the table {lacking}", hint=_AWAY)
     return version
 

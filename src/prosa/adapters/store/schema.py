@@ -16,8 +16,6 @@ APPLICATION_ID = 0x50525253
 RUN_COLUMNS = RunRecord.__struct_fields__
 CALL_COLUMNS = CallRecord.__struct_fields__
 
-TABLES = frozenset(("run", "call", "note"))
-
 _FIRST = (
     """CREATE TABLE run (
         id TEXT PRIMARY KEY, door TEXT NOT NULL, batch TEXT NOT NULL, job TEXT NOT NULL, program TEXT NOT NULL,

@@ -6,8 +6,10 @@ In: nothing. Out: views with their columns and what they mean. What a run keeps 
 
 from __future__ import annotations
 
-from prosa.adapters.store.schema import TABLES
 from prosa.corpus.sql import Readable, View
+
+TABLES = frozenset(("run", "call", "note"))
+"""What the store is made of."""
 
 RUN_VIEWS = Readable(
     (

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from prosa.app.options import Environment, JournalOptions
-    from prosa.corpus.sql import QueryAnswer, QueryLimits
     from prosa.runtime.estimate import PastRun
     from prosa.runtime.ports import Prices
     from prosa.runtime.program import Program
@@ -213,31 +212,6 @@ def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
             writer.do(work).result()
     finally:
         writer.release()
-
-
-def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
-    """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
-    where there is no store yet."""
-    from prosa.adapters.sqlite.asking import ask
-    from prosa.adapters.sqlite.views import make_views
-    from prosa.adapters.store.opening import open_reader
-    from prosa.adapters.store.views import RUN_VIEWS
-
-    def connect() -> Connection:
-        connection = open_reader(path)
-        if connection is None:
-            raise NotResumed(f"there is no store of runs yet: {path}")
-        make_views(connection, RUN_VIEWS.views)
-        return connection
-
-    return ask(connect, RUN_VIEWS, text, limits)
-
-
-def run_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What such a query can name: each view with its columns."""
-    from prosa.adapters.store.views import RUN_VIEWS
-
-    return tuple((view.name, tuple(name for name, _ in view.columns)) for view in RUN_VIEWS.views)
 
 
 def moment(text: str, now: datetime) -> str:

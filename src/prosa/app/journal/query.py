@@ -1,0 +1,40 @@
+"""One SELECT over the history of runs (X10, X25).
+
+In: the path of the store and a query that somebody wrote. Out: rows, or why there are none. A query reads the
+views and does nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prosa.adapters.store.views import RUN_VIEWS
+from prosa.runtime.errors import NotResumed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from sqlite3 import Connection
+
+    from prosa.corpus.sql import QueryAnswer, QueryLimits
+
+
+def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
+    """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
+    where there is no store yet."""
+    from prosa.adapters.sqlite.asking import ask
+    from prosa.adapters.sqlite.views import make_views
+    from prosa.adapters.store.opening import open_reader
+
+    def connect() -> Connection:
+        connection = open_reader(path)
+        if connection is None:
+            raise NotResumed(f"there is no store of runs yet: {path}")
+        make_views(connection, RUN_VIEWS.views)
+        return connection
+
+    return ask(connect, RUN_VIEWS, text, limits)
+
+
+def run_views() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What such a query can name: each view with its columns."""
+    return tuple((view.name, tuple(name for name, _ in view.columns)) for view in RUN_VIEWS.views)
