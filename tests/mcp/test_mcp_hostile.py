@@ -14,7 +14,7 @@ from mcp_types import ListToolsResult
 from mcp_types.methods import validate_server_result
 
 from prosa.adapters.mcp import child, stdio
-from prosa.adapters.mcp.listing import mend
+from prosa.adapters.mcp.listing import _tool, mend
 from prosa.adapters.mcp.observed import Observed
 
 JSON = st.recursive(
@@ -127,3 +127,22 @@ def test_x18_a_process_id_that_was_given_away_is_not_killed():
         process.wait()
     assert child.descendants(process.pid) == {}
     assert child.signal_group(process.pid, 0) is False
+
+
+@pytest.mark.parametrize(
+    ("annotations", "reads"),
+    [
+        ({"readOnlyHint": True}, True),
+        ({"readOnlyHint": False}, False),
+        ({"readOnlyHint": "yes"}, False),
+        ({}, False),
+        ("read only", False),
+        (None, False),
+    ],
+)
+def test_x25_what_a_server_says_of_reading_is_taken_where_it_is_plain(annotations, reads):
+    """X25. A tool call that may have been made is made again only where the tool says that it reads."""
+    answer = {"tools": [{"name": "a", "annotations": annotations}]}
+    mend(answer, "odd", lambda _: None)
+    kept = ListToolsResult.model_validate(answer).tools
+    assert [_tool("odd", tool).read_only for tool in kept] == [reads]
