@@ -16,7 +16,7 @@ from prosa.render.plain import safe
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.records import StoredRecords
+    from prosa.app.corpus.documents import KnownRecords
     from prosa.app.corpus.move import Journal
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.moves import Move, Plan
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: StoredRecords) -> Move:
+def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, known: KnownRecords) -> Move:
     """What the two words mean. Raises `WrongUse`."""
     from prosa.corpus.moves import Move
 
@@ -86,7 +86,7 @@ def _move(args: argparse.Namespace, place: Path | None, corpus: OpenCorpus, know
     return Move(owners[0].path, owners[0].path, args.what, args.new)
 
 
-def _unknown(args: argparse.Namespace, known: StoredRecords) -> WrongUse:
+def _unknown(args: argparse.Namespace, known: KnownRecords) -> WrongUse:
     ids = known.ids()
     if args.new in ids or os.path.lexists(args.new):
         return WrongUse(f"{args.what}: no such file or id", hint=f"there is {args.new}: it may be renamed already")

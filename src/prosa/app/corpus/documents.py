@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +23,9 @@ from prosa.source.files import is_hidden
 if TYPE_CHECKING:
     from prosa.adapters.sqlite.records import StoredRecords
     from prosa.app.corpus.open import OpenCorpus
+
+    KnownRecords: TypeAlias = StoredRecords
+    """What the index knows, for whoever asks by way of a use case."""
 
 
 class CorpusDocuments(Struct, frozen=True):
