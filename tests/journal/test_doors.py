@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prosa.app.options import JournalOptions
-from tests.cli.programs import prosa, user
+from tests.cli.programs import ANSWER, program, prosa, user
 from tests.web_run.site import greeting, site
 
 
@@ -135,3 +135,16 @@ def test_x25_a_run_is_gone_on_with_by_the_command_that_began_it(tmp_path: Path) 
     assert status == 2 and "was begun by `prosa chat`" in at.err
     assert prosa("run", environ=home)[1].err.splitlines()[0] == "error: FILE is missing"
     assert prosa("chat", environ=home)[1].err.splitlines()[0] == "error: FILE is missing"
+
+
+def test_x25_an_input_that_is_given_again_must_be_the_same(tmp_path: Path) -> None:
+    home = user(tmp_path)
+    calls = {"name": "python", "arguments": {"code": "print(2)"}}
+    path = program(tmp_path)
+    assert prosa("run", path, "text=a", "--model", replies(tmp_path, {"tool_calls": [calls]}), environ=home)[0] == 1
+    (run,) = kept(Path(home["HOME"]) / ".local/share/prosa/store.sqlite")
+    status, at = prosa("run", "--resume", run["id"], "text=b", environ=home)
+    assert status == 1 and "began with another input" in at.err
+    model = replies(tmp_path, ANSWER)
+    status, at = prosa("run", "--resume", run["id"], "text=a", "--model", model, environ=home)
+    assert (status, json.loads(at.out)) == (0, {"words": 2}), at.err

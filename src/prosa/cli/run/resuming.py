@@ -73,9 +73,10 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
     from prosa.app.journal.history import unfinished_run
 
     run = unfinished_run(args.resume, journal_from(args), console.environ)
-    if args.file is None:
-        argv = [*_begun(run.again, run.id, run.door, parser), *argv]
-        given = bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+    if args.file is None or _is_input(args.file):
+        given = args.file is not None or bool(getattr(args, "pairs", ())) or getattr(args, "input", None) is not None
+        begun = _begun(run.again, run.id, run.door, parser)
+        argv = [*(_without_inputs(parser, begun) if given else begun), *argv]
         args = parser.parse_anywhere(argv)
         args.call = tuple(_without(argv))
         if given:
@@ -84,6 +85,20 @@ def completed(parser: Parser, argv: Sequence[str], console: Console) -> argparse
         return args
     args.known_input = () if run.input is None else (json.loads(run.input),)
     return args
+
+
+def _without_inputs(parser: Parser, argv: list[str]) -> list[str]:
+    """The arguments of a call without the inputs, which are given anew."""
+    inputs = list(getattr(parser.parse_anywhere(argv), "pairs", ()))
+    kept = _without(argv, ("--input",))
+    for word in inputs:
+        kept.remove(word)
+    return kept
+
+
+def _is_input(word: Path) -> bool:
+    """Whether what stands in the place of the file is a KEY=VALUE."""
+    return "=" in str(word) and not word.exists()
 
 
 def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
