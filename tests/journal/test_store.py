@@ -368,3 +368,18 @@ def test_x25_the_oldest_runs_make_room(store):
     with closing(open_store(store)) as connection:
         assert reading.bytes_in_use(connection) <= 500_000
     assert store.stat().st_size < before / 1.5
+
+
+def test_whatever_keeps_a_store_from_opening_is_told_and_nobody_waits_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path) -> None:
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr("prosa.adapters.store.writer.open_store", fail)
+    writer = writer_of(tmp_path / "store.sqlite")
+    try:
+        with pytest.raises(LookupError, match="a fault of ours"):
+            writer.do(lambda connection: None).result(10)
+    finally:
+        writer.release()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prosa.cli import watch_documents
+from prosa.adapters.files import watch as changes_of_files
 from prosa.cli.main import main
 from tests.cli.desk import Desk, desk
 from tests.moves.disk import TEXTS, tree, write
@@ -276,7 +276,7 @@ def test_watch_of_ways_answers_again(
         yield {(2, "new.md")}
 
     library = type("library", (), {"watch": staticmethod(watch)})
-    monkeypatch.setattr(watch_documents, "import_module", lambda name: library)
+    monkeypatch.setattr(changes_of_files, "import_module", lambda name: library)
     Path("new.md").write_text("Nothing yet.\n")
     _, at = call(*argv, "--watch")
     assert (at.out + at.err).count(first) == 1
@@ -293,7 +293,7 @@ def test_watch_answers_again_after_a_change(call: Call, monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     library = type("library", (), {"watch": staticmethod(watch)})
-    monkeypatch.setattr(watch_documents, "import_module", lambda name: library)
+    monkeypatch.setattr(changes_of_files, "import_module", lambda name: library)
     status, at = call("links", "y", "--watch")
     assert status == 2
     assert at.out.count("is pointed at by") == 2

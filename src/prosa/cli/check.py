@@ -53,7 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unsafe-fixes", action="store_true", help="apply those too that may change a meaning")
     parser.add_argument("--diff", action="store_true", help="show what fixes would change, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="say what --fix would do, and write nothing")
-    parser.add_argument("--format", choices=REPORTS, default="text", help="how to print (default: text)")
+    parser.add_argument(
+        "--format", choices=REPORTS, default="text", metavar="FORMAT", help=f"how to print: {', '.join(REPORTS)}"
+    )
     parser.add_argument(
         "--report", action="append", default=[], metavar="FORMAT=FILE", help="write another format to a file too"
     )

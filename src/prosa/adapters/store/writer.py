@@ -63,7 +63,7 @@ class Writer:
 
     def _work(self) -> None:
         connection: sqlite3.Connection | None = None
-        problem: StoreProblem | None = None
+        problem: Exception | None = None
         holder: Holder | None = None
         try:
             connection = open_store(self.path)
@@ -73,6 +73,8 @@ class Writer:
             problem = error
         except OSError as error:
             problem = StoreProblem(f"the store {self.path} cannot be used: {error.strerror or error}")
+        except Exception as error:  # whatever it is, somebody waits for an answer
+            problem = error
         ended = False
         while not ended:
             batch, ended = self._waiting()
