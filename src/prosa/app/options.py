@@ -158,6 +158,14 @@ class JournalOptions(Struct, frozen=True):
     again: Value = None
 
 
+class Otel(Struct, frozen=True):
+    """Where spans and metrics of the runs go: the base URL of a collector, empty for the one that the environment
+    names. ``content`` sends what was asked and answered too."""
+
+    url: str = ""
+    content: bool = False
+
+
 class Options(PartlyShown, Struct, frozen=True):
     """What the user chose for a run. None leaves the choice to the settings, the environment or the program.
 
@@ -167,7 +175,8 @@ class Options(PartlyShown, Struct, frozen=True):
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
     the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
     dollars, or a ledger that several calls share; None bounds nothing. ``tape`` is what is recorded and what is played.
-    ``journal`` says what is kept of the runs; None keeps nothing.
+    ``journal`` says what is kept of the runs; None keeps nothing. ``otel`` says where traces go; None leaves that to
+    the settings of the user.
     """
 
     model: str | None = None
@@ -195,6 +204,7 @@ class Options(PartlyShown, Struct, frozen=True):
     max_cost: Decimal | Ledger | None = None
     tape: Tape | None = None
     journal: JournalOptions | None = None
+    otel: Otel | None = None
 
     unshown: ClassVar = frozenset({"api_key"})
 

@@ -25,7 +25,7 @@ from prosa.regex import regex
 if TYPE_CHECKING:
     from prosa.app.client.requests import Bounds
     from prosa.app.corpus.embedding import EmbeddingChoice
-    from prosa.app.options import Options, SiteRights, Tape
+    from prosa.app.options import Options, Otel, SiteRights, Tape
 
 _SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
@@ -160,7 +160,13 @@ def choices_from(args: argparse.Namespace) -> Options:
     from prosa.cli.parser import WrongUse
 
     chosen = {name: value for name, value in vars(args).items() if name in Options.__struct_fields__}
-    choices = Options(**chosen, site_rights=rights_from(args), tape=tape_from(args), journal=journal_from(args))
+    choices = Options(
+        **chosen,
+        site_rights=rights_from(args),
+        tape=tape_from(args),
+        otel=otel_from(args),
+        journal=journal_from(args),
+    )
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
     return choices
@@ -306,6 +312,36 @@ def add_tape(parser: argparse.ArgumentParser) -> None:
         help="take what the pattern (RE2) finds out of the recording; without it a confidential or secret document is "
         "recorded only with --force",
     )
+
+
+def add_otel(parser: argparse.ArgumentParser) -> None:
+    """Where traces go."""
+    group = parser.add_argument_group("traces")
+    sent = "send spans and metrics to an OpenTelemetry collector: --otel=URL, or the address of the environment"
+    group.add_argument("--otel", dest="traced", action="store_true", help=sent)
+    group.add_argument("--otel-value", metavar="URL", help=argparse.SUPPRESS)
+    group.add_argument("--otel-content", action="store_true", help="send what was asked and answered too")
+    if isinstance(parser, Parser):
+        parser.with_value.add("--otel")
+
+
+def otel_from(args: argparse.Namespace) -> Otel | None:
+    """Where traces go, where the arguments say so. Raises `WrongUse`."""
+    from prosa.app.options import Otel
+    from prosa.cli.parser import WrongUse
+    from prosa.source.url import origin_of
+
+    if not getattr(args, "traced", False):
+        if getattr(args, "otel_content", False):
+            raise WrongUse("--otel-content is about --otel")
+        return None
+    url = args.otel_value or ""
+    if url:
+        try:
+            origin_of(url)
+        except ValueError as error:
+            raise WrongUse(f"--otel={url[:200]}: {error}") from None
+    return Otel(url, args.otel_content)
 
 
 def tape_from(args: argparse.Namespace) -> Tape | None:

@@ -52,6 +52,7 @@ class Parser(argparse.ArgumentParser):
     """Arguments of one command. Long flags must be written out, so that a later flag never changes an old call.
 
     ``input_names`` gives the inputs of the program that a command line names, where the command takes KEY=VALUE.
+    ``with_value`` are flags that may have a value behind `=`, which `FLAG-value` takes.
     """
 
     def __init__(self, *, console: Console, prog: str, description: str) -> None:
@@ -63,6 +64,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=_Formatter,
         )
         self.console = console
+        self.with_value: set[str] = set()
         self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
@@ -90,6 +92,7 @@ class Parser(argparse.ArgumentParser):
     def parse_anywhere(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parses with flags and positional arguments in any order: ``run FILE --model m KEY=VALUE`` works. Behind
         ``--``, which argparse would lose on that way, no word is a flag."""
+        argv = [word for each in argv for word in self._with_value_apart(each)]
         self._require_known(argv)
         self.usage = ""  # argparse would format it for each complaint, and none shows it
         parse = self.parse_known_args if "--" in argv else self.parse_known_intermixed_args
@@ -97,6 +100,11 @@ class Parser(argparse.ArgumentParser):
         if rest:
             self._refuse(f"unexpected argument {rest[0]!r}")
         return args
+
+    def _with_value_apart(self, word: str) -> tuple[str, ...]:
+        """A flag that may have a value, but only behind `=`: the value belongs to a flag of its own."""
+        name, equals, value = word.partition("=")
+        return (name, f"{name}-value", value) if equals and name in self.with_value else (word,)
 
     def has_flag(self, flag: str) -> bool:
         """Whether the command defines this flag itself."""

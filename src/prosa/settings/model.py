@@ -47,7 +47,7 @@ class Settings(Struct, frozen=True):
     """Everything that can be set. None and empty mean: not set, the built-in default holds.
 
     From the user: endpoint, limits of every run, prices and facts of models, what is kept of
-    runs. Times are seconds and sizes bytes.
+    runs and where traces of them go. Times are seconds and sizes bytes.
     ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
     the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
     the order written, rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the
@@ -77,6 +77,7 @@ class Settings(Struct, frozen=True):
     history: Literal["off", "summary", "full"] | None = None
     history_days: int | None = None
     history_size: int | None = None
+    otel: str | None = None
     model: str | None = None
     strict: bool | None = None
     select: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
 from prosa.app.run.money import budget_of, require_prices
 from prosa.app.run.tape import Taped, open_tape
+from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prosa.adapters.providers.table import ProviderRow
+    from prosa.adapters.telemetry.spans import Telemetry
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
@@ -171,6 +173,7 @@ class Driver(Struct, frozen=True):
     journals: Journals
     budget: Budget | None = None
     meter: Meter | None = None
+    telemetry: Telemetry | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
@@ -200,7 +203,7 @@ class Driver(Struct, frozen=True):
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
-        hears = tell(tally, tape.listener, listener, self.listener)
+        hears = tell(tally, tape.listener, listener, self.listener, self.telemetry or ignore)
         async with self._kept(job, program, tape) as kept:
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run)
@@ -210,7 +213,10 @@ class Driver(Struct, frozen=True):
                 self.environment,
                 hears,
                 _Shared(self._paid(chosen, tally.meter)),
-                journal=chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
+                journal=chained(
+                    self.telemetry or UNRECORDED,
+                    chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
+                ),
                 played=tape.stands_in,
             )
             # A script is named after its block; its recording points at the document.
@@ -337,7 +343,10 @@ async def driving(
         budget = budget or budget_of(options, environment)
         journals = Journals(options.journal, environment, system_clock())
         stack.push_async_callback(journals.aclose)
-        yield Driver(options, environment, services, listener, progress, journals, budget, meter)
+        telemetry = telemetry_of(options, environment)
+        if telemetry is not None:
+            stack.callback(telemetry.close)
+        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry)
 
 
 async def run_program(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
-from prosa.cli.options import add_limits, add_model, add_sites, add_tape, count
+from prosa.cli.options import add_limits, add_model, add_otel, add_sites, add_tape, count
 from prosa.cli.parser import WrongUse
 from prosa.cli.run.resuming import add_journal
 from prosa.regex import regex
@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     add_sites(parser, named=False)
     add_tape(parser)
+    add_otel(parser)
     add_journal(parser, "chat")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")

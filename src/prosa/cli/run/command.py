@@ -18,6 +18,7 @@ from prosa.cli.options import (
     add_input,
     add_limits,
     add_model,
+    add_otel,
     add_scripts,
     add_sites,
     add_tape,
@@ -73,6 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     add_sites(parser, named=True)
     add_tape(parser)
+    add_otel(parser)
     add_journal(parser, "run")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the result here instead of to stdout")
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")

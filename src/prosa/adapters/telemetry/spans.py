@@ -1,0 +1,216 @@
+"""Spans and metrics of a run, sent to a collector over OTLP (HTTP).
+
+In: the events of a run and, as a journal, its calls. Out: what `render.otel_names` lists. What was asked and answered
+is sent only where the user says so. A collector that does not answer costs at most `LONGEST` seconds at the end, and
+never a run.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from threading import Thread
+from urllib.parse import urlsplit
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from prosa import __version__
+from prosa.render import otel_names as names
+from prosa.runtime.errors import RunError
+from prosa.runtime.events import Event, RunFailed, RunFinished, RunStarted, Scope
+from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import ToolResult
+
+LONGEST = 2.0
+"""Seconds that telling the collector may take at the end of a call."""
+
+EVERY = 60_000
+"""Milliseconds between two exports of metrics."""
+
+
+class Telemetry:
+    """A listener and a journal of one call: it hears programs begin and end, and stands around their calls."""
+
+    def __init__(self, url: str, *, content: bool = False, parent: str = "") -> None:
+        logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
+        logging.getLogger("opentelemetry").propagate = False
+        resource = Resource({"service.name": "prosa", "service.version": __version__})
+        self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
+        exporter = OTLPSpanExporter(endpoint=f"{url.rstrip('/')}/v1/traces", timeout=LONGEST)
+        self._spans.add_span_processor(BatchSpanProcessor(exporter))
+        sent = OTLPMetricExporter(endpoint=f"{url.rstrip('/')}/v1/metrics", timeout=LONGEST)
+        reader = PeriodicExportingMetricReader(sent, export_interval_millis=EVERY)
+        self._metrics = MeterProvider(resource=resource, metric_readers=[reader], shutdown_on_exit=False)
+        self._tracer = self._spans.get_tracer("prosa", __version__)
+        meter = self._metrics.get_meter("prosa", __version__)
+        self._tokens = meter.create_histogram(names.TOKEN_USAGE, unit="{token}")
+        self._calls = meter.create_histogram(names.OPERATION_DURATION, unit="s")
+        self._agents = meter.create_histogram(names.AGENT_DURATION, unit="s")
+        self._inferences = meter.create_histogram(names.AGENT_INFERENCE_CALLS, unit="{call}")
+        self._tool_calls = meter.create_histogram(names.AGENT_TOOL_CALLS, unit="{call}")
+        self._tools = meter.create_histogram(names.TOOL_DURATION, unit="s")
+        self._content = content
+        self._root = TraceContextTextMapPropagator().extract({"traceparent": parent}) if parent else None
+        self._open: dict[int, Span] = {}
+        self._by_tool: dict[str, Span] = {}
+        self._counts: dict[int, Counter[str]] = {}
+
+    def __call__(self, event: Event, /) -> None:
+        """Begins the span of a program, and ends it."""
+        if isinstance(event, RunStarted):
+            scope = event.scope
+            known = {names.OPERATION: names.INVOKE_AGENT, names.AGENT_NAME: scope.program}
+            known[names.REQUEST_MODEL] = event.model_name
+            name = f"{names.INVOKE_AGENT} {scope.program}"
+            self._open[scope.number] = self._tracer.start_span(name, self._above(scope), attributes=known)
+            self._counts[scope.number] = Counter()
+        elif isinstance(event, RunFinished | RunFailed):
+            self._end(event)
+
+    def _end(self, event: RunFinished | RunFailed) -> None:
+        span = self._open.pop(event.scope.number, None)
+        if span is None:
+            return
+        known = {names.AGENT_NAME: event.scope.program}
+        if isinstance(event, RunFailed):
+            span.set_status(Status(StatusCode.ERROR))
+            span.set_attribute(names.ERROR_TYPE, "run_failed")
+            known[names.ERROR_TYPE] = "run_failed"
+        span.end()
+        counts = self._counts.pop(event.scope.number)
+        self._agents.record(event.seconds, known)
+        self._inferences.record(counts["calls"], known)
+        self._tool_calls.record(counts["tools"], known)
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """A span around a model call, further attempts included."""
+        request = step.request
+        known: dict[str, str | int | float] = {names.OPERATION: names.CHAT, names.REQUEST_MODEL: request.model_name}
+        if request.max_output is not None:
+            known[names.REQUEST_MAX_TOKENS] = request.max_output
+        temperature = request.parameters.get("temperature")
+        if isinstance(temperature, int | float):
+            known[names.REQUEST_TEMPERATURE] = temperature
+        known[names.OUTPUT_TYPE] = "json" if request.output is not None else "text"
+        span, started = self._begun(f"{names.CHAT} {request.model_name}", step.scope, known, SpanKind.CLIENT)
+        self._count(step.scope, "calls")
+        if self._content:
+            span.set_attribute(names.INPUT_MESSAGES, _messages((each.role, each.content) for each in request.messages))
+        try:
+            reply = await ask()
+            self._answered(span, request.model_name, reply)
+        except BaseException as error:
+            self._failed(span, error)
+            raise
+        finally:
+            counted = {names.OPERATION: names.CHAT, names.REQUEST_MODEL: request.model_name}
+            self._calls.record(time.monotonic() - started, counted)
+            span.end()
+        return reply
+
+    def _answered(self, span: Span, asked: str, reply: ModelReply) -> None:
+        usage = reply.usage
+        span.set_attribute(names.RESPONSE_MODEL, reply.model_name or asked)
+        span.set_attribute(names.RESPONSE_FINISH, (reply.finish,))
+        span.set_attribute(names.INPUT_TOKENS, usage.input_tokens)
+        span.set_attribute(names.OUTPUT_TOKENS, usage.output_tokens)
+        if usage.cached_input_tokens:
+            span.set_attribute(names.CACHED_TOKENS, usage.cached_input_tokens)
+        for name, value in _address(reply.service).items():
+            span.set_attribute(name, value)
+        if self._content:
+            span.set_attribute(names.OUTPUT_MESSAGES, _messages([("assistant", reply.content)]))
+        known = {names.OPERATION: names.CHAT, names.REQUEST_MODEL: asked}
+        self._tokens.record(usage.input_tokens, {**known, names.TOKEN_TYPE: "input"})
+        self._tokens.record(usage.output_tokens, {**known, names.TOKEN_TYPE: "output"})
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """A span around a tool call; a program that it starts has its own below it."""
+        known: dict[str, str | int | float] = {names.OPERATION: names.EXECUTE_TOOL, names.TOOL_NAME: step.tool}
+        known[names.TOOL_TYPE] = "agent" if step.kind == "program" else "function"
+        span, started = self._begun(f"{names.EXECUTE_TOOL} {step.tool}", step.scope, known, SpanKind.INTERNAL)
+        self._count(step.scope, "tools")
+        self._by_tool[f"{step.path}/"] = span
+        if self._content:
+            span.set_attribute(names.TOOL_ARGUMENTS, json.dumps(step.arguments, ensure_ascii=False))
+        try:
+            result = await use()
+            if result.is_error:
+                span.set_status(Status(StatusCode.ERROR))
+                span.set_attribute(names.ERROR_TYPE, "tool_error")
+            if self._content:
+                span.set_attribute(names.TOOL_RESULT, result.content)
+        except BaseException as error:
+            self._failed(span, error)
+            raise
+        finally:
+            self._by_tool.pop(f"{step.path}/", None)
+            self._tools.record(time.monotonic() - started, {names.TOOL_NAME: step.tool})
+            span.end()
+        return result
+
+    def close(self) -> None:
+        """Sends what is left, as far as that goes quickly. Never raises."""
+        thread = Thread(target=self._shut, name="prosa-otel", daemon=True)
+        thread.start()
+        thread.join(LONGEST)
+
+    def _shut(self) -> None:
+        for each in (self._spans, self._metrics):
+            try:
+                each.force_flush(int(LONGEST * 500))
+                each.shutdown()
+            except Exception:
+                logging.getLogger("opentelemetry").exception("telemetry was not sent")
+
+    def _begun(
+        self, name: str, scope: Scope, known: Mapping[str, str | int | float], kind: SpanKind
+    ) -> tuple[Span, float]:
+        above = self._open.get(scope.number)
+        context = trace.set_span_in_context(above) if above is not None else self._root
+        return self._tracer.start_span(name, context, kind, attributes=dict(known)), time.monotonic()
+
+    def _above(self, scope: Scope) -> Context | None:
+        """The context of a program: the tool call that started it, else its caller, else what the environment names."""
+        above = self._by_tool.get(scope.path) if scope.parent is not None else None
+        above = above or (self._open.get(scope.parent) if scope.parent is not None else None)
+        return trace.set_span_in_context(above) if above is not None else self._root
+
+    def _count(self, scope: Scope, what: str) -> None:
+        if scope.number in self._counts:
+            self._counts[scope.number][what] += 1
+
+    def _failed(self, span: Span, error: BaseException) -> None:
+        """Why a call failed, by its kind alone: the words may hold what was asked."""
+        span.set_status(Status(StatusCode.ERROR))
+        kind = getattr(error, "kind", "") if isinstance(error, RunError) else ""
+        span.set_attribute(names.ERROR_TYPE, str(kind or type(error).__name__))
+
+
+def _messages(told: Iterable[tuple[str, str]]) -> str:
+    """Messages as the conventions write them."""
+    shown = [{"role": role, "parts": [{"type": "text", "content": content}]} for role, content in told]
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _address(service: str | None) -> dict[str, str | int]:
+    """The host and the port of a service."""
+    if service is None:
+        return {}
+    parts = urlsplit(service)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return {names.SERVER_ADDRESS: parts.hostname or "", names.SERVER_PORT: port}
