@@ -221,8 +221,12 @@ class Analyzer(Struct, frozen=True):
     def _key(self, real: Path, digest: str) -> str:
         """Everything that an analysis rests on but the place of the document: its content, what is known of its
         dialect, and the end of its path, where names of programs and skills come from."""
-        hints = self.hints(real)
-        return f"{digest}:{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}:{'/'.join(real.parts[-2:])}"
+        return f"{digest}:{hints_text(self.hints(real))}:{'/'.join(real.parts[-2:])}"
+
+
+def hints_text(hints: Hints) -> str:
+    """What is known of the dialect of a document, as a part of a key."""
+    return f"{hints.explicit or ''}:{hints.glob or ''}:{hints.forced or ''}"
 
 
 def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Path, Path, str]]:

@@ -70,6 +70,45 @@ class _AnalysisRow(Struct, frozen=True, array_like=True):
     extra: dict[str, Value]
 
 
+class KeptFacts(Struct, frozen=True, array_like=True):
+    """What others may know of a document, with all that it rests on: how the file looked, what was known of its
+    dialect, and the record of other files (`rules.recording`)."""
+
+    stamp: Stamped
+    hints: str
+    depends: Mapping[str, str]
+    dialect: DialectName
+    refs: tuple[Ref, ...]
+    defs: tuple[Def, ...]
+    anchors: frozenset[str]
+    links: tuple[LocalLink, ...]
+    wikilinks: tuple[LocalLink, ...]
+    extra: dict[str, Value]
+
+    @classmethod
+    def of(cls, analysis: Analysis, stamp: Stamped, hints: str) -> KeptFacts | None:
+        """Those of an analysis; None for one that does not last, or that is no plain data."""
+        facts = analysis.facts
+        if not (analysis.lasting and analysis.digest and analysis.readable and _is_plain(facts.extra)):
+            return None
+        names = facts.refs, facts.defs, facts.anchors, facts.links, facts.wikilinks
+        kept = cls(stamp, hints, analysis.depends, facts.dialect, *names, {**facts.extra})
+        try:
+            _written(kept)
+        except NotPlain:
+            return None
+        return kept
+
+    def facts(self, path: str) -> Facts:
+        """The facts of the document called ``path``."""
+        extra = {key: _frozen(value) for key, value in self.extra.items()}
+        return Facts(path, self.dialect, self.refs, self.defs, self.anchors, self.links, self.wikilinks, extra)
+
+
+class _FactsRow(Struct, frozen=True, array_like=True):
+    by_path: dict[str, KeptFacts]
+
+
 class _ProgramRow(Struct, frozen=True, array_like=True):
     real: str
     path: str
@@ -126,6 +165,17 @@ def from_row(text: str, path: str) -> Analysis | None:
         imports=row.imports,
         rules=row.rules,
     )
+
+
+def to_facts_row(by_path: dict[str, KeptFacts]) -> str:
+    """The facts of many documents as one row."""
+    return _written(_FactsRow(by_path))
+
+
+def from_facts_row(text: str) -> dict[str, KeptFacts]:
+    """The same back; none where the row is not one."""
+    row = _read(text, _FactsRow)
+    return row.by_path if row is not None else {}
 
 
 def to_group_row(findings: Iterable[ProgramFindings], record: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
 from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.beside import Sighted, facts_beside
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.policy import Profile
 from prosa.rules.program_groups import check_groups
@@ -152,7 +153,8 @@ class CorpusScope(Struct, frozen=True):
     """Where the documents of a check are. ``beside`` gives the other documents below ``root``, and whether these are
     all; it is asked only when a document names others by something else than their path. None: there are no others.
     ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
-    ``rooted`` says how the root is known, ``file_names`` which files of any kind are below it (`Corpus`).
+    ``rooted`` says how the root is known, ``file_names`` which files of any kind are below it (`Corpus`). ``sighted``
+    is asked in place of ``beside`` where there is a cache, and gives None where only ``beside`` can tell.
     """
 
     root: Path | None = None
@@ -160,6 +162,7 @@ class CorpusScope(Struct, frozen=True):
     rooted: Rooted = "known"
     metas: Callable[[], Sequence[Path]] | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
+    sighted: Callable[[], Sighted | None] | None = None
 
 
 def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:
@@ -204,8 +207,8 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
     files = analyzer.files
     naming = bool(profile.relations) or any(_names_others(real, facts, files) for real, facts in entries.items())
     if scope.beside is not None and naming:
-        paths, complete = scope.beside()
-        entries |= _facts_of(paths, entries, analyzer)
+        others, complete = _beside(scope.beside, scope.sighted, entries, analyzer)
+        entries |= others
     elif scope.metas is not None:
         found = _facts_of(scope.metas(), entries, analyzer)
         metas = {real: facts for real, facts in found.items() if "globs" in facts.extra}
@@ -224,6 +227,19 @@ def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusSc
         profile.schemas if profile.has_schemas else None,
     )
     return replace(corpus, names=CorpusNames(corpus))
+
+
+def _beside(
+    beside: Callable[[], tuple[Sequence[Path], bool]],
+    sighted: Callable[[], Sighted | None] | None,
+    known: Mapping[Path, Facts],
+    analyzer: Analyzer,
+) -> tuple[dict[Path, Facts], bool]:
+    """The facts of the documents beside those that are ``known``, and whether these are all."""
+    if sighted is not None and analyzer.store is not None and (there := sighted()) is not None:
+        return facts_beside(there, known.keys(), analyzer, analyzer.store), True
+    paths, complete = beside()
+    return _facts_of(paths, known, analyzer), complete
 
 
 def _facts_of(paths: Sequence[Path], known: Mapping[Path, Facts], analyzer: Analyzer) -> dict[Path, Facts]:

@@ -14,11 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from prosa.adapters.files.read import RootedFiles
 from prosa.adapters.files.walk import Listing, Walk
 from prosa.corpus.found import Folders, Scan, Stamp, Stamps, StampTuple
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.source import FileProblem
+from prosa.source import FileProblem, Files
 from prosa.source.files import Skipped
 
 MAX_DOCUMENTS = 1_000_000
@@ -27,7 +26,7 @@ MAX_DOCUMENTS = 1_000_000
 
 def scan(
     root: Path,
-    files: RootedFiles,
+    files: Files,
     hint: Callable[[Path], str] | None = None,
     *,
     hints: str = "",
@@ -35,16 +34,19 @@ def scan(
     agents: bool = True,
     skipped: Skipped | None = None,
     suffixes: Sequence[str] = DOCUMENT_SUFFIXES,
+    most_folders: int | None = None,
+    most: int = MAX_DOCUMENTS,
 ) -> Scan:
     """The documents below ``root``, a real path, or those with some ``suffixes`` alone. ``hint`` gives the dialect that
-    settings give the document at a real path, or an empty text; ``hints`` stands for all that it says. Raises
-    `FileProblem` where there are too many."""
+    settings give the document at a real path, or an empty text; ``hints`` stands for all that it says. That there are
+    more folders than ``most_folders`` is one of the problems; where there are more documents than ``most``, it raises
+    `FileProblem`."""
     at_ns = time.time_ns()
     problems: list[FileProblem] = []
     stamps: Stamps = {}
     links: list[str] = []
     top, count = os.path.join(root, ""), 0  # a root of the system has its slash already
-    for each in Walk(suffixes, files, gitignore, None, agents, skipped).listings(root):
+    for each in Walk(suffixes, files, gitignore, most_folders, agents, skipped).listings(root):
         if isinstance(each, FileProblem):
             problems.append(each)
             continue
@@ -54,8 +56,8 @@ def scan(
         _look(each, found, problems)
         links += (folder + name for link in each.links if (name := os.path.basename(link)) in found)
         count += len(found)
-        if count > MAX_DOCUMENTS:
-            raise FileProblem(root, "too-large", f"holds more than {MAX_DOCUMENTS:,} documents")
+        if count > most:
+            raise FileProblem(root, "too-large", f"holds more than {most:,} documents")
     named = (lambda path: hint(files.real(path))) if hint is not None else None
     return Scan(Folders(top, stamps, named), at_ns, tuple(problems), hints, tuple(links))
 

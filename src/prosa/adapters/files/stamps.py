@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from prosa.adapters.files.read import RootedFiles
-from prosa.corpus.found import RACY_NS, Stamp, is_sure
+from prosa.corpus.found import RACY_NS, Stamp, StampTuple, is_sure
 
 
 class FileStamps(Struct, frozen=True):
@@ -28,12 +28,17 @@ class FileStamps(Struct, frozen=True):
     def __call__(self, path: Path) -> Stamp | None:
         """The stamp of a document that can be read."""
         found = self.files.look(path)
-        if found is None or not tells_changes(found.st_ino, found.st_ctime_ns):
+        if found is None:
             return None
         if self.apart and self.files.real(path) in self.apart:
             return None
         stamp = Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
-        return stamp if is_sure(stamp, self.at_ns - RACY_NS) else None
+        return stamp if self.tells(stamp, self.at_ns) else None
+
+    def tells(self, stamp: StampTuple, at_ns: int) -> bool:
+        """Whether a stamp that was taken after this time tells every later change of the file."""
+        _, _, ctime_ns, inode = stamp
+        return tells_changes(inode, ctime_ns) and is_sure(stamp, at_ns - RACY_NS)
 
 
 def tells_changes(inode: int, ctime_ns: int) -> bool:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,7 @@ class Checker(Struct, frozen=True):
         ``keep`` the answer holds readings."""
         profile = replace(self.profile, settings=group.project.settings, root=group.root)
         files: Files = Overlay(texts, group.files) if texts else group.files
+        stamps = _stamps(group.files, texts or ()) if self.store is not None else None
         analyzer = Analyzer(
             files,
             profile.hints,
@@ -102,11 +104,12 @@ class Checker(Struct, frozen=True):
             store=self.store,
             workers=self.workers,
             progress=self.progress,
-            stamps=_stamps(group.files, texts or ()) if self.store is not None else None,
+            stamps=stamps,
         )
         beside = None if group.whole and only is None else group.beside
         metas = None if group.whole and only is None else group.metas
-        scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names)
+        sighted = partial(group.sighted, stamps) if stamps is not None else None
+        scope = CorpusScope(group.root, beside, group.rooted, metas, group.file_names, sighted)
         paths = group.paths if only is None else [path for path in group.paths if group.files.real(path) in only]
         try:
             return check(paths, analyzer, profile, scope)

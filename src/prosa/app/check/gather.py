@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -16,9 +17,13 @@ from msgspec import Struct, field
 from prosa.adapters.files import RootedFiles, find_root
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, decode, real_path
 from prosa.adapters.files.roots import is_marked, is_project
+from prosa.adapters.files.scan import scan
+from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.app.check.project import Project, project_at
+from prosa.corpus.found import Folders
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.rules.beside import Sighted
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
 from prosa.source.files import Skipped, is_hidden
@@ -78,6 +83,28 @@ class Group(Struct, frozen=True):
         found = list(islice(walk.documents(_shown(self.root)), MAX_BESIDE + 1))
         paths = [each for each in found if isinstance(each, Path)]
         return paths[:MAX_BESIDE], len(paths) == len(found) <= MAX_BESIDE
+
+    def sighted(self, stamps: FileStamps) -> Sighted | None:
+        """The same without a `Path` for each; None where they are not all, or where stamps tell nothing."""
+        most = MAX_FOLDERS_BESIDE if self.marked else MAX_FOLDERS_UNMARKED
+        try:
+            found = scan(
+                self.root, self.files, gitignore=self.gitignore, agents=self.agents, most_folders=most, most=MAX_BESIDE
+            )
+        except FileProblem:
+            return None
+        if found.problems or not isinstance(found.documents, Folders):
+            return None
+        shown = _shown(self.root)
+        return Sighted(
+            found.documents.root,
+            os.path.join(shown, "") if shown.parts else "",  # noqa: PTH118 - the beginning of thousands of paths
+            found.documents.stamps,
+            found.links,
+            partial(stamps.tells, at_ns=found.at_ns),
+            lambda stamp: stamp[0] <= stamps.files.max_size,
+            stamps.apart,
+        )
 
     def file_names(self) -> dict[str, str]:
         """The files of any kind below the root by their name but for case, each with the path below the root of the
