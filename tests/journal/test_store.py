@@ -8,11 +8,14 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from prosa.adapters.store import reading, schema, writing
 from prosa.adapters.store.holding import Holder, clear_dead, is_alive
@@ -20,7 +23,11 @@ from prosa.adapters.store.opening import backup_path, file_system, open_reader, 
 from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.adapters.store.writer import writer_of
 from prosa.adapters.store.writing import TakenOver
-from prosa.runtime.errors import StoreProblem
+from prosa.app.journal.history import forget, listed, one
+from prosa.app.journal.query import query_runs
+from prosa.corpus.errors import QueryRefused
+from prosa.corpus.sql import QueryLimits
+from prosa.runtime.errors import NotResumed, StoreProblem
 from prosa.runtime.runs import CallRecord, RunFilter, RunRecord, stamp
 from tests.cli.programs import ROOT, SOURCE
 
@@ -383,3 +390,67 @@ def test_whatever_keeps_a_store_from_opening_is_told_and_nobody_waits_for_ever(
             writer.do(lambda connection: None).result(10)
     finally:
         writer.release()
+
+
+def broken_name(path):
+    """The name of a table is no text any more, nor is what SQLite says of it."""
+    open_store(path).close()
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE note", b"CREATE TABL\xd4 note"))
+
+
+def broken_value(path):
+    """A closure that is no JSON, and a number that is none."""
+    write(path, writing.begin(run_record(), lambda: "h"))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE run SET closure = '[\x01', calls = 'x'")
+        connection.commit()
+
+
+@pytest.mark.parametrize("make", [torn, broken_name, broken_value])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda path: listed(path, RunFilter()),
+        lambda path: one(path, "r1"),
+        lambda path: forget(path, stamp(NOW + timedelta(days=1))),
+        lambda path: query_runs(path, "SELECT * FROM runs", QueryLimits()),
+    ],
+    ids=["list", "show", "forget", "query"],
+)
+def test_x25_whoever_asks_a_damaged_store_hears_that_it_is_damaged(store, make, ask):
+    make(store)
+    try:
+        ask(store)  # what is damaged may lie where this does not look
+    except StoreProblem as problem:
+        assert "is damaged" in problem.message or "cannot be used" in problem.message
+        return
+    assert make is broken_value
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_x25_no_byte_of_a_store_can_bring_down_or_hold_up_who_asks_it(tmp_path, data):
+    whole = tmp_path / "whole.sqlite"
+    if not whole.exists():
+        call = call_record()
+        write(whole, writing.begin(run_record(), lambda: "h"), writing.ask(call), writing.answer(call))
+        with closing(sqlite3.connect(whole)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(whole.read_bytes())
+    written = [place for place, byte in enumerate(content) if byte]
+    for place in data.draw(st.lists(st.sampled_from(written), min_size=1, max_size=4)):
+        content[place] = data.draw(st.integers(0, 255))
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        path = Path(folder) / "store.sqlite"
+        path.write_bytes(content)
+        path.chmod(0o600)
+        for ask in (
+            lambda: listed(path, RunFilter()),
+            lambda: one(path, "r1"),
+            lambda: query_runs(path, "SELECT * FROM runs, calls", QueryLimits()),
+            lambda: forget(path, stamp(NOW + timedelta(days=1))),
+        ):
+            with suppress(StoreProblem, NotResumed, QueryRefused):
+                ask()
+        assert path.exists()

@@ -53,7 +53,7 @@ def run_object(run: RunRecord) -> dict[str, Value]:
     """A run as an object; JSON inside is JSON."""
     found: dict[str, Value] = asdict(run)
     for name in ("closure", "input", "output", "again"):
-        found[name] = None if found[name] is None else json.loads(found[name])
+        found[name] = _value(found[name])
     return {name: value for name, value in found.items() if name not in ("again", "holder")}
 
 
@@ -61,8 +61,19 @@ def call_object(call: CallRecord) -> dict[str, Value]:
     """A call as an object."""
     found: dict[str, Value] = asdict(call)
     for name in ("request", "reply"):
-        found[name] = None if found[name] is None else json.loads(found[name])
+        found[name] = _value(found[name])
     return {name: value for name, value in found.items() if name != "run"}
+
+
+def _value(text: Value) -> Value:
+    """The value of a text of JSON; the text itself where the file was damaged."""
+    if not isinstance(text, str):
+        return text
+    try:
+        found: Value = json.loads(text)
+    except ValueError:
+        return text
+    return found
 
 
 def run_tree(run: RunRecord, calls: Sequence[CallRecord]) -> str:

@@ -6,13 +6,16 @@ the file and what to do. Nothing is ever healed by making it anew: what the file
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+
+from msgspec import ValidationError
 
 from prosa.adapters.store import schema
 from prosa.adapters.store.views import TABLES
@@ -28,6 +31,9 @@ NETWORK = frozenset(
 )
 """Kinds of file systems that other machines write to: the log of writes needs memory that processes share."""
 
+FAULTS = (sqlite3.Error, UnicodeDecodeError, json.JSONDecodeError, ValidationError)
+"""What a file can make SQLite raise, and those who read its rows."""
+
 _MOUNTS = Path("/proc/self/mountinfo")
 _ESCAPES = {"\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"}
 
@@ -36,15 +42,13 @@ def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
     """A connection that may write. Raises `StoreProblem`."""
     refuse_network(path)
     _make_private(path)
-    try:
+    with in_words(path):
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection, path)
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
-        raise problem_of(error, path) from None
     return connection
 
 
@@ -58,7 +62,7 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
     if not path.is_file():
         raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
     refuse_network(path)
-    try:
+    with in_words(path):
         connection = sqlite3.connect(read_only_uri(path), uri=True, timeout=WAIT_SECONDS, isolation_level=None)
         try:
             found = _checked(connection, path)
@@ -68,8 +72,6 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
-        raise problem_of(error, path) from None
     if not found:
         return None
     open_store(path).close()
@@ -81,8 +83,19 @@ def read_only_uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=ro"
 
 
-def problem_of(error: sqlite3.Error, path: Path) -> StoreProblem:
-    """What SQLite said, in words."""
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """What goes wrong here with the file at ``path`` is raised as `StoreProblem`."""
+    try:
+        yield
+    except FAULTS as error:
+        raise problem_of(error, path) from None
+
+
+def problem_of(error: Exception, path: Path) -> StoreProblem:
+    """What SQLite said, in words; what is no text, or no value of its column, was damaged."""
+    if not isinstance(error, sqlite3.Error):
+        return StoreProblem(f"the store {path} is damaged", hint=_AWAY)
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
         return StoreProblem(f"the store {path} is no SQLite file", hint=_AWAY)

@@ -5,8 +5,11 @@ In: a connection. Out: records. A list reads an index and no call, so that it is
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+
+from msgspec import convert
 
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.data import Value
@@ -14,7 +17,8 @@ from prosa.runtime.runs import CallRecord, RunFilter, RunRecord
 
 _RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
 _CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
-_LISTED = ", ".join("NULL" if name in ("input", "again", "output", "closure") else name for name in RUN_COLUMNS)
+_JSON = ("input", "again", "output", "closure")
+_LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 
 
 def runs(connection: sqlite3.Connection, chosen: RunFilter) -> list[RunRecord]:
@@ -124,10 +128,14 @@ def put_note(connection: sqlite3.Connection, name: str, value: str) -> None:
 
 
 def _run(row: Sequence[Value]) -> RunRecord:
+    """Raises `ValidationError` and `JSONDecodeError` for what no store of ours ever wrote."""
     values = dict(zip(RUN_COLUMNS, row, strict=True))
-    return RunRecord(**values | {"whole": bool(values["whole"]), "closure": values["closure"] or "[]"})
+    for text in (values[name] for name in _JSON):
+        if text is not None:
+            json.loads(str(text))
+    return convert(values | {"whole": bool(values["whole"]), "closure": values["closure"] or "[]"}, RunRecord)
 
 
 def _call(row: Sequence[Value]) -> CallRecord:
     values = dict(zip(CALL_COLUMNS, row, strict=True))
-    return CallRecord(**values | {"is_error": bool(values["is_error"])})
+    return convert(values | {"is_error": bool(values["is_error"])}, CallRecord)

@@ -16,7 +16,7 @@ from threading import Lock, Thread
 from typing import Any, TypeAlias, TypeVar
 
 from prosa.adapters.store.holding import Holder
-from prosa.adapters.store.opening import open_store, problem_of
+from prosa.adapters.store.opening import FAULTS, open_store, problem_of
 from prosa.runtime.errors import RunError, StoreProblem
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class Writer:
         except Exception as error:  # whatever it is, somebody waits for these
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
-            reason = problem_of(error, self.path) if isinstance(error, sqlite3.Error) else error
+            reason = problem_of(error, self.path) if isinstance(error, FAULTS) else error
             for _, future in batch:
                 if id(future) in waited_for:
                     future.set_exception(reason)

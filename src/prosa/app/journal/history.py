@@ -231,19 +231,14 @@ def moment(text: str, now: datetime) -> str:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Connection | None]:
-    import sqlite3
-
-    from prosa.adapters.store.opening import open_reader, problem_of
+    from prosa.adapters.store.opening import in_words, open_reader
 
     connection = open_reader(path)
     if connection is None:
         yield None
         return
-    with closing(connection):
-        try:
-            yield connection
-        except sqlite3.Error as error:
-            raise problem_of(error, path) from None
+    with closing(connection), in_words(path):
+        yield connection
 
 
 def _alive(run: RunRecord, path: Path) -> RunRecord:

@@ -23,7 +23,7 @@ def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
     where there is no store yet."""
     from prosa.adapters.sqlite.asking import ask
     from prosa.adapters.sqlite.views import make_views
-    from prosa.adapters.store.opening import open_reader
+    from prosa.adapters.store.opening import in_words, open_reader
 
     def connect() -> Connection:
         connection = open_reader(path)
@@ -32,7 +32,8 @@ def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
         make_views(connection, RUN_VIEWS.views)
         return connection
 
-    return ask(connect, RUN_VIEWS, text, limits)
+    with in_words(path):
+        return ask(connect, RUN_VIEWS, text, limits)
 
 
 def run_views() -> tuple[tuple[str, tuple[str, ...]], ...]:

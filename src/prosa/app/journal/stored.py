@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -236,11 +237,13 @@ def by_path(calls: Iterable[CallRecord]) -> dict[str, CallRecord]:
 
 
 def decoded(text: str, kind: type[T]) -> T:
-    """A value from the JSON that the journal kept of it."""
+    """A value from the JSON that the journal kept of it. Raises `StoreProblem` where that was damaged."""
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError:
-        return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
+        with suppress(ValueError, RecursionError, msgspec.DecodeError):
+            return msgspec.convert(json.loads(text), type=kind)  # half of a surrogate pair
+    raise StoreProblem("what the store keeps of this run is damaged", hint="run it again from the beginning")
 
 
 def request_content(request: ModelRequest, after: str, before: ModelRequest | None) -> dict[str, Value]:

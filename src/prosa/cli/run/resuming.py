@@ -109,13 +109,15 @@ def _begun(again: str | None, run: str, door: str, parser: Parser) -> list[str]:
         raise WrongUse(f"run {run} was not begun by this command ({door})", hint=f"name its file: prosa {command} FILE")
     if found.get("command") not in (None, command):
         raise WrongUse(f"run {run} was begun by `prosa {found['command']}`")
-    folder = found["folder"]
+    folder, words = found.get("folder"), found.get("argv")
+    if not isinstance(folder, str) or not isinstance(words, list):
+        raise WrongUse(f"what the store keeps of run {run} is damaged", hint=f"name its file: prosa {command} FILE")
     if folder != str(Path.cwd()):
         try:
             os.chdir(folder)
         except OSError as error:
             raise WrongUse(f"run {run} was begun in {folder}: {error.strerror or error}") from None
-    argv = [str(word) for word in found["argv"]]
+    argv = [str(word) for word in words]
     return [word for word in _without(argv, _ALREADY_WRITTEN) if word != "-"] if command == "chat" else argv
 
 
