@@ -25,6 +25,7 @@ from prosa.adapters.files.key_store import FILE_NAME, stored_keys
 from prosa.adapters.files.places import cache_place
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL
 from prosa.adapters.providers.key import URL_VARIABLE
+from prosa.adapters.providers.reach import reach
 from prosa.adapters.providers.table import PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.place import index_path
@@ -83,8 +84,6 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
 
 def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
     """Whether the service that the user's own choice leads to answers at all. No key is sent."""
-    from prosa.adapters.providers.reach import reach
-
     settings = _known_settings(environ, folder)
     url = environ.get(URL_VARIABLE, "").strip() or settings.base_url or DEFAULT_BASE_URL
     answer = reach(url)

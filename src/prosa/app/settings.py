@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from prosa.adapters.files import MAX_DOCUMENT_BYTES
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
 from prosa.runtime.errors import RunError
@@ -23,8 +23,6 @@ def settings_for(
     Raises `RunError` with file and line when a file has errors; what has no effect is told to ``notice``: a choice is
     never dropped in silence. Raises `FileProblem` for a file that cannot be read.
     """
-    from prosa.adapters.files import config_dir, find_root
-
     user = _settings_in(config_dir(environ) / USER_FILE, "user", notice)
     if path is None:
         return user or Settings()
@@ -41,10 +39,9 @@ def size_limit(chosen: int | None, settings: Settings | None) -> int:
 def _settings_in(path: Path, level: Literal["user", "project"], notice: Callable[[str], None]) -> Settings | None:
     if not path.is_file():
         return None
-    # The reader of TOML loads only where there is something to read.
-    from prosa.adapters.files import RootedFiles
     from prosa.settings.read import read_project_settings, read_user_settings
 
+    # The reader of TOML loads only where there is something to read.
     source = RootedFiles().read(path)
     if not is_about_prosa(path.name, source.text):
         return None  # whatever it is, and however long, it is not about us

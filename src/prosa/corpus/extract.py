@@ -19,6 +19,7 @@ from prosa.corpus.vectors import to_bytes
 from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
 from prosa.dialects.dialect import DialectName, Hints
+from prosa.dialects.magi.clean import unseen
 from prosa.dialects.reading import DialectReading, open_document, open_documents
 from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ
@@ -75,8 +76,6 @@ def _hidden(reading: DialectReading[object]) -> tuple[Span, ...]:
     model = reading.model_of(MAGI)
     if model is None:
         return ()
-    from prosa.dialects.magi.clean import unseen
-
     return unseen(model)
 
 

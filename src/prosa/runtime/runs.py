@@ -11,6 +11,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from prosa.runtime.errors import NotResumed
+
 RunState: TypeAlias = Literal["open", "done", "failed", "interrupted"]
 CallState: TypeAlias = Literal["asked", "answered", "failed"]
 History: TypeAlias = Literal["off", "summary", "full"]
@@ -156,3 +158,12 @@ def _differences(one: CallRecord, other: CallRecord) -> Iterator[Difference]:
         yield "message" if model else "arguments"
     if one.answer != other.answer:
         yield "answer"
+
+
+def only(found: Sequence[RunRecord], name: str) -> RunRecord:
+    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
+    if not found:
+        raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
+    if len(found) > 1 and len({each.batch for each in found}) > 1:
+        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
+    return found[0]

@@ -12,6 +12,7 @@ from prosa.adapters.files.read import real_path
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.table import dialect_of_file_name
 from prosa.rules.policy import Profile
+from prosa.rules.severity import Policy, diagnosed
 from prosa.settings.model import Settings
 from prosa.settings.table import PROJECT_FILES, is_about_prosa
 from prosa.source import FileProblem, SourceText, Span
@@ -68,7 +69,5 @@ def _read(path: Path, shown: Path) -> Project | None:
 
 
 def _unreadable(problem: FileProblem, shown: Path) -> Diagnostic:
-    from prosa.rules.severity import Policy, diagnosed
-
     found = Problem("bad-settings-file", f"the settings cannot be read: {problem.reason}", Span(0, 0))
     return diagnosed((found,), SourceText("", str(shown)), Policy())[0]

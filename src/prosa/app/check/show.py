@@ -15,6 +15,7 @@ from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.table import YMJ
 from prosa.rules.engine import Checked, CheckedDocument
 from prosa.source import FileProblem
 
@@ -56,7 +57,6 @@ def show_groups(groups: Sequence[Group], options: CheckOptions, environ: Mapping
 def payload_of(shown: ShownDocument, selector: str | None, *, fallback_body: bool = False) -> Extracted | None:
     """The payload of a YMJ record, decoded, or why there is none; None for any other document. ``selector`` stands in
     for the record's own."""
-    from prosa.dialects.table import YMJ
     from prosa.dialects.ymj.payload import payload_bytes
 
     model = shown.document.reading.model_of(YMJ)

@@ -15,8 +15,12 @@ from urllib.parse import quote, quote_plus
 
 from msgspec import Struct, field
 
+from prosa.adapters.http.background import in_background
+from prosa.adapters.http.exchange import MAX_REDIRECTS, Bounds, Exchange, redirected
+from prosa.app.client.requests import SCHEMA_FORMS, on_this_machine, schema_in, schema_url
 from prosa.app.client.tokens import site_variables
 from prosa.app.options import SiteRights
+from prosa.app.run.service import WithStoredKeys
 from prosa.render.plain import safe
 from prosa.render.request import request_text
 from prosa.runtime.errors import RunError
@@ -26,7 +30,6 @@ from prosa.site.request import get_request
 from prosa.source.values import PartlyShown
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Bounds, Exchange
     from prosa.app.client.rights import Declared
     from prosa.app.options import Environment
     from prosa.schema import Schema
@@ -66,9 +69,6 @@ class SiteAccess(PartlyShown, Struct):
 
     async def send(self, request: Request) -> Answer:
         """The answer, whatever its status. Raises `HttpProblem`."""
-        from prosa.adapters.http.background import in_background
-        from prosa.adapters.http.exchange import Exchange
-
         if self.requests >= MAX_REQUESTS:
             raise HttpProblem(f"the run has made its {MAX_REQUESTS} requests to sites, and makes no further one")
         self.requests += 1
@@ -84,9 +84,6 @@ class SiteAccess(PartlyShown, Struct):
 
     def _bounds(self, origin: Origin) -> Bounds:
         """The bounds of a request: a loopback address is asked where the user typed that very origin (X8)."""
-        from prosa.adapters.http.exchange import Bounds
-        from prosa.app.client.requests import on_this_machine
-
         place = (origin.host, origin.port)
         named = place if any(on_this_machine(url) == place for url in self.rights.named) else None
         return Bounds(seconds=CALL_SECONDS, allow_private=self.rights.allow_private, named=named, follow=False)
@@ -132,8 +129,6 @@ class SiteAccess(PartlyShown, Struct):
     async def schema(self, contract: Contract, root: str) -> Schema | None:
         """The schema that an action names by URL, from its own site (HA16); None where it names none. Raises
         `RequestError`, `HttpProblem`."""
-        from prosa.app.client.requests import SCHEMA_FORMS, schema_in, schema_url
-
         if not contract.body_schema_url:
             return None
         url = schema_url(contract, root)
@@ -144,8 +139,6 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
     """The way to sites for one run. ``starts`` are the pages of the program that the user named. Flags win over the
     user's settings. Raises `RunError` for an origin that is none,
     and for a variable that a flag names and that is not set."""
-    from prosa.app.run.service import WithStoredKeys
-
     given = site_variables(rights.variables)
     for origin, variable in given.items():
         if not around.environ.get(variable):
@@ -158,8 +151,6 @@ def site_access(rights: SiteRights, around: Environment, starts: Collection[str]
 def _answer(exchange: Exchange, request: Request, *, anywhere: bool) -> Answer:
     """The answer after redirects within the site. One to another site is not followed; nor, but where changes may go
     ``anywhere``, one that carries a change on: what was permitted, or shown to a person, is its first URL (HA19)."""
-    from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
         if not answer.moved_to:

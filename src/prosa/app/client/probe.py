@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.adapters.http.exchange import MAX_REDIRECTS, Exchange, redirected
 from prosa.app.check.gather import gather as gather_documents
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import md_url, standing_readmes
@@ -38,7 +39,7 @@ from prosa.source import FileProblem
 from prosa.source.url import origin_of, quoted_path
 
 if TYPE_CHECKING:
-    from prosa.adapters.http.exchange import Bounds, Exchange
+    from prosa.adapters.http.exchange import Bounds
     from prosa.site.answer import Answer
     from prosa.site.probe.report import Report
     from prosa.source import Files
@@ -144,8 +145,6 @@ class _Asking(Struct):
 
 @contextmanager
 def _asking(bounds: Bounds, origin: str, progress: CountListener | None) -> Iterator[_Asking]:
-    from prosa.adapters.http.exchange import Exchange
-
     pool = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="prosa-probe")
     with Exchange(bounds) as exchange, pool:
         try:
@@ -162,8 +161,6 @@ def _request(ask: Ask, url: str) -> Request:
 
 def _followed(exchange: Exchange, request: Request) -> Answer:
     """The answer after redirects within the origin; one that leaves it is itself the answer. Raises `HttpProblem`."""
-    from prosa.adapters.http.exchange import MAX_REDIRECTS, redirected
-
     for _ in range(MAX_REDIRECTS):
         answer = exchange.send(request)
         if not answer.moved_to:

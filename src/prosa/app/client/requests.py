@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.http.exchange import Bounds, Exchange
 from prosa.app.client.tokens import NO_TOKENS, SiteTokens
+from prosa.schema import SchemaError
 from prosa.site.answer import Answer, json_of
 from prosa.site.contract import Auth, Contract, object_schema
 from prosa.site.credential import credential_of
@@ -125,8 +126,6 @@ def schema_url(contract: Contract, root: str) -> str:
 
 def schema_in(answer: Answer, url: str, root: str) -> Schema:
     """The schema in the answer of its URL. Raises `RequestError` where there is none, or it is another site's."""
-    from prosa.schema import SchemaError
-
     value = json_of(answer) if answer.is_success and _same_origin(answer.url, root) else None
     try:
         if value is not None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from prosa.adapters.http.background import in_background
 from prosa.app.client.access import SiteAccess
 from prosa.app.client.actions import OfferedAction, cleaned, failed
 from prosa.runtime.errors import SiteError, first_error
@@ -242,8 +243,6 @@ class PagesOfSites(Struct):
 
     async def _index(self, origin: Origin) -> dict[str, str]:
         """Where the nodes of a site are, if it has an index (HA1); asked for once."""
-        from prosa.adapters.http.background import in_background
-
         if origin in self.indexed:
             return self.indexed[origin]
         try:
@@ -260,8 +259,6 @@ class PagesOfSites(Struct):
 
 async def read_place(access: SiteAccess, url: str) -> CurrentPage | Answer:
     """The page at a URL, or the answer where it is none, such as data. Raises `HttpProblem`."""
-    from prosa.adapters.http.background import in_background
-
     for _ in range(2):
         answer = await fetched(access, url)
         if len(answer.body) > MAX_PAGE:

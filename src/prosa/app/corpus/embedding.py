@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, Environment
+from prosa.app.run.service import WithStoredKeys
 from prosa.app.run.world import known_prices
 from prosa.corpus.embedding import BATCH, Embedder
 from prosa.corpus.errors import EmbeddingError
 from prosa.runtime.budget import BILLED, MESSAGE_TOKENS, Budget, Ledger, dollars
 from prosa.runtime.errors import BudgetSpent, ProviderError
 from prosa.runtime.events import Listener, Scope, ignore
+from prosa.runtime.retry import with_retries
 from prosa.runtime.usage import Usage
 
 if TYPE_CHECKING:
@@ -117,9 +121,6 @@ def _paid(embedder: OpenAIEmbedder, cap: Decimal, around: Environment) -> Paid:
 
 def _service(name: str, choice: EmbeddingChoice, around: Environment) -> Embedder:
     from prosa.adapters.providers.embeddings import OpenAIEmbedder
-    from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-    from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
-    from prosa.app.run.service import WithStoredKeys
 
     settings, environ = around.settings, around.environ
     base_url = (
@@ -141,8 +142,6 @@ async def vectors_of(
 
     Raises `prosa.runtime.errors.ProviderError` or `EmbeddingError`.
     """
-    from prosa.runtime.retry import with_retries
-
     found: list[list[float]] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.files import replace_file
+from prosa.adapters.sqlite.vectors import classified_paths
+from prosa.app.corpus.embedding import vectors_of
+from prosa.app.corpus.open import open_corpus
+from prosa.app.run.world import system_clock
 from prosa.corpus.embedding import BATCH, Embedder, embedded_text, looks_classified, may_be_sent
+from prosa.dialects.reading import dialect_of, open_as
+from prosa.dialects.table import YMJ
+from prosa.dialects.ymj.embedding import embedding_of, with_embedding, with_hash
+from prosa.rules.policy import Profile
 from prosa.source import FileProblem, Files, SourceText
 
 if TYPE_CHECKING:
@@ -62,9 +71,6 @@ class _Record(Struct, frozen=True):
 def classified_in(groups: Sequence[Group], environ: Mapping[str, str]) -> frozenset[Path]:
     """The documents that may not be sent anywhere, those that a meta file classifies too (X6, MA18): the index knows
     which. Raises `IndexProblem`."""
-    from prosa.adapters.sqlite.vectors import classified_paths
-    from prosa.app.corpus.open import open_corpus
-
     found = set[Path]()
     for group in groups:
         root, settings = group.root if group.given else None, group.project.settings
@@ -80,8 +86,6 @@ async def enrich(groups: Sequence[Group], options: EnrichOptions, done: Callable
 
     ``done`` hears of every record, in order. Raises what the embedder raises: what was written before stays written.
     """
-    from prosa.rules.policy import Profile
-
     try:
         for group in groups:
             profile = Profile(settings=group.project.settings, root=group.root)
@@ -110,9 +114,6 @@ async def _enriched(
 
 async def _vectors(texts: Sequence[str], options: EnrichOptions) -> list[list[float]]:
     """One vector for each text."""
-    from prosa.app.corpus.embedding import vectors_of
-    from prosa.app.run.world import system_clock
-
     assert options.embedder is not None
     return await vectors_of(texts, options.embedder, system_clock())
 
@@ -153,15 +154,10 @@ def _records(
 
 def _read(source: SourceText, hints: Hints) -> YmjModel | None:
     """The document as a record; None for any other."""
-    from prosa.dialects.reading import dialect_of, open_as
-    from prosa.dialects.table import YMJ
-
     return open_as(source, YMJ).model if dialect_of(source, hints) == YMJ.name else None
 
 
 def _record(path: Path, source: SourceText, model: YmjModel, options: EnrichOptions, *, secret: bool) -> _Record:
-    from prosa.dialects.ymj.embedding import embedding_of
-
     plain = _Record(path, source, "", wants_vector=False)
     if options.embedder is None:
         return plain
@@ -176,9 +172,6 @@ def _record(path: Path, source: SourceText, model: YmjModel, options: EnrichOpti
 
 def _written(record: _Record, vector: list[float] | None, options: EnrichOptions) -> Enriched:
     """Writes one record, unless nothing changes."""
-    from prosa.adapters.files import replace_file
-    from prosa.dialects.ymj.embedding import with_embedding, with_hash
-
     if options.dry_run and record.wants_vector:
         return Enriched(record.path, "enriched")
     name = options.embedder.model_name if options.embedder is not None else ""

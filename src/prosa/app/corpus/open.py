@@ -15,15 +15,24 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root, private_dir
+from prosa.adapters.files.code_mark import code_mark
+from prosa.adapters.files.read import real_path
+from prosa.adapters.files.scan import scan, stamp_of
+from prosa.adapters.processes import Pool, worker_count
+from prosa.adapters.sqlite import Index
+from prosa.adapters.sqlite.opening import is_damage, unusable
+from prosa.adapters.sqlite.place import index_path
+from prosa.adapters.sqlite.reading import Reading
+from prosa.adapters.sqlite.refresh import StaleIndex
 from prosa.app.settings import size_limit
 from prosa.corpus.errors import IndexProblem
 from prosa.corpus.found import Found, Refreshed, Scan, Stamp
+from prosa.data.surrogates import has_surrogate
+from prosa.source import FileProblem
 from prosa.source.files import Skipped
 
 if TYPE_CHECKING:
-    from prosa.adapters.files import RootedFiles
-    from prosa.adapters.sqlite import Index
-    from prosa.adapters.sqlite.reading import Reading
     from prosa.dialects.dialect import DialectName
     from prosa.graph.node import Node
     from prosa.rules.analyzer import Workers
@@ -52,8 +61,6 @@ class OpenCorpus(Struct):
 
     def scan(self) -> Scan:
         """A look at all files. Raises `FileProblem` for a root that is no folder."""
-        from prosa.adapters.files.scan import scan
-
         self.skipped = Skipped()
         return scan(self.root, self.files, self._hint, hints=self.hints, agents=self.agents, skipped=self.skipped)
 
@@ -72,8 +79,6 @@ class OpenCorpus(Struct):
         so is one that was removed since the last refresh. Raises `IndexProblem`."""
         import sqlite3
 
-        from prosa.adapters.sqlite.opening import is_damage, unusable
-
         try:
             if self._is_full and self.index.is_new:
                 self.refresh()
@@ -88,10 +93,6 @@ class OpenCorpus(Struct):
     def refresh_paths(self, paths: Iterable[Path]) -> Refreshed:
         """The same for single documents, which were written or removed: nothing else is looked at. Whoever names them
         has seen to it that they are documents of the corpus."""
-        from prosa.adapters.files.scan import stamp_of
-        from prosa.adapters.sqlite.refresh import StaleIndex
-        from prosa.data.surrogates import has_surrogate
-
         started = time.monotonic()
         assert self._reading is not None
         at_ns, found, gone = time.time_ns(), list[Found](), list[str]()
@@ -128,8 +129,6 @@ class OpenCorpus(Struct):
     def path_of(self, path: Path) -> str:
         """The path of a file as the corpus knows it: relative to the root, with `/`. Raises `FileProblem` for a file
         outside."""
-        from prosa.source import FileProblem
-
         folder = self.files.real(path.parent)
         if not folder.is_relative_to(self.root):
             raise FileProblem(path, "outside-root", f"lies outside the corpus {self.root}")
@@ -157,12 +156,6 @@ def open_corpus(
     for each processor; ``workers`` stand in for them. ``progress`` is told how many of how many are done. Without
     ``refresh`` the index is asked as it is. Raises `IndexProblem`, `FileProblem`.
     """
-    from prosa.adapters.files import RootedFiles, UnsafePlace, cache_dir, find_root, private_dir
-    from prosa.adapters.files.code_mark import code_mark
-    from prosa.adapters.sqlite import Index
-    from prosa.adapters.sqlite.place import index_path
-    from prosa.adapters.sqlite.reading import Reading
-
     base = corpus_root(path, root)
     limit = size_limit(max_size, settings)
     files = RootedFiles(base, limit)
@@ -193,8 +186,6 @@ def _workers(jobs: int | None) -> Workers | None:
     """Processes that read documents; None where this one does it alone."""
     if jobs == 1:
         return None
-    from prosa.adapters.processes import Pool, worker_count
-
     count = worker_count() if jobs is None else jobs
     return Pool(count) if count > 1 else None
 
@@ -202,9 +193,6 @@ def _workers(jobs: int | None) -> Workers | None:
 def corpus_root(path: Path | None, root: Path | None = None) -> Path:
     """The root of the corpus that is meant (X5): ``root``, else the folder ``path``, else the project of the document
     ``path`` or of the current folder. A real path."""
-    from prosa.adapters.files import find_root
-    from prosa.adapters.files.read import real_path
-
     if root is not None:
         return real_path(root)
     if path is not None and path.is_dir():
@@ -216,7 +204,6 @@ def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectN
     """What the settings of the project say about the dialect of a document; None where they say nothing."""
     if settings is None or not settings.dialects:
         return None
-    from prosa.adapters.files import find_root
     from prosa.rules.policy import Profile
 
     profile = Profile(settings=settings, root=find_root(base))
@@ -227,8 +214,6 @@ def hints_of(base: Path, settings: Settings | None) -> Callable[[Path], DialectN
 def _damage_in_words(corpus: OpenCorpus) -> Iterator[None]:
     """A file that turns out to be broken while it is read is removed: the next command makes it anew."""
     import sqlite3
-
-    from prosa.adapters.sqlite.opening import is_damage, unusable
 
     try:
         yield

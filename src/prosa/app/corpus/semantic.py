@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.sqlite.search import prepare, ranked_sections
+from prosa.adapters.sqlite.search_hits import Found, hits_of
+from prosa.adapters.sqlite.vectors import file_of, models, near, placed, remember, unmade, vector_of
 from prosa.corpus.embedding import BATCH, MAX_TEXT, Embedder, looks_classified
 from prosa.corpus.errors import EmbeddingError
 from prosa.corpus.fusion import fused
+from prosa.corpus.query import parse_query
 from prosa.corpus.vectors import from_bytes
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
-    from prosa.adapters.sqlite.search_hits import Found
     from prosa.adapters.sqlite.vectors import Unmade
     from prosa.app.corpus.open import OpenCorpus
     from prosa.corpus.search import Hit, Search
@@ -50,7 +53,6 @@ async def make_vectors(
 ) -> Made:
     """Gives sections without a vector one, ``most`` at the utmost. Every batch is kept as soon as it is there, so that
     one that is stopped goes on where it was. Raises what the embedder raises."""
-    from prosa.adapters.sqlite.vectors import placed, remember, unmade
     from prosa.app.corpus.embedding import vectors_of
 
     model = embedder.model_name
@@ -73,8 +75,6 @@ def _to_send(corpus: OpenCorpus, wanted: Sequence[Unmade], most: int) -> tuple[l
     """The first sections that may leave this machine, and how many were not looked at. Of each document the file is
     looked at once more: it may have changed since it was indexed, and a broken front matter may say more than a reader
     understood of it (X6)."""
-    from prosa.adapters.sqlite.vectors import file_of
-
     connection, looked_at = corpus.index.connection(), dict[int, bool]()
     now: list[Unmade] = []
     for count, each in enumerate(wanted):
@@ -98,10 +98,7 @@ def _may_go(corpus: OpenCorpus, path: str, digest: str) -> bool:
 
 async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder, clock: Clock) -> list[Hit]:
     """The hits for a query, by words and by meaning together. Raises `EmbeddingError` for an empty query."""
-    from prosa.adapters.sqlite.search import prepare, ranked_sections
-    from prosa.adapters.sqlite.search_hits import hits_of
     from prosa.app.corpus.embedding import vectors_of
-    from prosa.corpus.query import parse_query
 
     if not asked.text.strip():
         raise EmbeddingError("a search by meaning needs a query")
@@ -118,7 +115,6 @@ async def semantic_search(corpus: OpenCorpus, asked: Search, embedder: Embedder,
 def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, asked: Search) -> list[Found]:
     """The sections nearest to a vector, best first."""
     from prosa.adapters.embeddings.nearest import nearest
-    from prosa.adapters.sqlite.vectors import near
 
     return near(corpus.index.connection(), model, vector, asked, nearest=nearest, limit=asked.limit)
 
@@ -126,8 +122,6 @@ def nearest_sections(corpus: OpenCorpus, vector: Sequence[float], model: str, as
 def similar_by_vectors(corpus: OpenCorpus, document: int, asked: Search) -> list[Found]:
     """The documents nearest to one that has vectors, by the model that most vectors are of; none where it has none.
     Nothing is sent anywhere."""
-    from prosa.adapters.sqlite.vectors import models, vector_of
-
     connection = corpus.index.connection()
     for model, _ in models(connection):
         own = vector_of(connection, model, document)
@@ -145,8 +139,6 @@ def _mean(vectors: Sequence[bytes]) -> list[float]:
 
 def _together(rankings: Sequence[Sequence[Found]], asked: Search) -> list[Found]:
     """Several rankings as one: by section where every section is wanted, else by document."""
-    from prosa.adapters.sqlite.search_hits import Found
-
     by_key: dict[int, Found] = {}
     orders: list[list[int]] = []
     for ranking in rankings:

@@ -15,9 +15,28 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.store import reading
+from prosa.adapters.store.holding import is_alive
+from prosa.adapters.store.opening import in_words, open_reader
+from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, runs_of_batch
+from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.place import store_path, store_there
+from prosa.dialects.quantity import seconds
+from prosa.runtime.digest import as_json, closure_digests
 from prosa.runtime.errors import NotResumed, StoreProblem
-from prosa.runtime.runs import CallRecord, FirstDifference, RunFilter, RunRecord, first_difference, last_attempts, stamp
+from prosa.runtime.runs import (
+    CallRecord,
+    FirstDifference,
+    RunFilter,
+    RunRecord,
+    first_difference,
+    last_attempts,
+    only,
+    stamp,
+)
+from prosa.runtime.summary import Answered, cost_of
+from prosa.runtime.usage import Usage
+from prosa.source.url import origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +69,6 @@ class Listed(Struct, frozen=True):
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
     """A run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
     `StoreProblem`."""
-    from prosa.adapters.store.reading import run_of, runs_of_batch
-
     with _reading(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         together = runs_of_batch(connection, run.batch) if connection else []
@@ -62,19 +79,8 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
     return run
 
 
-def only(found: Sequence[RunRecord], name: str) -> RunRecord:
-    """The run of that name. Raises `NotResumed` where there is none, or several ids begin so."""
-    if not found:
-        raise NotResumed(f"there is no run {name[:40]!r} in the store", hint="prosa runs lists them")
-    if len(found) > 1 and len({each.batch for each in found}) > 1:
-        raise NotResumed(f"several runs begin with {name}: {', '.join(each.id for each in found)}")
-    return found[0]
-
-
 def listed(path: Path, chosen: RunFilter) -> Listed:
     """The runs that are meant. Raises `StoreProblem`."""
-    from prosa.adapters.store.reading import runs
-
     with _reading(path) as connection:
         if connection is None:
             return Listed((), more=False)
@@ -85,8 +91,6 @@ def listed(path: Path, chosen: RunFilter) -> Listed:
 
 def one(path: Path, name: str) -> tuple[RunWithCalls, ...]:
     """The runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
-    from prosa.adapters.store.reading import calls_of, run_of, runs_of_batch
-
     with _reading(path) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         assert connection is not None
@@ -105,10 +109,6 @@ def compared(path: Path, left: str, right: str) -> tuple[RunWithCalls, RunWithCa
 
 def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
     """Takes away the runs that began before a moment, but those that go on. Gives how many. Raises `StoreProblem`."""
-    from prosa.adapters.store import reading
-    from prosa.adapters.store.holding import is_alive
-    from prosa.adapters.store.writer import writer_of
-
     if not path.exists():
         return 0
 
@@ -131,8 +131,6 @@ def priced(
 ) -> list[RunRecord]:
     """The runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for all.
     What is computed for the first time stays in the store."""
-    from prosa.adapters.store.reading import calls_of
-
     wanted = [each for each in runs if (anew or each.cost is None) and each.calls]
     if not wanted:
         return list(runs)
@@ -153,9 +151,6 @@ def past_runs(
 ) -> tuple[PastRun, ...]:
     """What the last runs of this version of a program took, with the model that it has now. None where there is no
     store, and where it cannot be read, which is said. Nothing is written."""
-    from prosa.adapters.store.reading import calls_of, runs_alike
-    from prosa.runtime.digest import as_json, closure_digests
-
     path = store_there(options, environment.environ)
     if path is None:
         return ()
@@ -180,14 +175,9 @@ def _past(run: RunRecord, calls: Sequence[CallRecord], prices: Prices) -> PastRu
 
 def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: bool) -> float | None:
     """What calls cost. With ``remote`` only a run has a price that a service beyond this machine answered."""
-    from prosa.source.url import origin_of
-
     made = [each for each in calls if each.kind == "model" and each.state == "answered"]
     if remote and not any(each.service and not origin_of(each.service).is_loopback for each in made):
         return None
-    from prosa.runtime.summary import Answered, cost_of
-    from prosa.runtime.usage import Usage
-
     tokens = [Usage(each.input_tokens, each.output_tokens, each.cached_tokens) for each in made]
     both = zip(made, tokens, strict=True)
     answered = [Answered(each.answered_by, each.name, usage, each.service) for each, usage in both]
@@ -197,9 +187,6 @@ def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: 
 
 def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
     from contextlib import suppress
-
-    from prosa.adapters.store.writer import writer_of
-    from prosa.runtime.errors import StoreProblem
 
     rows = [(cost, day, run) for run, cost in costs.items()]
 
@@ -217,8 +204,6 @@ def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
 def moment(text: str, now: datetime) -> str:
     """A moment as records have it, from an age such as 7d or 12h, or from a date with or without a time. Raises
     ValueError for anything else."""
-    from prosa.dialects.quantity import seconds
-
     text = text.strip()
     if text.endswith("d") and text[:-1].isdigit():
         return stamp(now - timedelta(days=min(int(text[:-1]), 100_000)))
@@ -231,8 +216,6 @@ def moment(text: str, now: datetime) -> str:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Connection | None]:
-    from prosa.adapters.store.opening import in_words, open_reader
-
     connection = open_reader(path)
     if connection is None:
         yield None
@@ -243,8 +226,6 @@ def _reading(path: Path) -> Iterator[Connection | None]:
 
 def _alive(run: RunRecord, path: Path) -> RunRecord:
     """The run with the state that it has in truth: one whose process is gone broke off."""
-    from prosa.adapters.store.holding import is_alive
-
     if run.state == "open" and not is_alive(path, run.holder):
         return replace(run, state="interrupted")
     return run

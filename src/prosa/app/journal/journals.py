@@ -18,9 +18,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.app.journal.history import only
+from prosa.adapters.providers.prices import KnownPrices
+from prosa.adapters.store import reading, writing
+from prosa.adapters.store.holding import clear_dead, host_name, is_alive
+from prosa.adapters.store.reading import run_of, runs_of_batch
+from prosa.adapters.store.sweeping import Kept, sweep
+from prosa.adapters.store.writer import writer_of
+from prosa.adapters.store.writing import end
 from prosa.app.journal.place import store_path
+from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.data import Value
+from prosa.runtime.digest import as_json, closure_digests, digest_of
 from prosa.runtime.errors import (
     BudgetSpent,
     InDoubt,
@@ -35,16 +43,18 @@ from prosa.runtime.errors import (
     TemplateRefused,
 )
 from prosa.runtime.journal import UNRECORDED, Journal
+from prosa.runtime.program import reachable
+from prosa.runtime.runs import RunRecord, only, stamp
+from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from prosa.adapters.store.writer import Work, Writer
-    from prosa.app.journal.stored import StoredJournal
     from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
-    from prosa.runtime.runs import History, RunRecord, RunState
+    from prosa.runtime.runs import History, RunState
 
 ABSENT = object()
 """The output of a run that is not over."""
@@ -64,8 +74,6 @@ class OpenStore(Struct):
         history = (self.options.history if self.options else None) or self.environment.settings.history
         if self._writer is not None or self.options is None or history == "off":
             return
-        from prosa.adapters.store.writer import writer_of
-
         with suppress(StoreProblem):
             self._writer = writer_of(store_path(self.options, self.environment.environ))
 
@@ -147,8 +155,6 @@ class Journals(Struct):
         writer.release()
 
     def _keeps(self, options: JournalOptions, program: Program) -> bool:
-        from prosa.runtime.program import reachable
-
         secret = next((each for each in reachable(program) if each.classified), None)
         if options.resume is not None:
             self._require_kept(secret)
@@ -163,8 +169,6 @@ class Journals(Struct):
 
     def _of_store(self) -> Writer:
         if self._writer is None:
-            from prosa.adapters.store.writer import writer_of
-
             self._writer = writer_of(store_path(self.options, self.environment.environ))
         return self._writer
 
@@ -184,11 +188,6 @@ class Journals(Struct):
     def _new(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
     ) -> StoredJournal:
-        from prosa.adapters.store.holding import host_name
-        from prosa.app.journal.stored import StoredJournal
-        from prosa.runtime.digest import as_json, closure_digests, digest_of
-        from prosa.runtime.runs import RunRecord, stamp
-
         self._begun += 1
         run = RunRecord(
             id=self.batch if self._begun == 1 else f"{self.batch}.{self._begun}",
@@ -210,8 +209,6 @@ class Journals(Struct):
     async def _earlier(self, name: str) -> Sequence[RunRecord]:
         """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
         if self._before is None:
-            from prosa.adapters.store.reading import run_of, runs_of_batch
-
             writer = self._of_store()
             found = await asyncio.wrap_future(writer.do(lambda connection: run_of(connection, name)))
             batch = only(found, name).batch
@@ -221,10 +218,6 @@ class Journals(Struct):
 
     async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
         """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
-        from prosa.adapters.store import reading, writing
-        from prosa.adapters.store.holding import host_name, is_alive
-        from prosa.app.journal.stored import StoredJournal, by_path
-
         writer = self._of_store()
         if run.state == "open" and is_alive(writer.path, run.holder):
             raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
@@ -249,10 +242,6 @@ class Journals(Struct):
 
     async def _ended(self, journal: StoredJournal, error: BaseException | None, output: Value) -> None:
         """Writes the end of a run. What broke off keeps what it needs to go on."""
-        from prosa.adapters.store.writing import end
-        from prosa.runtime.digest import as_json
-        from prosa.runtime.runs import stamp
-
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
         goes_on = error is not None and journal.can_go_on
         if goes_on:
@@ -278,9 +267,6 @@ class Journals(Struct):
     def _cost(self, journal: StoredJournal) -> tuple[float | None, str | None]:
         """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
         longer than many a run, so it is left to whoever looks at the history."""
-        from prosa.adapters.providers.prices import KnownPrices
-        from prosa.runtime.summary import cost_of
-
         prices = KnownPrices(self.environment.settings.prices)
         if not prices.knows_at_once(each.reported or each.asked for each in journal.answered):
             return None, None
@@ -288,9 +274,6 @@ class Journals(Struct):
         return (None, None) if cost is None else (float(cost), self.clock.now().date().isoformat())
 
     def _sweep(self, path: Path) -> Work[None]:
-        from prosa.adapters.store.holding import clear_dead, is_alive
-        from prosa.adapters.store.sweeping import Kept, sweep
-
         settings, kept = self.environment.settings, Kept(content=self.history == "full")
         kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
@@ -312,8 +295,6 @@ def _file_of(program: Program, document: Path | None) -> str:
 
 def require_same(run: RunRecord, program: Program, given: Value) -> None:
     """Raises `NotResumed` where a run would go on with something else than it began with."""
-    from prosa.runtime.digest import closure_digests, digest_of
-
     if digest_of(given) != run.input_sha:
         began = f"run {run.id} began with another input (sha256 {run.input_sha[:12]}, now {digest_of(given)[:12]})"
         raise NotResumed(began, hint="leave the input out: the run knows it; or run from the beginning")

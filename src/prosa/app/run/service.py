@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.adapters.files import config_dir
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
 from prosa.runtime.errors import ProviderError
 
@@ -94,8 +97,6 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
     """The usual variable for a key, where it is set and there is another address to send it to: the specification has
     one key and one base URL, and they belong together (L35)."""
-    from prosa.adapters.providers.key import KEY_VARIABLE
-
     return KEY_VARIABLE if base_url and environ.get(KEY_VARIABLE, "").strip() else None
 
 
@@ -118,8 +119,6 @@ def service_words(choices: Options, around: Environment, row: ProviderRow | None
         service = _service(choices, around)
     if service.is_missing:
         return "no key and no base URL: a run would fail"
-    from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
-
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
     return f"{shown}, {'with' if service.key else 'without'} a key"
 
@@ -130,8 +129,6 @@ def service_of(choices: Options, around: Environment, row: ProviderRow | None = 
         return None
     if choices.is_local:
         return HERE
-    from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
-
     quiet = replace(around, notice=say_nothing)
     asked = row.base_url if row is not None and _decides(row, choices) else _service(choices, quiet).base_url
     return Endpoint(asked or DEFAULT_BASE_URL, None).shown
@@ -144,8 +141,6 @@ def _decides(row: ProviderRow, choices: Options) -> bool:
 
 def _of_row(row: ProviderRow, around: Environment) -> _Service:
     """Address and key of a provider that a document names. Raises `ProviderError` where the user has not set it up."""
-    from prosa.adapters.providers.key import choose_key
-
     if row.base_url is None:
         message = "a model server on this machine is asked only when you say so"
         hint = "allow it with --model local or --model local:NAME, or set `providers.local.base-url` in your settings"
@@ -178,9 +173,6 @@ def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
 
 def _service(choices: Options, around: Environment) -> _Service:
     """What flags, environment and user settings name, in this order. Raises `ProviderError` for a key that is none."""
-    from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-    from prosa.adapters.providers.key import URL_VARIABLE, account_headers, choose_key
-
     settings = around.settings
     base_url = choices.base_url or around.environ.get(URL_VARIABLE, "").strip() or settings.base_url
     if choices.api_key:
@@ -212,7 +204,6 @@ class WithStoredKeys(Mapping[str, str]):
         return len(self.environ)
 
     def _stored(self) -> Mapping[str, str]:
-        from prosa.adapters.files import config_dir
         from prosa.adapters.files.key_store import stored_keys
 
         return stored_keys(config_dir(self.environ))

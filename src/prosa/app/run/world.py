@@ -9,32 +9,32 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from prosa.adapters.clock import SystemClock
+from prosa.adapters.files import cache_dir
+from prosa.adapters.mcp import McpServers
+from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options, say_nothing
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.journal import UNRECORDED, Journal
+from prosa.runtime.program import reachable
+from prosa.runtime.summary import Tally
+from prosa.runtime.world import World
 
 if TYPE_CHECKING:
     from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, ToolServers
     from prosa.runtime.program import Program
     from prosa.runtime.replay import Player
-    from prosa.runtime.summary import Tally
-    from prosa.runtime.world import World
     from prosa.settings import Settings
 
 
 def system_clock() -> Clock:
     """The real clock."""
-    from prosa.adapters.clock import SystemClock
-
     return SystemClock()
 
 
 def servers(program: Program, environ: Mapping[str, str], notice: Callable[[str], None] = say_nothing) -> ToolServers:
     """What starts MCP servers; ``${NAME}`` in their environment is taken from ``environ`` (X18)."""
-    from prosa.adapters.mcp import McpServers
-    from prosa.runtime.program import reachable
-
     # Programs share the adapter; each cuts results to its own limit afterwards.
     largest = max(each.limits.tool_result for each in reachable(program))
     return McpServers(environ=environ, notice=notice, result_limit=largest)
@@ -45,8 +45,6 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
 
     Raises `RunError` for a token that a flag names and that is not there.
     """
-    from prosa.runtime.program import reachable
-
     if not any(each.sites for each in reachable(program)):
         return None
     from prosa.app.client.access import site_access
@@ -57,15 +55,11 @@ def sites(program: Program, choices: Options, around: Environment) -> Sites | No
 
 def known_prices(settings: Settings) -> Prices:
     """The prices of models: those of the user's settings, then the list of known ones (LA27)."""
-    from prosa.adapters.providers.prices import KnownPrices
-
     return KnownPrices(settings.prices)
 
 
 def new_tally(program: Program, settings: Settings) -> Tally:
     """A summary that begins now."""
-    from prosa.runtime.summary import Tally
-
     return Tally(program, system_clock(), known_prices(settings))
 
 
@@ -86,8 +80,6 @@ async def open_world(
     Raises `SandboxError` for limits no sandbox can keep.
     """
     from random import random
-
-    from prosa.runtime.world import World
 
     if played is not None:
         yield _played_world(played, choices, listener, provider, journal)
@@ -113,7 +105,6 @@ async def open_world(
 def _played_world(player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal) -> World:
     """A world in which nothing is started and nobody asked: it offers what was offered in the recording (X27)."""
     from prosa.runtime.replay import RecordedServers, RecordedSites, recorded_sandbox
-    from prosa.runtime.world import World
 
     return World(
         provider=provider,
@@ -130,12 +121,9 @@ def _played_world(player: Player, choices: Options, listener: Listener, provider
 
 def _sandbox(program: Program, around: Environment) -> Sandbox | None:
     """The sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
-    from prosa.runtime.program import reachable
-
     using = [each for each in reachable(program) if each.python]
     if not using:
         return None
-    from prosa.adapters.files import cache_dir
     from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part
 
     least = min(using, key=lambda each: each.limits.python_memory)

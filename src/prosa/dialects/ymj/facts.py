@@ -18,6 +18,7 @@ from prosa.data import Mapping, Scalar, Value
 from prosa.dialects.ymj.attachments import local_path, text_in
 from prosa.dialects.ymj.fields import is_recording
 from prosa.dialects.ymj.model import YmjModel, items_of, mappings_of
+from prosa.dialects.ymj.trace import call_rows, read_trace
 from prosa.document import Def, Ref
 from prosa.document.references import RefKind
 from prosa.regex import regex
@@ -55,8 +56,6 @@ def _calls(model: YmjModel, footer: Value) -> dict[str, Value]:
     """The calls of a recording (X27); of another record nothing."""
     if not is_recording(footer):
         return {}
-    from prosa.dialects.ymj.trace import call_rows, read_trace  # few records are recordings
-
     trace = read_trace(model.source.text, model.body)
     return {"calls": [asdict(each) for each in call_rows(trace, lambda at: model.source.position(at).line)]}
 

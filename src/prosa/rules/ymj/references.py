@@ -8,6 +8,7 @@ from pathlib import Path
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
+from prosa.dialects.mdh.url import md_url, route_fault, route_url, standing_readmes
 from prosa.document.references import Origin, Ref
 from prosa.graph.names import Key
 from prosa.graph.pages import joined
@@ -15,6 +16,7 @@ from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
+from prosa.rules.mdh.site import sites, span_of, top_of
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Corpus, Facts
 from prosa.rules.ymj import RULES
@@ -68,9 +70,6 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
     if not any("route" in each.extra for each in corpus.entries.values()):
         return
     # Only here: few records ask for a route.
-    from prosa.dialects.mdh.url import md_url, route_fault, route_url, standing_readmes
-    from prosa.rules.mdh.site import span_of
-
     for named in _sites(corpus):
         readmes = standing_readmes(set(named))
         owners = {md_url(name, stands=name in readmes): name for name in named}
@@ -93,8 +92,6 @@ def unusable_route(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
 def _sites(corpus: Corpus) -> Iterator[dict[str, Path]]:
     """The documents of every site by their paths below its root, and all others below the root of the corpus. Where
     nobody knows the root, each document is alone."""
-    from prosa.rules.mdh.site import sites, top_of
-
     placed: set[Path] = set()
     for site in sites(corpus):
         placed.update(page.real for page in site.pages)

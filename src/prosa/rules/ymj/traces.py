@@ -10,6 +10,7 @@ from prosa.dialects.fields import shown
 from prosa.dialects.ymj.attachments import text_in
 from prosa.dialects.ymj.fields import RECORDING
 from prosa.dialects.ymj.model import YmjModel
+from prosa.dialects.ymj.trace import SCHEMA, digest_faults, read_trace
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
 from prosa.rules.ymj import RULES
@@ -25,8 +26,6 @@ def trace_form(subject: Subject[YmjModel]) -> Iterator[Finding]:
     model = subject.model
     if all(text_in(item, "name") != RECORDING for item in model.ops_items("handlers")):
         return
-    from prosa.dialects.ymj.trace import SCHEMA, digest_faults, read_trace  # few records are recordings
-
     schema = model.entries.get("schema")
     if schema is not None and isinstance(schema.value, Scalar) and schema.value.text != SCHEMA:
         message = f"recordings with the schema `{shown(schema.value.text)}` are not known here, only `{SCHEMA}`"
