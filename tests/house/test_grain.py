@@ -12,6 +12,7 @@ from tests.house.tree import PACKAGE, modules, parsed
 LEAST_LINES = 60
 
 ALONE: dict[str, str] = {
+    "app.run.telemetry": "Whether anything is sent (X6) is decided in one place, read by itself.",
     "site.splice": "It alone writes into an author's text, so it is read, and tested, by itself.",
     "web.api_life": "The lifespan protocol of ASGI, about an application that is not ours.",
 }
@@ -39,6 +40,7 @@ LATE: dict[str, str] = {
     "app.journal.query": "The views of runs are named without the store; it is opened by the first question.",
     "app.options": "Options are values below the use cases; rights at sites are read only if some are given.",
     "app.run.service": "Each provider, and the file of keys, is loaded when it is chosen; a plan asks none.",
+    "app.run.telemetry": "What makes spans loads only where somebody asks for them.",
     "app.run.tape": "What reads and plays recordings loads only for a run that records or plays.",
     "app.run.world": "Sites, the sandbox and recordings load only for a program that visits, computes, or is played.",
     "app.settings": "The reader of TOML loads only where there is a file of settings.",
@@ -143,7 +145,8 @@ def _reaches(start: str, goal: str, edges: dict[str, set[str]]) -> bool:
 
 
 def test_our_own_code_is_imported_at_the_head_of_a_module():
-    """But in the command line, which loads what a command needs, and in the lazy names of the package."""
+    """But in the command line, which loads what a command needs, and in the lazy names of the package; elsewhere with
+    a reason (docs/decisions/0025)."""
     late = {
         name.removeprefix("prosa.")
         for name, path in _paths().items()
