@@ -117,6 +117,66 @@ def test_x10_after_any_edits_a_resident_corpus_says_what_a_fresh_check_says(
         assert {each: found for each, found in told.items() if found} == expected
 
 
+NODES = ("index.md", "a.md", "sub/b.md", "sub/api.md", "mdh/c.md")
+
+NODE_FRONTS = st.builds(
+    lambda each, link, actions: f"---\nid: {each}\ntype: page\ntitle: {each.upper()}\n{link}{actions}---\n",
+    st.sampled_from(("one", "two", "a")),
+    st.sampled_from(("", "", "links: [{rel: up, target: one}]\n", "links: [{rel: up, target: gone}]\n")),
+    st.sampled_from(
+        (
+            *("", "", "actions: [{id: go, method: GET, url: /go}]\n", "actions: [{id: go, method: POST, url: /go}]\n"),
+            "actions: [{id: go, method: GET, url: /go, safety: {level: read}}]\n",
+        )
+    ),
+)
+
+NODE_LINES = ("text", "text", "## Part", "[x](/a)", "[x](/a#part)", "[x](/gone)", "[[one]]", "[[Two|2]]", "[y](a.md)")
+
+NODE = st.tuples(NODE_FRONTS, st.lists(st.sampled_from(NODE_LINES), max_size=4))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    start=st.fixed_dictionaries(dict.fromkeys(NODES, NODE)),
+    edits=st.lists(st.tuples(st.sampled_from(NODES), st.one_of(NODE, st.integers(0, 3))), max_size=10),
+)
+def test_x10_after_any_edits_of_nodes_a_resident_site_says_what_a_fresh_check_says(
+    tmp_path: Path, start: dict[str, tuple[str, list[str]]], edits: list[tuple[str, tuple[str, list[str]] | int]]
+):
+    """X10. Often everything in a node only moves, by so many lines of text."""
+    root = tmp_path / "corpus"
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir()
+    (root / "prosa.toml").touch()
+    now = dict(start)
+    for name, (front, lines) in start.items():
+        write(root, name, front + "\n\n".join(lines) + "\n")
+    workspace = Workspace.open(root, CheckOptions(), {})
+    assert dict(workspace.diagnostics) == fresh(root)
+    for name, edit in edits:
+        moved = edit if isinstance(edit, int) else 0
+        front, lines = now[name] = now[name] if isinstance(edit, int) else edit
+        text = front + "\n\n".join([*["a line"] * moved, *lines]) + "\n"
+        workspace.update(root / name, text)
+        write(root, name, text)
+        assert dict(workspace.diagnostics) == fresh(root)
+
+
+def test_x10_text_in_a_node_is_no_news_for_the_rules_of_a_site(tmp_path: Path):
+    """X10. Unless they found something in that node, whose place moves."""
+    (tmp_path / "prosa.toml").touch()
+    front = "---\nid: {0}\ntype: page\ntitle: {0}\n---\n"
+    write(tmp_path, "index.md", front.format("one") + "[x](/two)\n")
+    write(tmp_path, "two.md", front.format("two") + "[x](/gone)\n")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    before = dict(workspace.resident._versions)
+    workspace.update(tmp_path / "index.md", front.format("one") + "text\n\n[x](/two)\n")
+    assert workspace.resident._versions == before
+    workspace.update(tmp_path / "two.md", front.format("two") + "text\n\n[x](/gone)\n")
+    assert workspace.resident._versions != before
+
+
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     (tmp_path / ".git").mkdir()

@@ -29,6 +29,7 @@ from prosa.rules.registry import corpus_checks
 from prosa.rules.rule import Rule
 from prosa.rules.severity import ordered
 from prosa.rules.subject import Corpus, Facts
+from prosa.source import Span
 
 _SITES: DialectName = "mdh"
 """The dialect whose documents make sites, which rules of other dialects ask for too."""
@@ -96,7 +97,7 @@ class ResidentCorpus(Struct, eq=False):
         after = new.facts if new is not None and new.readable else None
         self._enter(real, after)
         self._note_readings(real, new, files_of(old.depends, self.analyzer.files) if old is not None else ())
-        self._count(before, after)
+        self._count(real, before, after)
         self.corpus = replace(self.corpus, entries=self._entries, names=None, asked=())
         self.names.corpus = self.corpus
         self.corpus = replace(self.corpus, names=self.names)
@@ -131,14 +132,19 @@ class ResidentCorpus(Struct, eq=False):
             if each != real:
                 self._readers.setdefault(each, set()).add(real)
 
-    def _count(self, before: Facts | None, after: Facts | None) -> None:
-        """Counts the changes of what the rules of all documents together look at (`RuleSet.corpus`)."""
-        if before == after:
+    def _count(self, real: Path, before: Facts | None, after: Facts | None) -> None:
+        """Counts the changes of what the rules of all documents together look at (`RuleSet.corpus`). That only places
+        moved in a document is no news for them, unless they point at one."""
+        if before == after or (_only_moved(before, after) and not self._is_pointed_at(real)):
             return
         for dialect in {each.dialect for each in (before, after) if each is not None}:
             self._versions[dialect] = self._versions.get(dialect, 0) + 1
         if before is None or after is None or _shape(before) != _shape(after):
             self._versions[""] = self._versions.get("", 0) + 1
+
+    def _is_pointed_at(self, real: Path) -> bool:
+        """Whether a rule of all documents together found something in a document."""
+        return any(real in found for _, found in self._whole.values())
 
     def _look(
         self, among: Iterable[Path], wanted: set[Path], changed: Iterable[Path] = ()
@@ -222,6 +228,31 @@ def _order(real: Path) -> tuple[tuple[int, str], ...]:
     """Where a walk meets a document: those of a folder by name, before those of the folders in it."""
     *folders, name = real.parts
     return (*((1, each) for each in folders), (0, name))
+
+
+def _only_moved(before: Facts | None, after: Facts | None) -> bool:
+    """Whether two nodes of a site differ in nothing but where things are written in them."""
+    if before is None or after is None or before.dialect != _SITES or after.dialect != _SITES:
+        return False
+    return _unplaced(before) == _unplaced(after)
+
+
+def _unplaced(facts: Facts) -> list[object]:
+    """What a node says, without places: spans, which travel as two numbers (`mdh.site.span_of`)."""
+    names = [replace(each, span=_NOWHERE) for each in (*facts.defs, *facts.refs)]
+    links = [[each._replace(start=0, end=0) for each in some] for some in (facts.links, facts.wikilinks)]
+    return [facts.path, names, links, facts.anchors, _without_pairs(dict(facts.extra))]
+
+
+_NOWHERE = Span(0, 0)
+
+
+def _without_pairs(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_pairs(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return None if len(value) == 2 and all(type(each) is int for each in value) else [*map(_without_pairs, value)]
+    return value
 
 
 def _shape(facts: Facts) -> tuple[object, ...]:
