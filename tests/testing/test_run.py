@@ -346,3 +346,22 @@ def test_x17_nobody_to_ask_is_said_once(here: Path):
     assert (status, at.out) == (1, "")
     assert at.err.count("no model to ask") == 1
     assert "--model local" in at.err
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("HEAD~999", "git knows no such revision here"),
+        ("main^", "git knows no such revision here"),
+        ("HEAD", "git knows no such revision here"),
+        ("old.md", "no such file"),
+    ],
+)
+def test_x28_a_misspelt_other_side_is_no_model_that_is_asked(
+    here: Path, model_server: ModelServer, other: str, said: str
+):
+    write(PASSING)
+    service = Service(model_server, routed)
+    status, at = test(here, "--against", other, server=model_server)
+    assert (status, service.calls) == (1, 0)
+    assert f"--against {other}: {said}" in at.err

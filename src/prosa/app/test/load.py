@@ -6,6 +6,7 @@ that it tests, is said before anything runs; nothing is asked of a model for a s
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -135,6 +136,10 @@ class Side(Struct, frozen=True):
     model: str | None = None
 
 
+_LIKE_A_REVISION = re.compile(r"\AHEAD\b|[~^]|@\{")
+"""What no name of a model has: it is never asked for by that name."""
+
+
 def side_of(text: str, options: Options, environment: Environment, folder: Path) -> Side:
     """The other side that ``--against`` names: the file of a program, a revision of git, else a model. A prefix
     `file:`, `rev:` or `model:` decides."""
@@ -156,6 +161,8 @@ def side_of(text: str, options: Options, environment: Environment, folder: Path)
             return load_program(suite.program_path, *about, environ=environment.environ, within=suite.root, files=files)
 
         return Side(name, of_revision)
-    if kind == "rev":
+    if not kind and path.suffix == ".md":
+        raise RunError(f"--against {text[:80]}: no such file", hint=f"for a model of this name: model:{name[:80]}")
+    if kind == "rev" or (not kind and _LIKE_A_REVISION.search(name)):
         raise RunError(f"--against {text[:80]}: git knows no such revision here", hint="see: git log --oneline")
     return Side(name, model=name)
