@@ -7,6 +7,7 @@ asked about, and ids, classes and labels are the writer's own: their values begi
 from __future__ import annotations
 
 from collections.abc import Callable
+from re import Match
 
 import nh3
 
@@ -39,6 +40,8 @@ _OURS = frozenset({"id", "class", "tabindex", "role", "loading"})
 _NUMBERS = frozenset({"width", "height", "start", "value", "colspan", "rowspan"})
 _NUMBER = regex(r"[0-9]{1,9}")
 _LANGUAGE = regex(r"language-[A-Za-z0-9_+#.-]{1,40}")
+_INPUT = regex(r'<input((?: [a-z-]+="[^"]*")+)>')
+_ATTRIBUTE = regex(r' [a-z-]+="[^"]*"')
 
 Cleaner = Callable[[str], str]
 Filter = Callable[[str, str, str], str | None]
@@ -55,7 +58,12 @@ def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
         set_tag_attribute_values=_FORCED,
         url_schemes={*SCHEMES, "data"},
     )
-    return made.clean
+    return lambda html: _INPUT.sub(_in_order, made.clean(html))
+
+
+def _in_order(tag: Match[str]) -> str:
+    """An `input` with its attributes sorted: the library puts the forced ones in another order in each process."""
+    return f"<input{''.join(sorted(_ATTRIBUTE.findall(tag[1])))}>"
 
 
 def _filter(key: str, link: Href, embed: Href) -> Filter:
