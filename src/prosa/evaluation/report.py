@@ -69,11 +69,11 @@ class CaseReport(Struct, frozen=True):
     @property
     def failures(self) -> tuple[tuple[Failure, int], ...]:
         """What was lacking, each with how many repeats lacked it."""
-        told: dict[Failure, int] = {}
+        counts: dict[Failure, int] = {}
         for attempt in self.attempts:
             for each in attempt.failures:
-                told[each] = told.get(each, 0) + 1
-        return tuple(told.items())
+                counts[each] = counts.get(each, 0) + 1
+        return tuple(counts.items())
 
 
 class SuiteReport(Struct, frozen=True):

@@ -32,10 +32,10 @@ def facts(model: SuiteModel) -> dict[str, Value]:
 
 def _case(model: SuiteModel, each: CaseModel) -> dict[str, Value]:
     case = model.case(each)
-    told = {"name": each.name, "line": model.line(each), "input": case.input}
-    told |= {} if case.expect is MISSING else {"expect": case.expect}
-    told |= {} if case.run is None else {"run": case.run}
-    return told | ({"grade": list(case.grade)} if case.grade else {})
+    shown = {"name": each.name, "line": model.line(each), "input": case.input}
+    shown |= {} if case.expect is MISSING else {"expect": case.expect}
+    shown |= {} if case.run is None else {"run": case.run}
+    return shown | ({"grade": list(case.grade)} if case.grade else {})
 
 
 def references(model: SuiteModel) -> tuple[Ref, ...]:
