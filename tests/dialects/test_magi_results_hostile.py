@@ -14,7 +14,7 @@ from prosa.dialects.magi.choosing import state_of
 from prosa.dialects.magi.clean import clean
 from prosa.dialects.magi.context import context_of
 from prosa.dialects.magi.envelope import from_envelope, to_envelope
-from prosa.dialects.magi.escape import escaped, settled, unescaped
+from prosa.dialects.magi.escape import escaped, normal_text, unescaped
 from prosa.dialects.magi.parts import decode, encode
 from prosa.dialects.magi.result_text import owners_of, region_text
 from prosa.dialects.magi.results import ResultRefused, removal, written
@@ -108,7 +108,7 @@ def test_x19_a_result_in_a_list_or_quotation_sets_nothing_in_a_chat(result: str,
         return
     after = model(apply_edits("".join(frame), edits))
     assert in_chat(after) == in_chat(read)
-    assert region_text(after, after.regions[0]) == settled(result)
+    assert region_text(after, after.regions[0]) == normal_text(result)
 
 
 def again(read: MagiModel, script: Script) -> Script:
@@ -140,7 +140,7 @@ def test_x19_what_is_written_is_data(text: str, result: str, second: str, form: 
     assert region is not None
     assert meaning(after) == meaning(read)
     assert len(after.regions) == len(read.regions) + 1
-    assert region_text(after, region) == settled(result)
+    assert region_text(after, region) == normal_text(result)
     assert state_of(after, then) == "fresh"
     assert written(after, then, result, model_name="small", context="document", form=form) == ()
     twice = apply_edits(once, written(after, then, second, model_name="small", context="document"))
@@ -165,7 +165,7 @@ def test_x19_mw5_a_document_with_a_result_is_taken_apart_and_put_together(text: 
     assert from_envelope(to_envelope(text)) == text
     assert encode(decode(text)) == text
     region = next(each for each in read.regions if each.span.start >= edits[0].span.start)
-    assert region_text(read, region) == settled(f"zz {result}")
+    assert region_text(read, region) == normal_text(f"zz {result}")
     formatted = apply_edits(text, format_edits(read, FormatOptions()))
     assert [region_text(model(formatted), each) for each in model(formatted).regions] == [
         region_text(read, each) for each in read.regions
@@ -192,7 +192,7 @@ def test_x19_a_result_that_is_removed_leaves_no_trace_but_blank_lines(text: str,
 @given(TEXTS, st.integers(0, 6), st.booleans())
 def test_x19_escapes_are_undone(text: str, level: int, strict: bool):
     """X19."""
-    text = settled(text)
+    text = normal_text(text)
     made = escaped(text, level=level, strict=strict)
     if made is not None:
         assert unescaped(made.text, made.places, closed=made.closed) == text

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.dialects.magi import MagiModel, Script
 from prosa.dialects.magi.choosing import state_of
-from prosa.dialects.magi.escape import settled
+from prosa.dialects.magi.escape import normal_text
 from prosa.dialects.magi.result_text import owners_of, region_text
 from prosa.dialects.magi.results import Given, written, written_together
 from prosa.source import apply_edits
@@ -95,7 +95,7 @@ def test_x19_together_any_texts_are_data(texts: list[str], results: list[str]):
     assert len(after.regions) == len(read.regions) + len(chosen)
     for (before, result), now in zip(chosen, _same(read, after, chosen), strict=True):
         region = owners_of(after).region_of(now)
-        assert region is not None and region_text(after, region) == settled(result)
+        assert region is not None and region_text(after, region) == normal_text(result)
         assert state_of(after, now) == "fresh" and now.pieces.text == before.pieces.text
 
 
