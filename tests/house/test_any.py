@@ -63,3 +63,37 @@ def test_any_stands_only_where_something_forces_it():
 
 def test_no_reason_is_left_of_an_any_that_went():
     assert sorted(FORCED.keys() - bare().keys()) == []
+
+
+LOOSE = frozenset(
+    (
+        *("__getattr__", "__eq__", "__ne__", "__setattr__", "__lt__"),  # what Python demands
+        *("print_help", "get_extra_info", "last_context"),  # what libraries demand
+    )
+)
+"""Functions that must take or give any object."""
+
+
+def _is_object(annotation: ast.expr | None) -> bool:
+    return isinstance(annotation, ast.Name) and annotation.id == "object"
+
+
+def _loose(tree: ast.Module) -> Iterator[int]:
+    """Lines where a parameter that is used, a result or a variable has the type `object`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and _is_object(node.annotation):
+            yield node.lineno
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name in LOOSE:
+            continue
+        given = node.args
+        several = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+        used = (each for each in several if each is not None and not each.arg.startswith("_"))
+        yield from (each.lineno for each in used if _is_object(each.annotation))
+        if _is_object(node.returns):
+            yield node.lineno
+
+
+def test_bare_object_stands_in_place_of_no_type():
+    """`Value` is plain data; what may be anything at all is a type variable or a protocol."""
+    found = {str(path.relative_to(PACKAGE)): lines for path in modules() if (lines := list(_loose(parsed(path))))}
+    assert {name: lines for name, lines in found.items() if not name.startswith("data")} == {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from prosa.app.options import NO_RIGHTS, Environment, Options, Record, Replay, SiteRights, Tape
 from prosa.app.settings import settings_for
+from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.ports import Provider
@@ -73,7 +74,7 @@ def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | No
     return None, given
 
 
-def require_provider(given: object) -> None:
+def require_provider(given: Value) -> None:
     """Raises TypeError for what is neither a provider nor None."""
     if given is not None and not (callable(getattr(given, "complete", None)) and not isinstance(given, type)):
         raise TypeError(f"provider is of the type {type(given).__name__}; {A_PROVIDER}")

@@ -20,6 +20,7 @@ from prosa.app.text_files import read_given
 from prosa.cli.commands import COMMANDS, find
 from prosa.cli.console import Console
 from prosa.cli.parser import Parser
+from prosa.data import Value
 from prosa.dialects.reading import open_as
 from prosa.source import SourceText
 
@@ -176,7 +177,7 @@ def _inputs(typed: Typed) -> Iterable[Candidate]:
     return [(f"{name}=", field.description or field.type) for name, field in fields.items() if name not in given]
 
 
-def _text(value: object) -> str:
+def _text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

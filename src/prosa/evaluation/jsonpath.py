@@ -101,7 +101,7 @@ def _environment() -> JSONPathEnvironment:
         def __init__(self, whole: bool) -> None:
             self.whole = whole
 
-        def __call__(self, string: object, pattern: object) -> bool:
+        def __call__(self, string: Value, pattern: Value) -> bool:
             if not isinstance(string, str) or not isinstance(pattern, str):
                 return False
             try:

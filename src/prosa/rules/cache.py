@@ -225,7 +225,7 @@ def _plain(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     return problems
 
 
-def _is_plain(value: object) -> bool:
+def _is_plain(value: Value) -> bool:
     """Whether JSON says the same, but for tuples, which come back as such (`_frozen`)."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem, Severity
 from prosa.dialects.dialect import DialectName
 from prosa.rules.analysis import Analysis, ProgramFindings, Suppression
@@ -53,7 +54,7 @@ class CheckedDocument(Struct, frozen=True):
         return self.reading.name
 
     @property
-    def model(self) -> object:
+    def model(self) -> Value:
         """The model of its dialect."""
         return self.reading.model
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES
@@ -247,7 +248,7 @@ def _unplaced(facts: Facts) -> list[object]:
 _NOWHERE = Span(0, 0)
 
 
-def _without_pairs(value: object) -> object:
+def _without_pairs(value: Value) -> Value:
     if isinstance(value, dict):
         return {key: _without_pairs(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -19,7 +19,7 @@ from prosa.runtime.program import Program, reachable
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 
-def as_json(value: object) -> str:
+def as_json(value: Value) -> str:
     """A value as compact JSON. Half of a surrogate pair, which a model can write, becomes its escape."""
     try:
         return _ENCODER.encode(value).decode()
@@ -28,7 +28,7 @@ def as_json(value: object) -> str:
         return json.dumps(plain, separators=(",", ":"))
 
 
-def digest_of(value: object) -> str:
+def digest_of(value: Value) -> str:
     """The digest of a value by its JSON."""
     return sha256(as_json(value).encode()).hexdigest()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from prosa.data import JsonError, parse_json
+from prosa.data import JsonError, Value, parse_json
 from prosa.site.body import is_json
 
 MOVED = frozenset({301, 302, 303, 307, 308})
@@ -38,7 +38,7 @@ class Answer(Struct, frozen=True):
         return self.headers.get("location", "") if self.status in MOVED else ""
 
 
-def json_of(answer: Answer) -> object:
+def json_of(answer: Answer) -> Value:
     """The JSON value of an answer that says it is JSON; None for any other, and for `null`."""
     if not is_json(answer.media_type):
         return None

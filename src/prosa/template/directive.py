@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.regex import regex
 from prosa.template.function import FunctionError
 
@@ -45,7 +46,7 @@ class Directive(Struct, frozen=True):
 
     verb: str
     spec: Spec
-    value: object
+    value: Value
 
 
 class Extra(Struct, frozen=True):

@@ -51,7 +51,7 @@ class _Continue(Exception):
     """To the next element of the nearest range."""
 
 
-def render(tree: nodes.Tree, text: str, data: object) -> str:
+def render(tree: nodes.Tree, text: str, data: Value) -> str:
     """The text of a template. Raises `TemplateError` with the place of what went wrong."""
     execution = _Execution(tree, text, data)
     execution.walk(tree.body, data)

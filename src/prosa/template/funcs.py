@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 from urllib.parse import quote_plus
 
+from prosa.data import Value
 from prosa.template import words
 from prosa.template.function import Function, FunctionError, bounded
 from prosa.template.printf import sprintf
@@ -22,7 +23,7 @@ _Kind: TypeAlias = Literal["boolean", "integer", "float", "string", "nothing", "
 _ORDERED: Final = ("integer", "float", "string")
 
 
-def equal(first: object, others: Sequence[object]) -> bool:
+def equal(first: Value, others: Sequence[object]) -> bool:
     """Whether ``first`` equals any of the others: ``eq a b c`` is ``a == b || a == c``.
 
     Null and an absent value equal each other and nothing else. Two lists or maps, and two values of different
@@ -31,18 +32,18 @@ def equal(first: object, others: Sequence[object]) -> bool:
     return any(_equal(first, other) for other in others)
 
 
-def less(first: object, second: object) -> bool:
+def less(first: Value, second: Value) -> bool:
     """Whether the first is less than the second: two integers, two floats, or two strings by code points."""
     _check_order(first, second)
-    return first < second  # type: ignore[operator, no-any-return]
+    return bool(first < second)
 
 
-def less_or_equal(first: object, second: object) -> bool:
+def less_or_equal(first: Value, second: Value) -> bool:
     """``le``: less or equal, for the same kinds as `less`."""
     return less(first, second) or _equal(first, second)
 
 
-def _equal(first: object, second: object) -> bool:
+def _equal(first: Value, second: Value) -> bool:
     kinds = _kind(first), _kind(second)
     if "nothing" in kinds:
         return kinds == ("nothing", "nothing")
@@ -50,10 +51,10 @@ def _equal(first: object, second: object) -> bool:
         raise FunctionError(f"non-comparable types: {described(first)} and {described(second)}; compare their elements")
     if kinds[0] != kinds[1]:
         raise _incompatible(first, second)
-    return first == second
+    return bool(first == second)
 
 
-def _check_order(first: object, second: object) -> None:
+def _check_order(first: Value, second: Value) -> None:
     kinds = _kind(first), _kind(second)
     if kinds[0] != kinds[1]:
         raise _incompatible(first, second)
@@ -61,14 +62,14 @@ def _check_order(first: object, second: object) -> None:
         raise FunctionError(f"invalid type for comparison: {described(first)} has no order; numbers and strings have")
 
 
-def _incompatible(first: object, second: object) -> FunctionError:
+def _incompatible(first: Value, second: Value) -> FunctionError:
     found = f"{described(first)} and {described(second)}"
     if {_kind(first), _kind(second)} == {"integer", "float"}:
         found += "; write the literal as the data has it, 3 or 3.0"
     return FunctionError(f"incompatible types for comparison: {found}")
 
 
-def _kind(value: object) -> _Kind:
+def _kind(value: Value) -> _Kind:
     if value is None or isinstance(value, Absent):
         return "nothing"
     if isinstance(value, bool):
@@ -87,7 +88,7 @@ def _kind(value: object) -> _Kind:
 _MAX_SLICE_BOUNDS: Final = 3
 
 
-def index(value: object, keys: Sequence[object]) -> object:
+def index(value: Value, keys: Sequence[object]) -> Value:
     """``index x i j`` is ``x[i][j]``: a list by number from 0, a map by key, a string by number.
 
     A key that a map lacks is absent. An element of a string is its code point as an integer (Go: its byte).
@@ -98,7 +99,7 @@ def index(value: object, keys: Sequence[object]) -> object:
     return value
 
 
-def cut(value: object, bounds: Sequence[object]) -> object:
+def cut(value: Value, bounds: Sequence[object]) -> Value:
     """``slice x i j`` is ``x[i:j]`` of a string or list; no bounds: all of it.
 
     Bounds beyond the end stand for the end (X14). A third bound, of a list only, is checked and changes nothing.
@@ -118,7 +119,7 @@ def cut(value: object, bounds: Sequence[object]) -> object:
     return value[start:end]
 
 
-def length(value: object) -> int:
+def length(value: Value) -> int:
     """Code points of a string, elements of a list, keys of a map; 0 of null and of an absent value."""
     if value is None or isinstance(value, Absent):
         return 0
@@ -127,7 +128,7 @@ def length(value: object) -> int:
     raise FunctionError(f"needs a string, a list or a map, found {described(value)}")
 
 
-def _step(value: object, key: object) -> object:
+def _step(value: Value, key: Value) -> Value:
     if value is None or isinstance(value, Absent):
         return ABSENT
     if isinstance(value, dict):
@@ -141,7 +142,7 @@ def _step(value: object, key: object) -> object:
     raise FunctionError(f"needs a list, a map or a string, found {described(value)}")
 
 
-def _place(value: str | list[object], key: object) -> int:
+def _place(value: str | list[object], key: Value) -> int:
     if isinstance(key, bool) or not isinstance(key, int):
         raise FunctionError(f"{described(value)} needs an integer, found {described(key)}")
     if not 0 <= key < len(value):
@@ -150,7 +151,7 @@ def _place(value: str | list[object], key: object) -> int:
     return key
 
 
-def _bound(bound: object) -> int:
+def _bound(bound: Value) -> int:
     if isinstance(bound, bool) or not isinstance(bound, int):
         raise FunctionError(f"needs integers as bounds, found {described(bound)}")
     if bound < 0:
@@ -224,7 +225,7 @@ def _escaper(name: str, escaped: Callable[[str], str]) -> Function:
     return Function(name, lambda args, _piped: bounded(escaped(print_text(args))), 0, None)
 
 
-def _slice(args: Sequence[object], piped: bool) -> object:
+def _slice(args: Sequence[object], piped: bool) -> Value:
     value, *bounds = _subject_first(args, piped=piped)
     return cut(value, bounds)
 
@@ -236,7 +237,7 @@ def _printf(args: Sequence[object], _piped: bool) -> str:
     return sprintf(text, args[1:])
 
 
-def _call(args: Sequence[object], _piped: bool) -> object:
+def _call(args: Sequence[object], _piped: bool) -> Value:
     raise FunctionError(f"needs a function, found {described(args[0])}; data has no functions")
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from prosa.data import Value
 from prosa.template.function import FunctionError, joined
 from prosa.template.values import described
 
@@ -28,12 +29,12 @@ class Layout(Struct, frozen=True):
     sorted_keys: bool
 
 
-def laid_out(value: object, layout: Layout) -> str:
+def laid_out(value: Value, layout: Layout) -> str:
     """The text of a value under a layout. Raises `FunctionError` beyond `MAX_NESTING` or `MAX_RESULT`."""
     return joined(_pieces(value, layout))
 
 
-def _pieces(value: object, layout: Layout) -> Iterator[str]:
+def _pieces(value: Value, layout: Layout) -> Iterator[str]:
     open_members: list[tuple[Iterator[tuple[str, object]], str]] = []
     prefix = ""
     while True:

@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from prosa.data import Value
 from prosa.template.directive import Directive, Extra, Spec, steps
 from prosa.template.floats import go_float
 from prosa.template.function import FunctionError, joined
@@ -55,7 +56,7 @@ def _extra(extra: Extra) -> Iterator[str]:
     yield ")"
 
 
-def _formatted(value: object, verb: str, spec: Spec) -> str:
+def _formatted(value: Value, verb: str, spec: Spec) -> str:
     if verb in "vw":
         bare = replace(spec, sharp=False, plus=False)
         if verb == "v":
@@ -70,17 +71,17 @@ def _formatted(value: object, verb: str, spec: Spec) -> str:
     return _scalar(value, verb, spec)
 
 
-def _is_nil(value: object) -> bool:
+def _is_nil(value: Value) -> bool:
     return value is None or isinstance(value, Absent)
 
 
-def _misfit(value: object, verb: str, spec: Spec, *, go_syntax: bool = False) -> str:
+def _misfit(value: Value, verb: str, spec: Spec, *, go_syntax: bool = False) -> str:
     """Go's text for a verb that does not fit the value."""
     shown = _NIL if _is_nil(value) else f"{go_type(value)}={_plain(value, spec, go_syntax=go_syntax)}"
     return f"%!{verb}({shown})"
 
 
-def _plain(value: object, spec: Spec, *, go_syntax: bool = False) -> str:
+def _plain(value: Value, spec: Spec, *, go_syntax: bool = False) -> str:
     """``%v``: the text of X12 at its width. The precision shortens strings and rounds floats, as in Go."""
     if isinstance(value, str):
         text = truncated(value, spec)
@@ -96,13 +97,13 @@ def _plain(value: object, spec: Spec, *, go_syntax: bool = False) -> str:
 def _go_layout(verb: str, spec: Spec) -> Layout:
     """Go's own layout of lists and maps: the verb applies to every element and every key."""
 
-    def leaf(value: object) -> str:
+    def leaf(value: Value) -> str:
         return _NIL if _is_nil(value) else _scalar(value, verb, spec)
 
     return Layout(("[", "]"), ("map[", "]"), " ", leaf, lambda key: leaf(key) + ":", sorted_keys=True)
 
 
-def _scalar(value: object, verb: str, spec: Spec) -> str:
+def _scalar(value: Value, verb: str, spec: Spec) -> str:
     if isinstance(value, bool):
         return padded("true" if value else "false", spec) if verb == "t" else _misfit(value, verb, spec)
     if isinstance(value, str):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
+from prosa.data import Value
 from prosa.data.limits import MAX_INTEGER_DIGITS
 from prosa.template.floats import go_float
 from prosa.template.function import FunctionError, bounded, joined
@@ -25,7 +26,7 @@ _SHORT_BITS: Final = 3 * MAX_INTEGER_DIGITS
 """Integers of fewer bits are within what Python turns into text itself; a digit has more than three bits."""
 
 
-def value_text(value: object) -> str:
+def value_text(value: Value) -> str:
     """The text a template action prints for a value (X12). An absent value prints nothing (X13).
 
     Raises `FunctionError` for an infinite number, for a Python object that is not plain data, beyond 1,000 levels
@@ -38,7 +39,7 @@ def value_text(value: object) -> str:
     return json_text(value)
 
 
-def json_text(value: object) -> str:
+def json_text(value: Value) -> str:
     """Compact JSON: keys in the order given, non-ASCII literal, nothing HTML-escaped; a string has its quotes."""
     return laid_out(value, _JSON) if isinstance(value, list | dict) else _leaf(value)
 
@@ -74,7 +75,7 @@ def _spaced(values: Sequence[object]) -> Iterator[str]:
         yield value_text(value)
 
 
-def _leaf(value: object) -> str:
+def _leaf(value: Value) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):

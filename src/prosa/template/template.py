@@ -31,7 +31,7 @@ class Template:
         self.text = text
         self.tree = parse(text, _FUNCTIONS)
 
-    def render(self, data: object, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
         """The text for plain JSON ``data``.
 
         With the input schema, a name it does not declare is an error where ``additionalProperties`` is false; every

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from prosa.data import Value
+
 
 @final
 class Absent:
@@ -22,12 +24,12 @@ ABSENT: Final = Absent()
 """A name that is not there (X13): it prints nothing and is false. An explicit null is None."""
 
 
-def truth(value: object) -> bool:
+def truth(value: Value) -> bool:
     """Whether ``if`` takes the first branch: false, 0, null, absent, and the empty string, list and map are false."""
     return value is not ABSENT and bool(value)
 
 
-def go_type(value: object) -> str:
+def go_type(value: Value) -> str:
     """The Go type that ``%T`` and the error texts of ``printf`` name; null and absent are ``<nil>``."""
     for kind, name in _GO_TYPES:
         if isinstance(value, kind):
@@ -35,7 +37,7 @@ def go_type(value: object) -> str:
     return "<nil>"
 
 
-def described(value: object) -> str:
+def described(value: Value) -> str:
     """The kind of a value in words for a message, with its article: ``a list``, ``an integer``, ``null``."""
     if value is None:
         return "null"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 from unicodedata import category
 
+from prosa.data import Value
 from prosa.template.function import FunctionError, bounded, joined
 from prosa.template.printing import value_text
 from prosa.template.values import Absent, described
@@ -19,17 +20,17 @@ MAX_PARTS: Final = 1_000_000
 _APOSTROPHES: Final = "'’"
 
 
-def upper(value: object) -> str:
+def upper(value: Value) -> str:
     """The text in upper case, each character for itself as in Go: ``ß`` has no capital letter and stays."""
     return _mapped(value_text(value), str.upper, _upper)
 
 
-def lower(value: object) -> str:
+def lower(value: Value) -> str:
     """The text in lower case, each character for itself as in Go."""
     return _mapped(value_text(value), str.lower, _lower)
 
 
-def title(value: object) -> str:
+def title(value: Value) -> str:
     """The first letter of each word in upper case, the rest unchanged; an apostrophe does not start a word (LA24)."""
     letters: list[str] = []
     inside = False
@@ -39,13 +40,13 @@ def title(value: object) -> str:
     return "".join(letters)
 
 
-def default(fallback: object, value: object) -> object:
+def default(fallback: Value, value: Value) -> Value:
     """The value, or the fallback for absent, null, ``""``, ``[]`` and ``{}``. 0 and false are values (X14)."""
     empty = value is None or isinstance(value, Absent) or (isinstance(value, str | list | dict) and not value)
     return fallback if empty else value
 
 
-def join(items: object, separator: object) -> str:
+def join(items: Value, separator: Value) -> str:
     """The texts of a list's elements with the separator between them. Null and absent give the empty text."""
     if items is None or isinstance(items, Absent):
         return ""
@@ -55,7 +56,7 @@ def join(items: object, separator: object) -> str:
     return joined(map(value_text, items), _separator(separator))
 
 
-def split(value: object, separator: object) -> list[object]:
+def split(value: Value, separator: Value) -> list[object]:
     """The parts of a text between separators; an empty separator gives its characters. Null and absent give ``[]``.
 
     Raises `FunctionError` for a list or map, and for more than `MAX_PARTS` parts.
@@ -71,7 +72,7 @@ def split(value: object, separator: object) -> list[object]:
     return [*text.split(between)] if between else [*text]
 
 
-def _separator(separator: object) -> str:
+def _separator(separator: Value) -> str:
     if isinstance(separator, str):
         return separator
     raise FunctionError(f"needs a string as separator, found {described(separator)}")

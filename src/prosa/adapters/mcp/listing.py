@@ -77,7 +77,7 @@ def mend(result: dict[str, Value], server: str, notice: Notice) -> None:
     result["tools"] = mended
 
 
-def _named(entry: object, number: int) -> str:
+def _named(entry: Value, number: int) -> str:
     name = entry.get("name") if isinstance(entry, Mapping) else None
     return f"tool '{name[:100]}'" if isinstance(name, str) and name else f"tool number {number}"
 
@@ -94,7 +94,7 @@ def _annotations(entry: Mapping[str, Value]) -> dict[str, Value]:
     return {"annotations": {"readOnlyHint": True}} if reads else {}
 
 
-def _problem(entry: object) -> str:
+def _problem(entry: Value) -> str:
     """Why an entry cannot be used, or the empty text."""
     if not isinstance(entry, Mapping):
         return "it is not an object"

@@ -132,7 +132,7 @@ class Conversation(Struct, frozen=True):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _plain(value: object) -> Value:
+def _plain(value: Value) -> Value:
     return asdict(value) if isinstance(value, Struct) else str(value)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from prosa.cli.console import Console
+from prosa.data import Value
 
 FOLDER = Path(__file__).parents[2] / "demo"
 CORPUS = FOLDER / "corpus"
@@ -78,7 +79,7 @@ def _act(console: Console, folder: Path) -> None:
     _print(console, chat, "### @user:", "")
 
 
-def _show(console: Console, folder: Path, *words: object) -> None:
+def _show(console: Console, folder: Path, *words: Value) -> None:
     """Prints a command as a person would type it in the folder, and does it."""
     from prosa.cli.main import main
 
@@ -87,7 +88,7 @@ def _show(console: Console, folder: Path, *words: object) -> None:
     console.err("")
 
 
-def _named(word: object, folder: Path) -> str:
+def _named(word: Value, folder: Path) -> str:
     text = str(word)
     if text == str(folder):
         return "."

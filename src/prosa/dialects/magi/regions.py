@@ -154,15 +154,15 @@ def _about(text: str) -> About | None:
     )
 
 
-def _text(value: object) -> str | None:
+def _text(value: Value) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _form(value: object) -> Form:
+def _form(value: Value) -> Form:
     return _FORMS.get(value, "plain") if isinstance(value, str) else "plain"
 
 
-def _places(value: object) -> tuple[int, ...]:
+def _places(value: Value) -> tuple[int, ...]:
     """Ascending numbers; a list with anything else in it was not written by us."""
     items = value if isinstance(value, list) and len(value) <= MAX_MARKS else []
     places = tuple(item for item in items if isinstance(item, int) and not isinstance(item, bool) and item >= 0)

@@ -11,6 +11,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from prosa.data import Value
+
 TITLE = "markdownlang Trans Rights Agreement"
 INTRODUCTION = "Before using markdownlang, you must agree to the following:"
 PROMPT = "Type the above phrase exactly to accept: "
@@ -95,6 +97,6 @@ def _own_form(data: dict[str, object]) -> AgreementRecord | str:
     return AgreementRecord(str(agreed_at), index)
 
 
-def _is_index(value: object) -> bool:
+def _is_index(value: Value) -> bool:
     """A whole number from 0; the origin knew one phrase more than we do, so its index has no upper bound."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from prosa.data import Value
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.source import Files, SourceText
 
@@ -172,7 +173,7 @@ class Registry(Struct, frozen=True):
 def _of_plugin(name: str, command: PluginCommand) -> Command:
     def run(call: Call) -> Outcome:
         try:
-            text: object = command.run(PluginCall(call.line.args, call.source.path))
+            text: Value = command.run(PluginCall(call.line.args, call.source.path))
         except Exception as error:  # code of somebody else: whatever it raises is a failed command
             return Outcome(problem=f"the command `{name}` failed: {type(error).__name__}: {error}")
         if not isinstance(text, str):

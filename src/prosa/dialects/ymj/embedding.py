@@ -137,7 +137,7 @@ def _vector(node: ListNode) -> tuple[float, ...]:
     return tuple(float(number) for number in numbers if isinstance(number, int | float))
 
 
-def _is_finite(number: object) -> bool:
+def _is_finite(number: Value) -> bool:
     if isinstance(number, bool) or not isinstance(number, int | float):
         return False
     try:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Scalar, read_json, to_value
+from prosa.data import Entry, Mapping, Scalar, Value, read_json, to_value
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.ymj.edits import inserted, removal_edit, removed, replaced, summary_edits
 from prosa.dialects.ymj.hashes import header_hash, in_the_form_of, payload_hash
@@ -48,7 +48,7 @@ def mirrors(model: YmjModel) -> Iterator[Mirror]:
             yield Mirror(entry, field, _same(entry, model.header.get(field) if model.header else None))
 
 
-def _same(entry: Entry, other: object) -> bool:
+def _same(entry: Entry, other: Value) -> bool:
     return isinstance(entry.value, Scalar) and isinstance(other, Scalar) and entry.value.text == other.text
 
 
@@ -166,12 +166,12 @@ def _keeps(model: YmjModel, edits: tuple[Edit, ...]) -> bool:
     return body == model.body_text and _same_header(front.value, model) and _bare(footers[0]) == _bare(footers[1])
 
 
-def _same_header(after: object, model: YmjModel) -> bool:
+def _same_header(after: Value, model: YmjModel) -> bool:
     before = model.front.value
-    return _identity(after) == _identity(before)
+    return bool(_identity(after) == _identity(before))
 
 
-def _identity(header: object) -> object:
+def _identity(header: Value) -> Value:
     if not isinstance(header, dict):
         return header
     kept = {key: value for key, value in header.items() if key != "payload_sha256"}
@@ -179,7 +179,7 @@ def _identity(header: object) -> object:
     return kept | {"doc_summary": summary.strip() if isinstance(summary, str) else summary}
 
 
-def _bare(footer: object) -> object:
+def _bare(footer: Value) -> Value:
     """A footer without what a format may change."""
     if not isinstance(footer, dict):
         return footer

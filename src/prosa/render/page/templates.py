@@ -11,6 +11,8 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from prosa.data import Value
+
 if TYPE_CHECKING:
     from minijinja import Environment
 
@@ -49,7 +51,7 @@ def _environment() -> Environment:
     )
 
 
-def _escaped(value: object) -> object:
+def _escaped(value: Value) -> Value:
     """Every value of a template passes here, so that paths keep their slashes and None prints nothing."""
     if value is None:
         return ""

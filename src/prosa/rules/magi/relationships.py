@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from prosa.data import Value
 from prosa.diagnostics import Annotation, Applicability, Fix, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
@@ -65,7 +66,7 @@ def relationship_without_target(subject: Subject[MagiModel]) -> Iterator[Finding
             yield Finding(message, span, notes)
 
 
-def _is_filled(node: object) -> bool:
+def _is_filled(node: Value) -> bool:
     return getattr(node, "value", node) not in (None, "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from prosa.data import Value
 from prosa.dialects.mdh.url import decoded
 from prosa.source import FileProblem
 from prosa.web import locate
@@ -70,7 +71,7 @@ def document_below(scope: Scope, web: Web, area: str) -> Document:
     """The published document that a URL behind ``area`` means. Reads files. Raises `Refused` with 404."""
     path = below(scope, web, area)
     try:
-        found: object = locate.locate(web.site, path) if path is not None else None
+        found: Value = locate.locate(web.site, path) if path is not None else None
     except FileProblem:
         found = None
     if not isinstance(found, locate.Document):
