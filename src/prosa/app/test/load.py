@@ -6,7 +6,6 @@ that it tests, is said before anything runs; nothing is asked of a model for a s
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -27,6 +26,7 @@ from prosa.dialects.table import TEST
 from prosa.dialects.test.model import SuiteModel
 from prosa.dialects.test.rows import read_rows
 from prosa.evaluation.case import Case, Requirement
+from prosa.regex import regex
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.program import Program
 from prosa.source import Files
@@ -136,7 +136,7 @@ class Side(Struct, frozen=True):
     model: str | None = None
 
 
-_LIKE_A_REVISION = re.compile(r"\AHEAD\b|[~^]|@\{")
+_LIKE_A_REVISION = regex(r"\AHEAD\b|[~^]|@\{")
 """What no name of a model has: it is never asked for by that name."""
 
 
