@@ -130,6 +130,19 @@ def test_a_change_that_could_not_be_dealt_with_is_kept(folder: Path, corpus: pro
     assert corpus.document("a.md").title == "Kept"
 
 
+def test_a_change_that_could_not_be_judged_is_kept(folder: Path, corpus: prosa.Corpus, monkeypatch):
+    def fail(*_: object, **__: object) -> str:
+        raise IndexProblem("locked")
+
+    monkeypatch.setattr(follow, "_kind", fail)
+    (folder / "a.md").write_text("# Judged\n")
+    until(lambda: not corpus._follower.is_quiet)
+    with pytest.raises(IndexProblem):
+        corpus.documents()
+    monkeypatch.undo()
+    assert corpus.document("a.md").title == "Judged"
+
+
 def test_a_missing_library_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(follow, "can_watch", lambda: False)
     with pytest.raises(IndexProblem, match="library") as raised:

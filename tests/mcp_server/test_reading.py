@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
+from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.tools import READ_TOOLS
 from prosa.schema import Schema
 from tests.mcp_server.folder import FILES, served, write
@@ -146,6 +147,22 @@ def test_x23_what_is_not_published_is_not_there(folder: Path):
     resources, prompts = asyncio.run(run())
     assert resources == ["greet.md", "guide/pier.md", "index.md", "long.md", "tell.md"]
     assert prompts == ["greet"]  # `tell` imports what is not published
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_x23_a_document_of_any_suffix_that_is_not_published_is_not_there_for_a_check(folder: Path, ready: bool):
+    """X23: a link to it leads nowhere, whatever its name ends in."""
+    names = [f"hidden{suffix}" for suffix in DOCUMENT_SUFFIXES]
+    for name in names:
+        (folder / name).write_text("---\ntitle: Canary\nclassification: secret\n---\n# Canary\n")
+    text = "".join(f"[x]({name})\n" for name in names)
+
+    async def run() -> Any:
+        async with served(folder, ready=ready) as client:
+            return (await client.call_tool("check", {"text": text})).structured_content
+
+    found = [each["rule"] for each in asyncio.run(run())["diagnostics"]]
+    assert found.count("unresolved-link") == len(names)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -42,6 +42,8 @@ State: TypeAlias = Literal["ok", "note", "warning", "broken"]
 EXTRAS = {
     "watch": ("watchfiles", "`--watch`, and a server that sees changes at once"),
     "semantic": ("numpy", "search by meaning over large corpora"),
+    "tokens": ("splintr", "exact counts of tokens in `prosa plan`"),
+    "otel": ("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
 }
 """Extras by name: the module that they install, and what it is for."""
 
@@ -249,10 +251,17 @@ def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
     for name, (module, purpose) in EXTRAS.items():
-        if find_spec(module) is not None:
+        if _is_there(module):
             yield Finding(f"extra {name}", "ok", f"installed: {purpose}")
         else:
             yield Finding(f"extra {name}", "note", f"not installed: {purpose}", f'pip install "prosa[{name}]"')
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False
 
 
 def _editors(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:

@@ -60,14 +60,12 @@ class Follower:
         if changed is None or now - self._whole >= WHOLE_EVERY:
             self._whole = now
             return None
-        found: list[Path] = []
-        for path in sorted(changed):
-            kind = _kind(corpus, path, has_links=self.has_links)
-            if kind == "whole":
-                return None
-            if kind == "document":
-                found.append(Path(path))
-        return found
+        try:
+            kinds = {path: _kind(corpus, path, has_links=self.has_links) for path in sorted(changed)}
+        except BaseException:
+            self.put_back(None)
+            raise
+        return None if "whole" in kinds.values() else [Path(path) for path, kind in kinds.items() if kind]
 
     def catch_up(self, corpus: OpenCorpus) -> None:
         """Brings the index up to date with what changed. Raises `IndexProblem`, `FileProblem`."""

@@ -22,6 +22,7 @@ from prosa.corpus.search import Search
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.dialect import DialectName
+from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.document.model import Section
 from prosa.render.json import diagnostic_object
 from prosa.site.view import Neighbour, NodeRow, NodeView
@@ -246,13 +247,13 @@ class _Published:
         if not self.site.files.may_be_seen(below):
             return False
         if self.catalogue.generation and below not in self.catalogue.by_path:
-            return not below.lower().endswith((".md", ".mda", ".ymj", ".markdown"))
+            return not below.lower().endswith(DOCUMENT_SUFFIXES)
         return bool(self.catalogue.generation) or self._says_so(below)
 
     def _says_so(self, below: str) -> bool:
         """What the document itself says, while there is no index."""
         try:
-            return not below.lower().endswith((".md", ".mda", ".ymj", ".markdown")) or self.site.view(below) is not None
+            return not below.lower().endswith(DOCUMENT_SUFFIXES) or self.site.view(below) is not None
         except FileProblem:
             return False
 
