@@ -18,6 +18,7 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
+from prosa.app.agreement import accept_agreement
 from prosa.cli.main import main
 from tests.cli.desk import desk
 from tests.house.tree import ROOT
@@ -52,6 +53,27 @@ def test_a_client_starts_it_and_both_eras_are_spoken(folder: Path, mode: str):
     version, path = asyncio.run(run())
     assert path == "guide/pier.md"
     assert version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
+
+
+def test_x25_a_run_that_an_agent_began_is_in_the_history(folder: Path):
+    """X25."""
+    accept_agreement({"HOME": str(folder.parent)}, 0)
+    replies = folder.parent / "replies.jsonl"
+    replies.write_text('{"content": "{\\"text\\": \\"Hello\\"}"}\n')
+    words = ["-m", "prosa", "mcp", str(folder), "--allow-run", "*", "--model", f"scripted:{replies}"]
+    server = StdioServerParameters(command=sys.executable, args=words, env=environ(folder))
+
+    async def run() -> None:
+        async with Client(server) as client:
+            found = await client.call_tool("greet", {"who": "Ann"})
+            assert found.structured_content == {"text": "Hello"}
+
+    asyncio.run(run())
+    listing = [sys.executable, "-m", "prosa", "runs", "--format", "jsonl"]
+    told = subprocess.run(listing, env=environ(folder), capture_output=True, text=True, check=True).stdout
+    assert [(each["program"], each["door"], each["state"]) for each in map(json.loads, told.splitlines())] == [
+        ("greet", "mcp", "done")
+    ]
 
 
 @contextmanager

@@ -75,13 +75,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Server[Any]:
     from msgspec.structs import replace
 
+    from prosa.app.options import JournalOptions
     from prosa.app.run.money import server_budget
     from prosa.cli.environment import environment_of
     from prosa.mcp_server.programs import Programs, Rights
     from prosa.mcp_server.server import build_server
 
     around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
-    options = replace(choices_from(args), max_size=size_in_bytes(args.max_size))
+    options = replace(choices_from(args), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp"))
     rights = Rights(tuple(args.allow_run or ()), args.allow_servers)
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
     return build_server(site, programs, console.environ)

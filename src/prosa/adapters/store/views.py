@@ -19,7 +19,7 @@ RUN_VIEWS = Readable(
             (
                 ("id", "its id, as `prosa runs` shows it"),
                 ("call", "the id that the runs of one command share"),
-                ("door", "what began it: `run`, `script`, `chat`, `serve`, `python`"),
+                ("door", "what began it: `run`, `script`, `chat`, `serve`, `mcp`, `python`"),
                 ("job", "which of the runs of one command it is: the id of a script, the place of a reply"),
                 ("program", "the name of the program"),
                 ("file", "its file"),
