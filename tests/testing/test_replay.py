@@ -87,3 +87,9 @@ def test_x25_a_classified_document_is_recorded_only_by_force(here: Path, model_s
     assert "--force" in at.out + at.err
     assert not list(here.glob("tape/**/*.ymj"))
     assert test(here, "--record", "tape", "--force", server=model_server)[0] == 0
+
+
+def test_x27_recordings_that_are_not_there_are_said_once(here: Path):
+    write(suite(("Charged twice", BILLING), ("Card", CARE), front="repeat: 3\n"))
+    status, at = test(here, "--replay", "nowhere")
+    assert (status, at.out) == (2, "") and at.err.count("no such file or folder") == 1

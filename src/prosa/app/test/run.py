@@ -34,6 +34,7 @@ from prosa.runtime.cassette import cassette_name, given_digest
 from prosa.runtime.errors import RunError, first_error
 from prosa.runtime.events import Listener, ignore, tell
 from prosa.runtime.program import Program, with_model
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.app.run.jobs import Outcome
@@ -123,7 +124,9 @@ async def run_tests(
 ) -> Report:
     """Runs them and reports. ``kept`` takes the place of the user's own cache; ``provider`` answers in place of those
     that are named; ``gated`` False leaves the agreement to the caller. Raises `RunError` for what keeps all of them
-    from running, `PriceUnknown` for a budget that cannot hold among it."""
+    from running, `PriceUnknown` for a budget that cannot hold among it, and `FileProblem` for recordings that are not
+    there."""
+    _require_tape(options.tape)
     if gated:
         require_agreement(environment.environ)
     if kept is None and chosen.cache and provider is None:
@@ -133,6 +136,12 @@ async def run_tests(
         run = _Running(variants, chosen, options, environment, kept, listener, heard, provider, stack)
         attempts = await run.all()
     return _report(variants, attempts, chosen, kept)
+
+
+def _require_tape(tape: Tape | None) -> None:
+    """Raises `FileProblem` where nothing lies where recordings are to be played from: said once, not for each case."""
+    if tape is not None and tape.replay is not None and not tape.replay.path.exists():
+        raise FileProblem(tape.replay.path, "missing", "no such file or folder; --record makes a recording")
 
 
 # ---- what is tried ----
