@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from tests.house.tree import ROOT
 from tests.mcp_server.folder import write
 
 TOKEN = "a-token-that-is-long-enough"
-LONGEST = 20.0
+LONGEST = 60.0
 
 
 @pytest.fixture
@@ -136,11 +137,19 @@ def over_http(folder: Path, *words: str) -> Iterator[str]:
         assert process.wait(LONGEST) == 0
 
 
+async def until_complete(client: Client) -> None:
+    """Waits for the index: ids are not known before."""
+    deadline = time.monotonic() + LONGEST
+    while not (await client.call_tool("list", {})).structured_content["complete"]:
+        assert time.monotonic() < deadline
+
+
 def test_over_http_it_answers_clients_of_this_machine_alone(folder: Path):
     with over_http(folder) as url:
 
         async def run() -> str:
             async with Client(url) as client:
+                await until_complete(client)
                 return (await client.call_tool("read", {"document": "pier"})).structured_content["path"]
 
         assert asyncio.run(run()) == "guide/pier.md"
@@ -180,6 +189,7 @@ def test_a_site_answers_agents_beside_its_pages(folder: Path):
 
         async def run() -> list[str]:
             async with Client(f"{url}/mcp") as client:
+                await until_complete(client)
                 for _ in range(30):  # more than a client may change in a while
                     found = await client.call_tool("read", {"document": "pier"})
                 return [found.structured_content["path"], *[each.name for each in (await client.list_tools()).tools]]

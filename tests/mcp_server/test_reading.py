@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
+from prosa.app.site.keeper import SiteIndex
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.mcp_server.tools import READ_TOOLS
 from prosa.schema import Schema
@@ -185,6 +186,16 @@ def test_nothing_waits_for_the_index(folder: Path):
 
     text, complete = asyncio.run(run())
     assert text == FILES["guide/pier.md"] and isinstance(complete, bool)
+
+
+def test_an_id_that_is_asked_for_before_the_index_is_there_is_told_so(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(SiteIndex, "_look", lambda _, __: None)
+
+    async def run() -> str:
+        async with served(folder, ready=False) as client:
+            return (await client.call_tool("read", {"document": "pier"})).content[0].text
+
+    assert "not known before the index is there: give the path" in asyncio.run(run())
 
 
 def test_wrong_calls_are_answers_and_unknown_tools_errors(folder: Path):

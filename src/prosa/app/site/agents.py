@@ -182,7 +182,10 @@ def _view(site: LiveSite, name: str) -> NodeView:
             if view is not None:
                 return view
     near = nearest(path, [each for row in catalogue.rows for each in (row.path, row.id)])
-    raise UnknownDocument(f"there is no document {name!r}" + (f"; did you mean {near}?" if near else ""))
+    hint = f"; did you mean {near}?" if near else ""
+    if not site.index.is_ready:
+        hint = "; ids are not known before the index is there: give the path, or ask again in a moment"
+    raise UnknownDocument(f"there is no document {name!r}{hint}")
 
 
 def _parts(view: NodeView) -> tuple[SourceText, tuple[Section, ...]]:
