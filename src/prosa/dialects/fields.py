@@ -81,7 +81,9 @@ class Field(Struct, frozen=True):
     ``form`` checks a string or quantity, or each string of a list; ``choices`` closes the set of its values.
     ``required`` fields that are absent or empty are reported as ``missing``, a rule of their own where absence needs
     its own remedy. ``also`` is another spelling of the name. ``wanted`` says what it takes where the kind does not say
-    enough, ``why`` what it is good for.
+    enough, ``why`` what it is good for. ``about`` says for people what it means: the page of the dialect and an editor
+    show it. ``usual`` are values that are known where others may be written, ``inner`` the fields of a mapping, or of
+    each mapping in a list.
     """
 
     name: str
@@ -93,6 +95,9 @@ class Field(Struct, frozen=True):
     wanted: str = ""
     why: str = ""
     also: str = ""
+    about: str = ""
+    usual: tuple[str, ...] = ()
+    inner: tuple[Field, ...] = ()
 
 
 def _nothing(_: str) -> bool:

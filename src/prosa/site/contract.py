@@ -13,9 +13,15 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.mdh.action import changing_word
-from prosa.dialects.mdh.fields import accept_form, action_url_form, content_type_form, header_name_form, template_names
+from prosa.dialects.mdh.fields import (
+    METHODS,
+    accept_form,
+    action_url_form,
+    content_type_form,
+    header_name_form,
+    template_names,
+)
 from prosa.dialects.mdh.jsonpath import JsonPathError, Parts, parse_jsonpath
-from prosa.dialects.mdh.model import METHODS
 from prosa.schema import Schema, SchemaError
 from prosa.site.problems import RequestError, RequestProblem, refuse
 

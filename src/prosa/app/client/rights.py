@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from prosa.dialects.mdh.fields import action_url_form
-from prosa.dialects.mdh.model import METHODS
+from prosa.dialects.mdh.fields import METHODS, action_url_form
 from prosa.render.plain import safe
 from prosa.site.offer import MAX_NAME
 from prosa.source.url import Origin, origin_of

@@ -42,58 +42,99 @@ def _unit_interval(text: str) -> str | None:
 
 
 FRONT: tuple[Field, ...] = (
-    Field("doc-id", "string"),
-    Field("title", "string"),
-    Field("description", "string"),
-    Field("author", "string"),
-    Field("author-id", "string"),
-    Field("image", "string", form=_url_reference),
-    Field("images-list", "strings", form=_url_reference),
-    Field("published-date", "string", form=date_form),
-    Field("tags", "strings"),
-    Field("created-date", "string", form=date_form),
-    Field("updated-date", "string", form=date_form),
-    Field("expired-date", "string", form=date_form),
-    Field("globs", "strings", form=glob_form),
-    Field("audience", "strings"),
-    Field("purpose", "string"),
-    Field("entities", "strings"),
-    Field("relationships", "strings"),
-    Field("source-url", "string", form=_url),
+    Field(
+        "doc-id",
+        "string",
+        about="the name by which other documents point here; a UUID is recommended, and needed beside relationships",
+    ),
+    Field("title", "string", about="the title that people know it by"),
+    Field("description", "string", about="what the document is about, in a sentence or two"),
+    Field("author", "string", about="who wrote it"),
+    Field("author-id", "string", about="the id of who wrote it"),
+    Field("image", "string", form=_url_reference, about="the URL of a picture"),
+    Field("images-list", "strings", form=_url_reference, about="a list of URLs of pictures"),
+    Field("published-date", "string", form=date_form, about="when it was published, an ISO 8601 date"),
+    Field("tags", "strings", about="a list of words to find it by"),
+    Field("created-date", "string", form=date_form, about="when it was written, an ISO 8601 date"),
+    Field("updated-date", "string", form=date_form, about="when it was last changed, an ISO 8601 date"),
+    Field("expired-date", "string", form=date_form, about="when it is no longer true, an ISO 8601 date"),
+    Field("globs", "strings", form=glob_form, about="patterns of the files, or the URLs, that this metadata is for"),
+    Field("audience", "strings", about="a list of those it is written for"),
+    Field("purpose", "string", about="what it is good for"),
+    Field("entities", "strings", about="a list of the people, places and things that it speaks of"),
+    Field("relationships", "strings", about="sentences about the relationships, for people"),
+    Field("source-url", "string", form=_url, about="where the content came from, an absolute URL"),
 )
 
 SCRIPT: tuple[Field, ...] = (
-    Field("script-id", "text", required=True, why="a run names the script by it"),
-    Field("prompt", "text", required=True, why="it is what the model is asked to do"),
-    Field("priority", "text"),
-    Field("auto-run", "boolean"),
-    Field("provider", "text"),
-    Field("model-name", "text"),
-    Field("system-prompt", "text"),
-    Field("parameters", "mapping"),
-    Field("retry-times", "integer", form=_not_negative),
-    Field("runtime-env", "text"),
-    Field("output-format", "text"),
-    Field("output-schema", "mapping"),
-    Field("stream", "boolean"),
-    Field("interactive-type", "text"),
-    Field("interactive-label", "text"),
-    Field("interactive-placeholder", "text"),
-)
-
-RELATIONSHIP: tuple[Field, ...] = (
-    Field("rel-type", "text", required=True, why="it says what the connection means"),
-    Field("doc-id", "text"),
-    Field("source-url", "text", form=_url),
-    Field("rel-desc", "text", required=True, why="it tells a reader why the documents belong together"),
-    Field("rel-strength", "number", form=_unit_interval),
-    Field("bi-directional", "boolean"),
-    Field("context", "mapping"),
+    Field(
+        "script-id",
+        "text",
+        required=True,
+        why="a run names the script by it",
+        about="its name, unique in the document",
+    ),
+    Field(
+        "prompt",
+        "text",
+        required=True,
+        why="it is what the model is asked to do",
+        about="what the model is asked",
+    ),
+    Field("priority", "text", usual=PRIORITIES, about="high, medium (as without) or low"),
+    Field("auto-run", "boolean", about="true asks to run without being asked for; the user decides"),
+    Field("provider", "text", about="the name of a provider of models"),
+    Field("model-name", "text", about="the name of a model"),
+    Field("system-prompt", "text", about="what the model is told about its role"),
+    Field("parameters", "mapping", about="an object for the model, `temperature` for example"),
+    Field("retry-times", "integer", form=_not_negative, about="further attempts, a whole number"),
+    Field("runtime-env", "text", about="where to run, `server` for example"),
+    Field("output-format", "text", usual=OUTPUT_FORMATS, about="markdown, text, json, image-url"),
+    Field(
+        "output-schema",
+        "mapping",
+        about="a JSON Schema, Draft 2020-12; the answer is then JSON, whatever `output-format` says",
+    ),
+    Field("stream", "boolean", about="true or false; has no effect beside `output-schema`"),
+    Field(
+        "interactive-type",
+        "text",
+        usual=INTERACTIVE_TYPES,
+        about="button or inputbox; has no effect beside `auto-run`",
+    ),
+    Field("interactive-label", "text", about="the text of the button"),
+    Field("interactive-placeholder", "text", about="the text of the empty input field"),
 )
 
 CONTEXT: tuple[Field, ...] = (
-    Field("section", "text"),
-    Field("relevance", "text"),
+    Field("section", "text", about="the part of the other document that is meant"),
+    Field("relevance", "text", about="how much it matters here"),
+)
+
+REL_TYPES = ("citation", "parent", "child", "related", "contradicts", "supports", "extends")
+"""The types that the specification recommends."""
+
+RELATIONSHIP: tuple[Field, ...] = (
+    Field(
+        "rel-type",
+        "text",
+        required=True,
+        why="it says what the connection means",
+        usual=REL_TYPES,
+        about="citation, parent, child, related, contradicts, supports, extends, or a word of your own",
+    ),
+    Field("doc-id", "text", about="the `doc-id` of another document; this or `source-url` is required"),
+    Field("source-url", "text", form=_url, about="an absolute URL; this or `doc-id` is required"),
+    Field(
+        "rel-desc",
+        "text",
+        required=True,
+        why="it tells a reader why the documents belong together",
+        about="why they belong together",
+    ),
+    Field("rel-strength", "number", form=_unit_interval, about="a number from 0.0 to 1.0"),
+    Field("bi-directional", "boolean", about="true where it holds both ways"),
+    Field("context", "mapping", about="what the relationship rests on", inner=CONTEXT),
 )
 
 

@@ -19,10 +19,9 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.front import FrontReading
-from prosa.dialects.magi.fields import squashed
+from prosa.dialects.magi.fields import REL_TYPES, squashed
 from prosa.dialects.magi.model import MagiModel, Relationship
 from prosa.dialects.magi.read import read_front_fields
-from prosa.dialects.magi.relationships import REL_TYPES
 from prosa.dialects.words import words
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits

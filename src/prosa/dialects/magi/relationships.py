@@ -20,9 +20,6 @@ from prosa.document import CodeSpan, Def, Document, FootnoteDefinition, Ref
 from prosa.regex import regex
 from prosa.source import SourceText, Span
 
-REL_TYPES = ("citation", "parent", "child", "related", "contradicts", "supports", "extends")
-"""The types that the specification recommends."""
-
 ALIASES = {"cites": "citation", "reference": "citation", "references": "citation"}
 """What real documents write for one of them."""
 

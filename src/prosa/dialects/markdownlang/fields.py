@@ -76,14 +76,74 @@ def _model_form(text: str) -> str | None:
     return None
 
 
+SERVER: tuple[Field, ...] = (
+    Field(
+        "name",
+        "string",
+        required=True,
+        why="its tools are called `mcp__NAME__TOOL`",
+        about="the name of the server; its tools are called `mcp__NAME__TOOL`",
+    ),
+    Field("command", "string", form=_not_empty, about="the command that starts it"),
+    Field("args", "strings", about="the arguments of the command"),
+    Field("env", "string-map", about="further environment variables; `${NAME}` is the value of one of the user"),
+    Field("url", "string", form=_not_empty, about="the address of a server that runs already"),
+    Field(
+        "transport",
+        "string",
+        choices=("auto", "stdio", "streamable-http", "sse"),
+        about="how it is spoken to; without it what fits `command` or `url`",
+    ),
+    Field("disabled", "boolean", about="true leaves the server out"),
+)
+
+PYTHON: tuple[Field, ...] = (
+    Field("timeout", "quantity", form=time_form, about="how long one call may take; 30s without"),
+    Field("memory", "quantity", form=size_form, about="how much memory it may take; 128MB without"),
+)
+
+LIMITS: tuple[Field, ...] = (
+    Field("iterations", "quantity", form=count_form, about="model calls of one run; 10 without"),
+    Field("timeout", "quantity", form=time_form, about="how long a run may take; 10m without"),
+    Field(
+        "retries",
+        "quantity",
+        form=count_or_none_form,
+        about="further attempts of a model call after a transient error; 10 without",
+    ),
+    Field(
+        "tool_result",
+        "quantity",
+        form=size_form,
+        also="tool-result",
+        about="how much of a tool result reaches the model; 256KB without",
+    ),
+    Field("concurrency", "quantity", form=count_form, about="tool calls that run at the same time; 8 without"),
+    Field("tool_calls", "quantity", form=count_form, also="tool-calls", about="tool calls of one reply; 32 without"),
+    Field(
+        "output_tokens",
+        "quantity",
+        form=count_form,
+        also="output-tokens",
+        about="tokens that one model call may write; no limit without",
+    ),
+)
+
 PROGRAM: tuple[Field, ...] = (
-    Field("name", "string", required=True, why="other programs and the summary call it by this name"),
+    Field(
+        "name",
+        "string",
+        required=True,
+        why="other programs and the summary call it by this name",
+        about="letters, digits, `_` and `-`: other programs call it by this name",
+    ),
     Field(
         "description",
         "string",
         required=True,
         missing="missing-description",
         wanted="a sentence that says what it does",
+        about="one sentence for the model and for calling programs",
     ),
     Field(
         "input",
@@ -91,6 +151,7 @@ PROGRAM: tuple[Field, ...] = (
         required=True,
         wanted="a JSON Schema",
         why="write `input: {type: object}` for a program that takes nothing",
+        about="what the program takes: a JSON Schema, Draft 2020-12",
     ),
     Field(
         "output",
@@ -99,38 +160,19 @@ PROGRAM: tuple[Field, ...] = (
         missing="missing-output",
         wanted="a JSON Schema",
         why="a run answers with JSON of this schema",
+        about="what a run answers with: a JSON Schema, Draft 2020-12",
     ),
-    Field("imports", "strings", form=_not_empty),
-    Field("mcp_servers", "mappings"),
-    Field(FIELD, "strings", form=site_form),
-    Field("model", "string", form=_model_form),
-    Field("python", "mapping"),
-    Field("limits", "mapping"),
-)
-
-SERVER: tuple[Field, ...] = (
-    Field("name", "string", required=True, why="its tools are called `mcp__NAME__TOOL`"),
-    Field("command", "string", form=_not_empty),
-    Field("args", "strings"),
-    Field("env", "string-map"),
-    Field("url", "string", form=_not_empty),
-    Field("transport", "string", choices=("auto", "stdio", "streamable-http", "sse")),
-    Field("disabled", "boolean"),
-)
-
-PYTHON: tuple[Field, ...] = (
-    Field("timeout", "quantity", form=time_form),
-    Field("memory", "quantity", form=size_form),
-)
-
-LIMITS: tuple[Field, ...] = (
-    Field("iterations", "quantity", form=count_form),
-    Field("timeout", "quantity", form=time_form),
-    Field("retries", "quantity", form=count_or_none_form),
-    Field("tool_result", "quantity", form=size_form, also="tool-result"),
-    Field("concurrency", "quantity", form=count_form),
-    Field("tool_calls", "quantity", form=count_form, also="tool-calls"),
-    Field("output_tokens", "quantity", form=count_form, also="output-tokens"),
+    Field(
+        "imports",
+        "strings",
+        form=_not_empty,
+        about="a list of paths to other programs, relative to this file; each becomes a tool",
+    ),
+    Field("mcp_servers", "mappings", about="a list of MCP servers whose tools the model may call", inner=SERVER),
+    Field(FIELD, "strings", form=site_form, about="a list of URLs of pages whose actions are tools"),
+    Field("model", "string", form=_model_form, about="the name of a model"),
+    Field("python", "mapping", about="limits of the built-in tool `python`", inner=PYTHON),
+    Field("limits", "mapping", about="limits of one run", inner=LIMITS),
 )
 
 

@@ -20,9 +20,19 @@ from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import Field, Owner, read_fields, shown, type_name
-from prosa.dialects.mdh.fields import ACTION, AUTH, PAGINATION, QUERY, REQUEST, RESPONSE, template_names, url_form
+from prosa.dialects.mdh.fields import (
+    ACTION,
+    AUTH,
+    METHODS,
+    PAGINATION,
+    QUERY,
+    REQUEST,
+    RESPONSE,
+    template_names,
+    url_form,
+)
 from prosa.dialects.mdh.jsonpath import JsonPathError, parse_jsonpath
-from prosa.dialects.mdh.model import METHODS, ActionModel, AuthModel, PaginationModel, QueryModel, SchemaRef, Text
+from prosa.dialects.mdh.model import ActionModel, AuthModel, PaginationModel, QueryModel, SchemaRef, Text
 from prosa.regex import regex
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span

@@ -103,81 +103,148 @@ def not_empty(text: str) -> str | None:
 _MUST_2 = "(MDH conformance, MUST 2)"
 _MUST_4 = "(MDH conformance, MUST 4)"
 
-NODE: tuple[Field, ...] = (
-    Field("id", "string", required=True, wanted=f"a stable id, unique in its site {_MUST_2}"),
-    Field("type", "string", required=True, wanted=f"a word of its site for what it is, `page` for example {_MUST_2}"),
-    Field("title", "string", required=True, wanted=f"a title for people {_MUST_2}"),
-    Field("aliases", "strings"),
-    Field("tags", "strings"),
-    Field("links", "mappings"),
-    Field("actions", "mappings"),
-    Field("action", "anything"),
-    Field("summary", "string"),
-    Field("updated", "string", form=updated_form),
-    Field("canonical_url", "string", form=url_form),
-)
+METHODS: tuple[str, ...] = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""The verbs of an action (H11)."""
+
+REL_TYPES = ("in_section", "part_of", "related_to", "depends_on", "references")
+"""Relations that sites have; any other word of a site is as good."""
 
 LINK: tuple[Field, ...] = (
-    Field("rel", "string", required=True, wanted="a word for the relation, `related_to` for example"),
-    Field("target", "string", required=True, wanted="the id of a node, or `url:` and a URL", form=target_form),
-    Field("href", "string", form=url_form),
+    Field(
+        "rel",
+        "string",
+        required=True,
+        wanted="a word for the relation, `related_to` for example",
+        usual=REL_TYPES,
+        about="a word for the relation, `related_to` for example",
+    ),
+    Field(
+        "target",
+        "string",
+        required=True,
+        wanted="the id of a node, or `url:` and a URL",
+        form=target_form,
+        about="the id of a node, or `url:` and an absolute URL or a path",
+    ),
+    Field("href", "string", form=url_form, about="the URL of the node, a path or absolute; it may stand for `target`"),
 )
 
 LINK_WITH_HREF: tuple[Field, ...] = (LINK[0], Field("target", "string", form=target_form), LINK[2])
 """With `href` a link may do without `target` (HA9)."""
 
+AUTH: tuple[Field, ...] = (
+    Field(
+        "type",
+        "string",
+        required=True,
+        choices=("none", "bearer", "api_key", "cookie", "oauth2"),
+        about="how a client says who it is: none, bearer, api_key, cookie or oauth2",
+    ),
+    Field("token_help", "string", about="where a person gets a token"),
+    Field("in", "string", choices=("header", "query"), about="where an api_key stands: header or query"),
+    Field("name", "string", form=header_name_form, about="the name of the header or parameter with an api_key"),
+    Field("token_url", "string", form=url_form, about="where oauth2 gives out tokens"),
+    Field("csrf", "anything", about="what guards a cookie against requests from elsewhere"),
+)
+
+QUERY: tuple[Field, ...] = (
+    Field("required", "strings", form=not_empty, about="the names of parameters that must be given"),
+    Field("optional", "strings", form=not_empty, about="the names of parameters that may be given"),
+    Field("properties", "mapping", about="a JSON Schema for each name that has one"),
+)
+
+REQUEST: tuple[Field, ...] = (
+    Field("cursor_param", "string", form=not_empty, about="the parameter that says where the next page begins"),
+    Field("limit_param", "string", form=not_empty, about="the parameter that says how long a page is"),
+)
+
+RESPONSE: tuple[Field, ...] = (
+    Field("next_cursor_jsonpath", "string", about="where the cursor of the next page stands in a response"),
+    Field("prev_cursor_jsonpath", "string", about="where the cursor of the page before stands"),
+    Field("next_link_jsonpath", "string", about="where the URL of the next page stands"),
+    Field("self_link_jsonpath", "string", about="where the URL of the page itself stands"),
+)
+
+PAGINATION: tuple[Field, ...] = (
+    Field("type", "string", usual=("cursor",), about="how a listing goes on: `cursor`"),
+    Field("request", "mapping", about="the parameters of a request for a page", inner=REQUEST),
+    Field("response", "mapping", about="JSONPaths (RFC 9535) into a response, each to one value", inner=RESPONSE),
+)
+
 ACTION: tuple[Field, ...] = (
-    Field("id", "string", required=True, wanted=f"an id, unique in its site {_MUST_4}"),
-    Field("title", "string"),
-    Field("description", "string"),
-    Field("method", "string", required=True, wanted=f"GET, POST, PUT, PATCH or DELETE {_MUST_4}"),
+    Field(
+        "id",
+        "string",
+        required=True,
+        wanted=f"an id, unique in its site {_MUST_4}",
+        about="one word, unique in the site. A node may repeat an action of another with the same method and URL",
+    ),
+    Field("title", "string", about="what it is called, for people"),
+    Field("description", "string", about="what it does, for the model"),
+    Field(
+        "method",
+        "string",
+        required=True,
+        wanted=f"GET, POST, PUT, PATCH or DELETE {_MUST_4}",
+        usual=METHODS,
+        about="GET, POST, PUT, PATCH or DELETE",
+    ),
     Field(
         "url",
         "string",
         required=True,
         wanted=f"a path from the root of the site {_MUST_4}",
         form=action_url_form,
+        about="a path from the root of the site. A `{name}` in it is a required parameter",
     ),
-    Field("accept", "string", form=accept_form),
-    Field("content_type", "string", form=content_type_form),
-    Field("auth", "mapping"),
-    Field("csrf", "anything"),
-    Field("query", "mapping"),
-    Field("body_schema", "anything"),
-    Field("response_schema", "string", form=url_form),
-    Field("pagination", "mapping"),
-    Field("examples", "mappings"),
+    Field("accept", "string", form=accept_form, usual=("application/json",), about="the media type of the response"),
+    Field(
+        "content_type",
+        "string",
+        form=content_type_form,
+        usual=("application/json",),
+        about="the media type of the body",
+    ),
+    Field("auth", "mapping", about="what a client needs to call it", inner=AUTH),
+    Field("csrf", "anything", about="what guards the action against requests from elsewhere"),
+    Field("query", "mapping", about="the parameters of the query", inner=QUERY),
+    Field(
+        "body_schema",
+        "anything",
+        about="a JSON Schema, Draft 2020-12, or the URL of one; without `type` it describes an object",
+    ),
+    Field("response_schema", "string", form=url_form, about="the URL of a JSON Schema"),
+    Field("pagination", "mapping", about="how a listing goes on", inner=PAGINATION),
+    Field(
+        "examples",
+        "mappings",
+        about="a list of mappings; `query` and `body`, in the example or under its `request`, are checked",
+    ),
 )
 
-AUTH: tuple[Field, ...] = (
-    Field("type", "string", required=True, choices=("none", "bearer", "api_key", "cookie", "oauth2")),
-    Field("token_help", "string"),
-    Field("in", "string", choices=("header", "query")),
-    Field("name", "string", form=header_name_form),
-    Field("token_url", "string", form=url_form),
-    Field("csrf", "anything"),
-)
-
-QUERY: tuple[Field, ...] = (
-    Field("required", "strings", form=not_empty),
-    Field("optional", "strings", form=not_empty),
-    Field("properties", "mapping"),
-)
-
-PAGINATION: tuple[Field, ...] = (
-    Field("type", "string"),
-    Field("request", "mapping"),
-    Field("response", "mapping"),
-)
-
-REQUEST: tuple[Field, ...] = (
-    Field("cursor_param", "string", form=not_empty),
-    Field("limit_param", "string", form=not_empty),
-)
-
-RESPONSE: tuple[Field, ...] = (
-    Field("next_cursor_jsonpath", "string"),
-    Field("prev_cursor_jsonpath", "string"),
-    Field("next_link_jsonpath", "string"),
-    Field("self_link_jsonpath", "string"),
+NODE: tuple[Field, ...] = (
+    Field(
+        "id",
+        "string",
+        required=True,
+        wanted=f"a stable id, unique in its site {_MUST_2}",
+        about="one word, unique in the site, the same for ever",
+    ),
+    Field(
+        "type",
+        "string",
+        required=True,
+        wanted=f"a word of its site for what it is, `page` for example {_MUST_2}",
+        usual=("page", "section", "guide"),
+        about="a word of the site: `page`, `section`, `guide`",
+    ),
+    Field("title", "string", required=True, wanted=f"a title for people {_MUST_2}", about="a title for people"),
+    Field("aliases", "strings", about="a list of other names"),
+    Field("tags", "strings", about="a list of words to find it by"),
+    Field("links", "mappings", about="a list of links to other nodes, each with what it means", inner=LINK),
+    Field("actions", "mappings", about="a list of operations over HTTP that a client may call", inner=ACTION),
+    Field("action", "anything", about="the one action of a node; `actions` is the form for several"),
+    Field("summary", "string", about="what it is about, in a sentence"),
+    Field("updated", "string", form=updated_form, about="a date, or a date and a time: `2026-04-30T09:00:00Z`"),
+    Field("canonical_url", "string", form=url_form, about="the preferred URL of the node, a path or absolute"),
 )

@@ -9,10 +9,8 @@ from msgspec import Struct
 
 from prosa.data import Mapping, Node, Scalar, Value
 from prosa.dialects.fields import shown
+from prosa.dialects.mdh.fields import METHODS
 from prosa.source import SourceText, Span
-
-METHODS: tuple[str, ...] = ("GET", "POST", "PUT", "PATCH", "DELETE")
-"""The verbs of an action (H11)."""
 
 
 class Text(Struct, frozen=True):

@@ -15,7 +15,8 @@ from prosa.data import Entry, Mapping, Sequence, read_yaml, to_value
 from prosa.diagnostics import Fix, Problem
 from prosa.dialects.dialect import FormatOptions
 from prosa.dialects.fields import shown
-from prosa.dialects.mdh.model import METHODS, ActionModel, NodeModel, Text
+from prosa.dialects.mdh.fields import METHODS
+from prosa.dialects.mdh.model import ActionModel, NodeModel, Text
 from prosa.dialects.mdh.url import BARE_URL, PREFIX
 from prosa.regex import regex
 from prosa.source import Edit, SourceText, Span, apply_edits

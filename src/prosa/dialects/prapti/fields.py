@@ -17,16 +17,19 @@ from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.model import ConfigLine
 from prosa.source import Span
 
-ACTIONS = (
-    "include",
-    "include.code",
-    "inspect",
-    "plugins.list",
-    "plugins.load",
-    "responder.new",
-    "responder.pop",
-    "responder.push",
-)
+ABOUT_ACTIONS: Mapping[str, str] = {
+    "include": "puts the text of a file here",
+    "include.code": "puts a file here as code",
+    "inspect": "shows the values in effect, beside the conversation",
+    "plugins.list": "shows the plugins that there are, beside the conversation",
+    "plugins.load": "loads a plugin that the user allows",
+    "responder.new": "makes a responder: its name and its kind",
+    "responder.pop": "gives back to the responder that answered before",
+    "responder.push": "lets the responder of that name answer",
+}
+"""What each action does, for people."""
+
+ACTIONS = tuple(ABOUT_ACTIONS)
 
 BUILT_IN_PLUGINS = ("koboldcpp.text", "local.openai.chat", "openai.chat", "prapti.include")
 """Names that documents load for what is always there here; loading them does nothing."""
@@ -99,30 +102,31 @@ _WORDS: Mapping[Type, str] = {
 
 
 class Setting(Struct, frozen=True):
-    """One known name and the type of its value."""
+    """One known name, the type of its value, and what it means for people."""
 
     path: str
     type: Type
+    about: str
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("prapti.config_root", "flag"),
-    Setting("prapti.dry_run", "flag"),
-    Setting("prapti.halt_on_error", "flag"),
-    Setting("prapti.responder_stack", "texts"),
-    Setting("vars.model", "text"),
-    Setting("vars.temperature", "number"),
-    Setting("vars.top_p", "number"),
-    Setting("vars.max_tokens", "count"),
-    Setting("vars.n", "count"),
-    Setting("vars.stream", "flag"),
-    Setting("vars.stop", "text or texts"),
-    Setting("vars.presence_penalty", "number"),
-    Setting("vars.frequency_penalty", "number"),
-    Setting("vars.seed", "integer"),
-    Setting("vars.provider", "text"),
-    Setting("vars.tools", "texts"),
-    Setting("vars.mdh", "texts"),
+    Setting("prapti.config_root", "flag", "true: no configuration file in a folder above counts"),
+    Setting("prapti.dry_run", "flag", "true: nothing is sent, and what would be is shown"),
+    Setting("prapti.halt_on_error", "flag", "true: a turn ends at the first command that fails"),
+    Setting("prapti.responder_stack", "texts", "the responders that were pushed; the last one answers"),
+    Setting("vars.model", "text", "the name of the model that answers"),
+    Setting("vars.temperature", "number", "how freely the model chooses its words"),
+    Setting("vars.top_p", "number", "the share of likely words that the model chooses from"),
+    Setting("vars.max_tokens", "count", "tokens that one answer may have"),
+    Setting("vars.n", "count", "how many answers are asked for"),
+    Setting("vars.stream", "flag", "whether the answer arrives word by word"),
+    Setting("vars.stop", "text or texts", "texts at which the model stops"),
+    Setting("vars.presence_penalty", "number", "how much the model avoids subjects that were there"),
+    Setting("vars.frequency_penalty", "number", "how much the model avoids words that were there often"),
+    Setting("vars.seed", "integer", "a number that makes answers repeat where the service can"),
+    Setting("vars.provider", "text", "the name of a provider that the user knows"),
+    Setting("vars.tools", "texts", "which of the granted tools the model may call"),
+    Setting("vars.mdh", "texts", "which of the granted sites the model may use"),
 )
 
 ROOTS = ("prapti", "plugins", "responders", "vars")

@@ -14,19 +14,19 @@ MAX_DESCRIPTION = 1024
 
 MAX_COMPATIBILITY = 500
 
-CLIENT_FIELDS = frozenset(
-    {
-        "agent",
-        "argument-hint",
-        "context",
-        "disable-model-invocation",
-        "hooks",
-        "model",
-        "user-invocable",
-        "when_to_use",
-    }
+CLIENT: tuple[Field, ...] = (
+    Field("agent", "string", about="the agent that carries the skill out, where `context` is `fork`"),
+    Field("argument-hint", "string", about="what a user may write behind the name of the skill"),
+    Field("context", "string", usual=("fork",), about="`fork`: the skill runs in a context of its own"),
+    Field("disable-model-invocation", "boolean", about="true: only a user starts the skill, never the model"),
+    Field("hooks", "mapping", about="commands that the client runs around the skill"),
+    Field("model", "string", about="the model that carries the skill out"),
+    Field("user-invocable", "boolean", about="false: users do not see it among their commands"),
+    Field("when_to_use", "string", about="when to use the skill, beside its description"),
 )
-"""Fields that single clients define and all others ignore: no mistake, and nothing is known of their values."""
+"""Fields that single clients define and all others ignore: no mistake, and nothing is asked of their values."""
+
+CLIENT_FIELDS = frozenset(field.name for field in CLIENT)
 
 
 def at_most(limit: int) -> Form:
@@ -39,7 +39,14 @@ def at_most(limit: int) -> Form:
 
 
 SKILL: tuple[Field, ...] = (
-    Field("name", "string", required=True, wanted="a name", why="agents and users call the skill by this name"),
+    Field(
+        "name",
+        "string",
+        required=True,
+        wanted="a name",
+        why="agents and users call the skill by this name",
+        about="at most 64 lower-case letters, digits and hyphens, and the name of the folder",
+    ),
     Field(
         "description",
         "string",
@@ -47,11 +54,22 @@ SKILL: tuple[Field, ...] = (
         form=at_most(MAX_DESCRIPTION),
         wanted="a sentence that says what it does and when to use it",
         why="an agent decides by the description whether to read the rest",
+        about="what the skill does and when to use it, at most 1,024 characters",
     ),
-    Field("license", "string"),
-    Field("compatibility", "string", form=at_most(MAX_COMPATIBILITY)),
-    Field("metadata", "string-map"),
-    Field("allowed-tools", "anything", wanted="the names of tools, separated by spaces"),
+    Field("license", "string", about="the name of a licence, or of a file that holds it"),
+    Field(
+        "compatibility",
+        "string",
+        form=at_most(MAX_COMPATIBILITY),
+        about="what the skill needs around it, at most 500 characters",
+    ),
+    Field("metadata", "string-map", about="a mapping of names to strings, for whatever else there is to say"),
+    Field(
+        "allowed-tools",
+        "anything",
+        wanted="the names of tools, separated by spaces",
+        about="the tools that may be used without asking, separated by spaces",
+    ),
 )
 
 

@@ -31,15 +31,49 @@ def _requirement(text: str) -> str | None:
 
 
 FRONT: Final[tuple[Field, ...]] = (
-    Field("tests", "string", required=True, form=_not_empty, wanted="the path of the program that is tested"),
-    Field("title", "string"),
-    Field("description", "string"),
-    Field("repeat", "integer", form=_between(1, MAX_REPEAT)),
-    Field("require", "string", form=_requirement),
-    Field("models", "strings", form=_not_empty),
-    Field("rows", "string", form=_not_empty),
-    Field("grader", "string", form=_not_empty),
-    Field("votes", "integer", form=_between(1, MAX_VOTES, odd=True)),
+    Field(
+        "tests",
+        "string",
+        required=True,
+        form=_not_empty,
+        wanted="the path of the program that is tested",
+        about="the path of the program, from the folder of the document",
+    ),
+    Field("title", "string", about="what is tested, for people"),
+    Field("description", "string", about="what the tests are about, for people"),
+    Field(
+        "repeat",
+        "integer",
+        form=_between(1, MAX_REPEAT),
+        about="how often each case runs, 1 to 1,000; default 1, or as often as `require` needs",
+    ),
+    Field(
+        "require",
+        "string",
+        form=_requirement,
+        usual=("all", "4/5", "pass^3 >= 0.9", "pass@3 >= 0.9"),
+        about="what has to pass: `all` repeats of every case (the default), a share of them as in `4/5`, or a rate, "
+        "the mean over the cases: `pass^3 >= 0.9` (three repeats in a row pass), `pass@3 >= 0.9` (one of three does)",
+    ),
+    Field("models", "strings", form=_not_empty, about="the models to try, each on its own; default: as in `prosa run`"),
+    Field(
+        "rows",
+        "string",
+        form=_not_empty,
+        about="a JSON Lines file with more cases: `input`, and `name`, `expect`, `run`, `grade` where a row has them",
+    ),
+    Field(
+        "grader",
+        "string",
+        form=_not_empty,
+        about="the path of a program that answers `grade` instead of the one that comes with Prosa",
+    ),
+    Field(
+        "votes",
+        "integer",
+        form=_between(1, MAX_VOTES, odd=True),
+        about="how often the grader is asked about each question; the majority counts; an odd number, default 1",
+    ),
 )
 
 Role: TypeAlias = Literal["input", "expect", "check", "run", "grade"]

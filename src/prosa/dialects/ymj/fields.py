@@ -138,128 +138,223 @@ def is_footerless(text: str) -> bool:
 BODY_FORMATS = ("markdown", "csv", "mermaid", "plain", "json", "yaml")
 """Y12."""
 
-HEADER: tuple[Field, ...] = (
-    Field("doc_summary", "string", required=True, wanted="one line of at most 120 characters", why="catalogs show it"),
-    Field("kind", "string", required=True, why="for example `note`, `spec`, `runbook`, `ticket` or `dataset`"),
-    Field("version", "string", required=True, why="the version of this document, for example 1.0.0"),
-    Field("subject", "string", required=True, why="the title people know it by"),
-    Field("maintained_by", "string", required=True, why="the person or team who owns it"),
-    Field("ymj_spec", "string", form=not_empty),
-    Field("validation_mode", "string", choices=("strict", "permissive")),
-    Field("created", "string", form=date_form),
-    Field("updated", "string", form=date_form),
-    Field("language", "string", form=language_form),
-    Field("classification", "string", choices=("public", "internal", "confidential", "secret")),
-    Field("attachments", "mappings"),
-    Field("provenance", "mapping"),
-    Field("payload_sha256", "string"),
-)
-"""Y7 and Y8; the first five are required."""
-
 CATALOG_ENTRY: tuple[Field, ...] = (
-    Field("uri", "string", required=True, form=not_empty, why="it names what is attached"),
-    Field("note", "string"),
-    Field("sha256", "string"),
+    Field("uri", "string", required=True, form=not_empty, why="it names what is attached", about="what is attached"),
+    Field("note", "string", about="what it is, for people"),
+    Field("sha256", "string", about="the SHA-256 of its bytes"),
 )
 """One of the header's `attachments`."""
 
-PROVENANCE: tuple[Field, ...] = (Field("source", "string"), Field("tool", "string"), Field("run_id", "string"))
-
-FOOTER: tuple[Field, ...] = (
-    Field("schema", "text-or-integer", required=True, why='the version of the footer, for example "1"'),
-    Field("payload_hash", "text"),
-    Field("index", "mapping", required=True, wanted="an object", why="search and filters read it"),
-    Field("schema_uri", "text", form=uri_form),
-    Field("ai", "mapping"),
-    Field("ops", "mapping"),
+PROVENANCE: tuple[Field, ...] = (
+    Field("source", "string", about="where the content came from"),
+    Field("tool", "string", about="what made the record"),
+    Field("run_id", "string", about="the run in which it was made"),
 )
-"""Y10 and Y11; an absent `payload_hash` is a rule of its own (YA2)."""
+
+HEADER: tuple[Field, ...] = (
+    Field(
+        "doc_summary",
+        "string",
+        required=True,
+        wanted="one line of at most 120 characters",
+        why="catalogs show it",
+        about="on the second line of the file: one line of at most 120 characters; catalogs read only this",
+    ),
+    Field(
+        "kind",
+        "string",
+        required=True,
+        why="for example `note`, `spec`, `runbook`, `ticket` or `dataset`",
+        usual=("note", "spec", "runbook", "ticket", "page", "dataset", "trace", "policy", "recipe", "card"),
+        about="`note`, `spec`, `runbook`, `ticket`, `page`, `dataset`, `trace`, `policy`, `recipe`, `card` …",
+    ),
+    Field(
+        "version",
+        "string",
+        required=True,
+        why="the version of this document, for example 1.0.0",
+        about="the version of this document",
+    ),
+    Field("subject", "string", required=True, why="the title people know it by", about="the title people know it by"),
+    Field(
+        "maintained_by",
+        "string",
+        required=True,
+        why="the person or team who owns it",
+        about="the person or team who owns it",
+    ),
+    Field(
+        "ymj_spec",
+        "string",
+        form=not_empty,
+        usual=KNOWN[::-1],
+        about="the version of the format, 0.1 to 0.7; an unknown one is read permissively",
+    ),
+    Field(
+        "validation_mode",
+        "string",
+        choices=("strict", "permissive"),
+        about="`strict` or `permissive`: how the record wants to be read; a flag outweighs it",
+    ),
+    Field("created", "string", form=date_form, about="when it was written, an ISO 8601 date"),
+    Field("updated", "string", form=date_form, about="when it was last changed, an ISO 8601 date"),
+    Field("language", "string", form=language_form, about="a language tag such as `en`"),
+    Field(
+        "classification",
+        "string",
+        choices=("public", "internal", "confidential", "secret"),
+        about="`public`, `internal`, `confidential`, `secret`",
+    ),
+    Field("attachments", "mappings", about="a list of what belongs to the record", inner=CATALOG_ENTRY),
+    Field("provenance", "mapping", about="where the record comes from", inner=PROVENANCE),
+    Field("payload_sha256", "string", about="the SHA-256 of the body, in an older form"),
+)
+"""Y7 and Y8; the first five are required."""
 
 INDEX: tuple[Field, ...] = (
-    Field("tags", "texts"),
-    Field("title", "text"),
-    Field("summary", "text"),
-    Field("owner", "text"),
-    Field("embedding", "numbers"),
-    Field("model", "text"),
+    Field("tags", "texts", about="a list of words to find it by"),
+    Field("title", "text", about="belongs into the header, as `subject`"),
+    Field("summary", "text", about="belongs into the header, as `doc_summary`"),
+    Field("owner", "text", about="belongs into the header, as `maintained_by`"),
+    Field("embedding", "numbers", about="a vector of the text"),
+    Field("model", "text", about="the model that made the vector"),
 )
 """Y10: the author may add keys of any kind."""
 
-AI: tuple[Field, ...] = (Field("vector_ref", "text"), Field("embedding_id", "text"), Field("embedding_model", "text"))
-
-OPS: tuple[Field, ...] = (
-    Field("body_format", "text", choices=BODY_FORMATS),
-    Field("payload_mime", "text", form=mime_form),
-    Field("body_selector", "text", form=not_empty),
-    Field("attachments", "mappings"),
-    Field("handlers", "mappings"),
-    Field("routes", "mapping"),
-    Field("page", "mapping"),
-    Field("visibility", "anything"),
-    Field("retention", "mapping"),
-    Field("priority", "text", choices=("low", "normal", "high")),
-    Field("cache", "mapping"),
-    Field("localization", "mapping"),
-    Field("chunking", "mapping"),
-    Field("ticket", "mapping"),
-    Field("trace", "mapping"),
-    Field("graph", "mapping"),
-    Field("body_encoding", "text", choices=("base64", "gzip")),
-    Field("data_signature", "mapping"),
-    Field("prompt_role", "text", choices=("system", "user", "assistant", "tool")),
-    Field("auto_summary", "boolean"),
-    Field("encryption", "anything"),
-    Field("signature", "anything"),
+AI: tuple[Field, ...] = (
+    Field("vector_ref", "text", about="where the vector of the record is kept"),
+    Field("embedding_id", "text", about="the id of the vector there"),
+    Field("embedding_model", "text", about="the model that made it"),
 )
-"""Y12, and the two names that Y20 keeps for later."""
 
-_PAGE: tuple[Field, ...] = (Field("route", "text"), Field("layout", "text"), Field("seo", "anything"))
+_PAGE: tuple[Field, ...] = (
+    Field("route", "text", about="the URL path of the page"),
+    Field("layout", "text", about="the layout of the page"),
+    Field("seo", "anything", about="what search engines are told"),
+)
+
+EDGE: tuple[Field, ...] = (
+    Field("type", "text", required=True, form=not_empty, about="what the connection means"),
+    Field("to", "text", required=True, form=not_empty, about="the name of the other record"),
+)
+"""One of `ops.graph.edges`."""
 
 OPS_MAPS: dict[str, tuple[Field, ...]] = {
     "page": _PAGE,
     "routes": _PAGE,
-    "retention": (Field("days", "integer", form=days_form), Field("expiry", "text", form=date_form)),
-    "cache": (Field("key", "text"), Field("etag", "text")),
-    "localization": (Field("locales", "texts", form=language_form),),
+    "retention": (
+        Field("days", "integer", form=days_form, about="for how many days the record is kept"),
+        Field("expiry", "text", form=date_form, about="the date on which it goes"),
+    ),
+    "cache": (
+        Field("key", "text", about="the name under which it is cached"),
+        Field("etag", "text", about="the version that is cached"),
+    ),
+    "localization": (Field("locales", "texts", form=language_form, about="a list of language tags"),),
     "chunking": (
-        Field("chunk_id", "integer", required=True),
-        Field("total", "integer", required=True),
-        Field("prev_sha256", "text"),
+        Field("chunk_id", "integer", required=True, about="the number of this piece"),
+        Field("total", "integer", required=True, about="how many pieces there are"),
+        Field("prev_sha256", "text", about="the SHA-256 of the piece before"),
     ),
     "ticket": (
-        Field("severity", "integer", required=True, form=severity_form),
-        Field("code", "text"),
-        Field("related_ids", "texts"),
+        Field("severity", "integer", required=True, form=severity_form, about="a whole number from 0 to 10"),
+        Field("code", "text", about="the code of what happened"),
+        Field("related_ids", "texts", about="a list of the names of other tickets"),
     ),
-    "trace": (Field("parent_id", "text"), Field("lineage_id", "text"), Field("revision", "text-or-integer")),
-    "graph": (Field("edges", "mappings", required=True),),
+    "trace": (
+        Field("parent_id", "text", about="the record that this one was made from"),
+        Field("lineage_id", "text", about="the line of records that it belongs to"),
+        Field("revision", "text-or-integer", about="its number in that line"),
+    ),
+    "graph": (Field("edges", "mappings", required=True, about="a list of connections to other records", inner=EDGE),),
     "data_signature": (
-        Field("alg", "text", required=True),
-        Field("signature", "text", required=True),
-        Field("key_id", "text"),
+        Field("alg", "text", required=True, about="the algorithm"),
+        Field("signature", "text", required=True, about="the signature"),
+        Field("key_id", "text", about="the key it was made with"),
     ),
 }
 """The objects below `ops`."""
 
 OPS_LISTS: dict[str, tuple[Field, ...]] = {
     "attachments": (
-        Field("uri", "text"),
-        Field("select", "anything"),
-        Field("transform", "anything"),
-        Field("cache", "anything"),
-        Field("auth_ref", "text"),
+        Field("uri", "text", about="what is attached, one of the header's `attachments`"),
+        Field("select", "anything", about="the part of it that is meant, a selector"),
+        Field("transform", "anything", about="what is to be made of it"),
+        Field("cache", "anything", about="how it is cached"),
+        Field("auth_ref", "text", about="the name of what gives access; never a secret"),
         Field("sha256", "text"),
     ),
-    "handlers": (Field("name", "text", required=True), Field("args", "mapping")),
+    "handlers": (
+        Field("name", "text", required=True, about="who is to handle the record"),
+        Field("args", "mapping", about="what the handler is told"),
+    ),
 }
 """The items of the lists below `ops`. `sha256` of an attachment is not one of its fields and is read all the same:
 a rule says where it belongs (YA18)."""
 
-EDGE: tuple[Field, ...] = (
-    Field("type", "text", required=True, form=not_empty),
-    Field("to", "text", required=True, form=not_empty),
+OPS: tuple[Field, ...] = (
+    Field("body_format", "text", choices=BODY_FORMATS, about="what the body is: " + ", ".join(BODY_FORMATS)),
+    Field("payload_mime", "text", form=mime_form, about="the media type of the body; `body_format` is the newer form"),
+    Field("body_selector", "text", form=not_empty, about="the part of the body that is the payload, a selector"),
+    Field("attachments", "mappings", about="what to do with attachments", inner=OPS_LISTS["attachments"]),
+    Field("handlers", "mappings", about="who is to handle the record", inner=OPS_LISTS["handlers"]),
+    Field("routes", "mapping", about="where the record is a page", inner=_PAGE),
+    Field("page", "mapping", about="where the record is a page", inner=_PAGE),
+    Field(
+        "visibility",
+        "anything",
+        usual=("public", "private"),
+        about="who may see it: public, private, or a list of roles",
+    ),
+    Field("retention", "mapping", about="how long it is kept", inner=OPS_MAPS["retention"]),
+    Field("priority", "text", choices=("low", "normal", "high"), about="low, normal or high"),
+    Field("cache", "mapping", about="how it is cached", inner=OPS_MAPS["cache"]),
+    Field("localization", "mapping", about="the languages that it is in", inner=OPS_MAPS["localization"]),
+    Field("chunking", "mapping", about="which piece of a long text it is", inner=OPS_MAPS["chunking"]),
+    Field("ticket", "mapping", about="what kind of ticket it is", inner=OPS_MAPS["ticket"]),
+    Field("trace", "mapping", about="which records it was made from", inner=OPS_MAPS["trace"]),
+    Field("graph", "mapping", about="how it is connected with others", inner=OPS_MAPS["graph"]),
+    Field("body_encoding", "text", choices=("base64", "gzip"), about="how the body is encoded: base64 or gzip"),
+    Field("data_signature", "mapping", about="the signature of the payload", inner=OPS_MAPS["data_signature"]),
+    Field(
+        "prompt_role",
+        "text",
+        choices=("system", "user", "assistant", "tool"),
+        about="as whose message a model gets it: system, user, assistant or tool",
+    ),
+    Field("auto_summary", "boolean", about="whether `doc_summary` was made of the body"),
+    Field("encryption", "anything", about="kept for later versions"),
+    Field("signature", "anything", about="kept for later versions"),
 )
-"""One of `ops.graph.edges`."""
+"""Y12, and the two names that Y20 keeps for later."""
+
+FOOTER: tuple[Field, ...] = (
+    Field(
+        "schema",
+        "text-or-integer",
+        required=True,
+        why='the version of the footer, for example "1"',
+        about='the version of the footer, `"1"`',
+    ),
+    Field(
+        "payload_hash",
+        "text",
+        about="the SHA-256 of the body as it stands, with LF line ends and nothing trimmed; `prosa fmt` writes it",
+    ),
+    Field(
+        "index",
+        "mapping",
+        required=True,
+        wanted="an object",
+        why="search and filters read it",
+        about="what search and filters read; its fields are free",
+        inner=INDEX,
+    ),
+    Field("schema_uri", "text", form=uri_form, about="the URI of a schema of the payload"),
+    Field("ai", "mapping", about="where vectors of the record are", inner=AI),
+    Field("ops", "mapping", about="directives for those who handle the record", inner=OPS),
+)
+"""Y10 and Y11; an absent `payload_hash` is a rule of its own (YA2)."""
 
 RECORDING = "prosa-trace"
 """The name in `ops.handlers` by which a record says that its body is a recording of a run (X27)."""

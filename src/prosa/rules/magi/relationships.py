@@ -9,10 +9,10 @@ from prosa.data import Value
 from prosa.diagnostics import Annotation, Applicability, Fix, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.magi.fields import squashed
+from prosa.dialects.magi.fields import REL_TYPES, squashed
 from prosa.dialects.magi.format import backtick_edits, disagreement, listed
 from prosa.dialects.magi.model import MagiModel
-from prosa.dialects.magi.relationships import ALIASES, REL_TYPES, label_key
+from prosa.dialects.magi.relationships import ALIASES, label_key
 from prosa.document import FootnoteDefinition
 from prosa.rules.magi import RULES
 from prosa.rules.rule import Finding

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from prosa.data import Mapping, Node, Scalar, Sequence, Value
 from prosa.dialects.fields import shown
 from prosa.dialects.mdh.facts import action_value
-from prosa.dialects.mdh.fields import action_url_form
-from prosa.dialects.mdh.model import METHODS, ActionModel, Text
+from prosa.dialects.mdh.fields import METHODS, action_url_form
+from prosa.dialects.mdh.model import ActionModel, Text
 from prosa.site.contract import read_contract
 from prosa.site.probe.evidence import Evidence, Mark, NodeSeen
 from prosa.site.probe.finding import Outcome, judged
