@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.corpus import snippet as under_test
-from prosa.corpus.extract import seen_of
-from prosa.corpus.snippet import MAX_SNIPPET, Mark, Snippet
+from prosa.corpus.snippet import LONG, MAX_SNIPPET, Mark, Snippet, seen_of
+from prosa.document.shown import shown_runs
 from tests.work import is_linear
 
 
@@ -104,6 +105,20 @@ def test_marks_show_what_matched(text: str, heading: bool):
     assert 0 <= found.at <= len(text)
     if found.marks:
         assert text[found.at] == "a"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="aé b日\n\r\t*_`#[]()<>!|-~^:.…", max_size=300), st.booleans())
+def test_what_is_kept_of_a_long_section_is_what_is_found_in_a_short_one(text: str, heading: bool):
+    kept = msgspec.json.encode(shown_runs(text)).decode()
+    marks = marks_of(text, "a")
+    shown = under_test.snippet(text, kept, marks, heading=heading)
+    assert under_test.snippet(text, None, marks, heading=heading) == shown
+
+
+def test_only_what_a_search_would_parse_for_long_is_kept():
+    assert seen_of("*a*" * (LONG // 3)) is None
+    assert seen_of("*a*" * LONG) is not None
 
 
 @pytest.mark.parametrize("piece", ["-", "[", "`", "*", "<", "<!--", "[[", "|", "[^", "> ", "_a"])

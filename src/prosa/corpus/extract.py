@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from prosa.corpus.extracted import CarriedVector, Extracted, SectionRow
 from prosa.corpus.facets import facets_of
 from prosa.corpus.fields import field_rows
 from prosa.corpus.published import guarded
+from prosa.corpus.snippet import seen_of
 from prosa.corpus.vectors import to_bytes
 from prosa.corpus.words import is_cjk
 from prosa.data import Mapping
@@ -25,7 +24,6 @@ from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ
 from prosa.document.document import Document
 from prosa.document.sections import anchors
-from prosa.document.shown import shown_runs
 from prosa.graph.records import record_of
 from prosa.regex import regex
 from prosa.source import SourceText, Span
@@ -108,8 +106,7 @@ def _carried(reading: DialectReading[object], footer: Mapping | None) -> Carried
 
 # The sections of a document: what a search ranks and shows. In: a document. Out: rows that cover its body once.
 #
-# A heading inside a quotation, a list or a table begins no section: what it says belongs to the text around it. What a
-# reader sees of a section is decided here, so that a search parses nothing.
+# A heading inside a quotation, a list or a table begins no section: what it says belongs to the text around it.
 
 BETWEEN = " › "
 """Between the headings of a path."""
@@ -118,7 +115,6 @@ MAX_HEADING = 300
 """Characters of one heading that count; a longer one is a paragraph that was marked by mistake."""
 
 
-_JSON = msgspec.json.Encoder()
 _VISIBLE = regex(r"[^\r\n]")
 
 
@@ -165,9 +161,3 @@ def _row(
     line = document.source.lines.line(start)
     cjk = cjk and (is_cjk(text) or is_cjk(path))
     return SectionRow(number, level, path, anchor, start, start + len(text), line, text, cjk, seen_of(text))
-
-
-def seen_of(text: str) -> str:
-    """What a reader sees of a section, as JSON: offsets in ``text``, each with the number of characters that are seen
-    as they are written, or with the text that is seen there instead (X2). Blank space counts as one space."""
-    return _JSON.encode(shown_runs(text)).decode()

@@ -32,7 +32,7 @@ class SectionRow(NamedTuple):
 
     ``text`` is the source from ``start`` to ``end``, its heading included, so an offset in it is an offset in the file
     less ``start``; ``line`` counts from 1. ``heading`` is the path of headings, `A › B`. ``cjk`` says that words of it
-    are written without spaces between them; ``seen`` is what a reader sees of the text (`corpus.sections.seen_of`).
+    are written without spaces between them; ``seen`` is what a reader sees of a long text (`corpus.snippet.seen_of`).
     """
 
     number: int
@@ -44,7 +44,7 @@ class SectionRow(NamedTuple):
     line: int
     text: str
     cjk: bool
-    seen: str
+    seen: str | None
 
 
 class Facets(NamedTuple):

@@ -5,13 +5,15 @@ they are written, or the text that is seen instead: an entity, or a space for a 
 text and no address, a wikilink its label, an image its description; comments and tags show nothing. One parse decides,
 so nothing is ever half a link (X2).
 
-Every section of an index passes through this loop, so it counts bytes, as the parser does, and joins what it can.
+A search passes every section that it shows through this loop, so it counts bytes, as the parser does, and joins what
+it can.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import pyromark
 from msgspec import Struct, field
@@ -20,6 +22,10 @@ from prosa.data import Value
 from prosa.document.mask import encodable
 from prosa.document.walk import OPTIONS
 from prosa.regex import regex
+
+Runs: TypeAlias = list[int | str]
+"""The offset of the first run, what is seen there, the offset of the second, and so on: a number of characters that are
+seen as they are written, or the text that is seen instead (X2)."""
 
 _LONE_CR = regex(r"\r(?!\n)")
 _MARKUP = regex(rb"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL)
@@ -30,10 +36,9 @@ _ALTERED = regex(rb"[&\0\t\r]")
 _INLINE = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image", "Superscript", "Subscript"})
 
 
-def shown_runs(text: str) -> list[int | str]:
-    """The runs of ``text``: the offset of the first, what is seen there, the offset of the second, and so on. Blank
-    space between two that are seen as written belongs to one run of both. References count as such whether or not
-    what they name is defined in it."""
+def shown_runs(text: str) -> Runs:
+    """The runs of ``text``. Blank space between two that are seen as written belongs to one run of both. References
+    count as such whether or not what they name is defined in it."""
     parsed = encodable(_LONE_CR.sub("\n", text) if "\r" in text else text)
     whole = f"{parsed}\n\n{_definitions(parsed)}" if "]" in parsed else parsed
     raw = parsed.encode()
@@ -52,7 +57,7 @@ class _Runs(Struct):
     is none (-1); ``blank`` is where a break behind it begins."""
 
     raw: bytes
-    found: list[int | str] = field(default_factory=list)
+    found: Runs = field(default_factory=list)
     begin: int = -1
     end: int = -1
     blank: int = -1
@@ -76,12 +81,12 @@ class _Runs(Struct):
         if self.blank < 0:
             self.blank = at
 
-    def all(self) -> list[int | str]:
+    def all(self) -> Runs:
         """The runs, the last one ended."""
         return [*self.found, self.begin, self.end - self.begin] if self.begin >= 0 else self.found
 
 
-def _runs(raw: bytes, whole: str) -> list[int | str]:
+def _runs(raw: bytes, whole: str) -> Runs:
     """The runs of ``raw``, the beginning of what is parsed, in bytes."""
     runs, size, html = _Runs(raw), len(raw), False
     as_written = _ALTERED.search(raw) is None
@@ -136,9 +141,9 @@ def _between_tags(raw: bytes, start: int, end: int) -> Iterator[tuple[int, int]]
         yield done, end
 
 
-def _in_characters(raw: bytes, runs: list[int | str]) -> list[int | str]:
+def _in_characters(raw: bytes, runs: Runs) -> Runs:
     """The runs with offsets and numbers of characters in place of those of bytes."""
-    found: list[int | str] = []
+    found: Runs = []
     at = done = 0
     numbers: Iterator[Value] = iter(runs)
     for start, shown in zip(numbers, numbers, strict=True):

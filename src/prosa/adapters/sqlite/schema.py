@@ -98,7 +98,10 @@ CREATE INDEX section_document ON section (document, number)
 """With what a reader sees of a section: a search shows it without a parse. Sections of an older version are in another
 file, so none is lost; to add a column instead would have every connection read its full-text tables anew."""
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+_FOURTH = _THIRD.replace("seen TEXT NOT NULL", "seen TEXT")
+"""What a reader sees is kept of long sections alone: a search parses the few that it shows."""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """What each migration does, the first one first. Its number is its place, counted from 1."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -48,7 +48,7 @@ class _Section(NamedTuple):
     anchor: str
     line: int
     text: str
-    seen: str
+    seen: str | None
     path: str
     node: str
     title: str
