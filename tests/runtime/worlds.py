@@ -59,9 +59,11 @@ class FakeSandbox:
 
     result: SandboxResult = field(default_factory=lambda: SandboxResult("ok\n", "", None))
     runs: list[tuple[str, float, int]] = field(default_factory=list)
+    folders: list[str | None] = field(default_factory=list)
 
-    async def run(self, code: str, *, timeout: float, memory: int) -> SandboxResult:
+    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
         self.runs.append((code, timeout, memory))
+        self.folders.append(folder)
         return self.result
 
     async def aclose(self) -> None:

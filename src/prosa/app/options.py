@@ -265,3 +265,15 @@ class Environment(Struct, frozen=True):
     notice: Callable[[str], None] = say_nothing
     ask: Callable[[str], bool] | None = None
     confirm: Callable[[str], Awaitable[bool]] | None = None
+
+
+LIMITS = (
+    *("iterations", "wall_clock", "retries", "tool_result", "concurrency", "tool_calls", "output_tokens"),
+    *("python_timeout", "python_memory"),
+)
+"""The names of the limits that flags and settings may name."""
+
+
+def limits_in(holder: Options | Settings) -> dict[str, Value]:
+    """The limits that flags or settings name."""
+    return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

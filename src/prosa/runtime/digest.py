@@ -73,4 +73,5 @@ def _content(program: Program) -> tuple[object, ...]:
         program.parameters,
         program.instructions,
         program.rejections,
+        *([program.skills] if program.skills else ()),
     )

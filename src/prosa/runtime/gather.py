@@ -1,5 +1,5 @@
-"""The tools of a program in the order they are offered: python, imports, then servers as declared (LW7), then what a
-site offers, which changes while the program runs (X15)."""
+"""The tools of a program in the order they are offered: python, those of skills (X32), imports, then servers as
+declared (LW7), then what a site offers, which changes while the program runs (X15)."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSessi
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PythonTool
 from prosa.runtime.server_pool import ServerPool
+from prosa.runtime.skill import skill_tools
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
 from prosa.schema import lower
@@ -36,6 +37,7 @@ async def gather_tools(program: Program, world: World, pool: ServerPool, run: Ru
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
+    tools += skill_tools(program.skills, world.skills, world.sandbox, program.limits)
     tools += [program_tool(imported, tool_name(imported.name), run) for imported in program.imports]
     if program.servers:
         session = await pool.session(program.servers, program.folder)

@@ -48,7 +48,7 @@ class Tool(Protocol):
         ...
 
     @property
-    def kind(self) -> Literal["python", "mcp", "program", "action"]:
+    def kind(self) -> Literal["python", "mcp", "program", "action", "skill"]:
         """What answers it."""
         ...
 
@@ -79,8 +79,9 @@ class SandboxResult(Struct, frozen=True):
 class Sandbox(Protocol):
     """CPython in WebAssembly. Every run gets a fresh interpreter."""
 
-    async def run(self, code: str, *, timeout: float, memory: int) -> SandboxResult:
-        """Runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes.
+    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
+        """Runs code for at most ``timeout`` seconds of wall clock and ``memory`` bytes. It may read ``folder``, as
+        `/skill`, and nothing that links lead to from there.
 
         Whatever the code does is a result. Raises `prosa.runtime.errors.SandboxError` only when the sandbox itself
         cannot work.
@@ -89,6 +90,15 @@ class Sandbox(Protocol):
 
     async def aclose(self) -> None:
         """Ends the worker."""
+        ...
+
+
+class SkillFiles(Protocol):
+    """Reads what lies below the folders of skills (X32)."""
+
+    def read(self, folder: str, path: str, first: int, most: int) -> ToolResult:
+        """At most ``most`` bytes of a text file, from line ``first`` on, or the names in a folder. What is no text,
+        lies outside of ``folder``, or is reached through a link out of it, is an error result."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,10 +14,23 @@ from prosa.runtime.messages import Message
 from prosa.runtime.ports import ServerConfig
 
 if TYPE_CHECKING:
-    from prosa.template import Template
+    from prosa.runtime.skill import Skill
 
 OutputForm: TypeAlias = Literal["json", "text", "markdown", "image-url"]
 """What an output is: a value that satisfies the output schema, the reply as it is, or the URL of an image (M34)."""
+
+
+class Body(Protocol):
+    """The text of the user message, for an input."""
+
+    @property
+    def text(self) -> str:
+        """As it is written, for a digest."""
+        ...
+
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+        """For plain JSON ``data``. Raises `prosa.template.TemplateError`."""
+        ...
 
 
 class Program(Struct, frozen=True):
@@ -33,12 +46,13 @@ class Program(Struct, frozen=True):
     the system message. A ``conversation`` is sent in place of system message and rendered body. ``parameters`` go into
     every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
     (M32); None leaves that to the iterations. ``classified`` says that its document is `confidential` or `secret`: what
-    happens in a run of it is not kept on disk unless the user says so (X25).
+    happens in a run of it is not kept on disk unless the user says so (X25). ``skills`` are those that it follows or
+    may load (X32).
     """
 
     name: str
     description: str
-    template: Template
+    template: Body
     input_schema: Mapping[str, Value] | bool
     output_schema: Mapping[str, Value] | bool
     model_name: str
@@ -57,11 +71,17 @@ class Program(Struct, frozen=True):
     instructions: str = ""
     rejections: int | None = None
     classified: bool = False
+    skills: tuple[Skill, ...] = ()
+
+    @property
+    def uses_python(self) -> bool:
+        """Whether the sandbox has a use: for code of the model, or for scripts of skills."""
+        return self.python or any(each.scripts for each in self.skills)
 
     @property
     def has_tools(self) -> bool:
         """Whether the model is offered any tool."""
-        return bool(self.python or self.imports or self.servers or self.sites)
+        return bool(self.python or self.imports or self.servers or self.sites or self.skills)
 
 
 def reachable(program: Program) -> tuple[Program, ...]:

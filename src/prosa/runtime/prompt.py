@@ -12,6 +12,7 @@ from prosa.runtime.contract import Contract
 from prosa.runtime.messages import Message
 from prosa.runtime.program import Program
 from prosa.runtime.sequence import sequence
+from prosa.runtime.skill import skills_text
 from prosa.runtime.transcript import Transcript
 
 FINAL_RULE = "This is the last iteration: no tools are available any more. Give the final answer now."
@@ -32,17 +33,19 @@ def messages(
     A conversation has its own system messages; what else there is to say stands below them, in the same message.
     """
     if program.conversation:
-        notice = _joined(contract.rule, *_notices(program, rejected, final=final))
+        notice = _joined(skills_text(program.skills), contract.rule, *_notices(program, rejected, final=final))
         return sequence((*program.conversation, *_system(notice), *transcript.messages))
     system = system_text(program, contract, rejected, final=final)
     return sequence((*_system(system), Message("user", body), *transcript.messages))
 
 
 def system_text(program: Program, contract: Contract, rejected: Sequence[str], *, final: bool) -> str:
-    """Instructions, description, hints, the output schema, then what was wrong with the previous answer (L13)."""
+    """Instructions, description, skills, hints, the output schema, then what was wrong with the previous answer
+    (L13)."""
     preferred = PREFER_RULE.format(tools=program.preferred) if program.preferred else ""
     notices = _notices(program, rejected, final=final)
-    return _joined(program.instructions, program.description, preferred, contract.rule, *notices)
+    skills = skills_text(program.skills)
+    return _joined(program.instructions, program.description, skills, preferred, contract.rule, *notices)
 
 
 def _notices(program: Program, rejected: Sequence[str], *, final: bool) -> list[str]:

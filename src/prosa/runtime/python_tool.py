@@ -11,7 +11,7 @@ from msgspec import Struct
 from prosa.data import Value
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import Sandbox, ToolResult
+from prosa.runtime.ports import Sandbox, SandboxResult, ToolResult
 
 PYTHON_SPEC = ToolSpec(
     name="python",
@@ -46,9 +46,14 @@ class PythonTool(Struct, frozen=True):
         del path
         limits = self.limits
         ran = await self.sandbox.run(arguments["code"], timeout=limits.python_timeout, memory=limits.python_memory)
-        stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
-        content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
-        return ToolResult(content, is_error=ran.error is not None)
+        return result_of(ran, limits)
+
+
+def result_of(ran: SandboxResult, limits: Limits) -> ToolResult:
+    """What a program in the sandbox printed, within the limit of a tool result."""
+    stdout, stderr = _fit(ran.stdout, limits.tool_result // 2), _fit(ran.stderr, limits.tool_result // 4)
+    content = json.dumps({"stdout": stdout, "stderr": stderr, "error": ran.error}, ensure_ascii=False)
+    return ToolResult(content, is_error=ran.error is not None)
 
 
 def _fit(text: str, limit: int) -> str:

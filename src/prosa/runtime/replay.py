@@ -88,9 +88,10 @@ class Player(Struct):
         return call.reply
 
     async def result(self, step: ToolStep, use: Use) -> ToolResult:
-        """The recorded result of the call at this path. Programs run again: what they call is recorded, too."""
+        """The recorded result of the call at this path. Programs run again: what they call is recorded, too. Skills are
+        read again, as programs are: what changed in them shows in the next call."""
         call = self.cassette.results.get(step.path)
-        if self.uses or step.kind == "program" or (self.asks and step.moves):
+        if self.uses or step.kind in ("program", "skill") or (self.asks and step.moves):
             self.used.add(step.path)
             return await use()
         problem = self._misused(step, call)
@@ -308,8 +309,9 @@ class NobodyThere(Struct):
 class RecordedSandbox:
     """A sandbox that is there and runs nothing."""
 
-    async def run(self, code: str, *, timeout: float, memory: int) -> SandboxResult:
+    async def run(self, code: str, *, timeout: float, memory: int, folder: str | None = None) -> SandboxResult:
         """Refuses."""
+        del folder
         raise CassetteProblem(
             f"nothing runs in a replay, not for {timeout:g} s, {memory} bytes and {len(code)} characters"
         )

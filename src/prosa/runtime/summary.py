@@ -16,6 +16,7 @@ from prosa.runtime.errors import RunError
 from prosa.runtime.messages import Message
 from prosa.runtime.ports import Clock, Prices
 from prosa.runtime.program import Program
+from prosa.runtime.skill import skill_named
 from prosa.runtime.usage import Meter, Usage
 from prosa.source.values import PartlyCompared, PartlyShown
 
@@ -48,7 +49,8 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 
     ``model_name`` is the model that was asked for; ``answered`` are the program's own model calls, ``below`` those of
     the programs that it called, at every depth. ``cut`` says that the output was cut off and allowed to be. ``spent``
-    is what the budget counts, where there is one: with the worst case of calls whose end nobody heard.
+    is what the budget counts, where there is one: with the worst case of calls whose end nobody heard. ``skills`` are
+    those that the model loaded, in the order in which it asked for them; one that the user chose is not among them.
     """
 
     program: str
@@ -68,6 +70,7 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
     cut: bool = False
     prices: Prices | None = None
     spent: Decimal | None = None
+    skills: tuple[str, ...] = ()
 
     unshown: ClassVar = frozenset({"answered", "below", "prices"})
     uncompared: ClassVar = frozenset({"prices"})
@@ -116,6 +119,8 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
         head |= {"duration": duration(self.seconds), "model": self.model_name, "answered_by": self.answered_by}
         if self.cut:
             head["cut"] = True
+        if self.skills:
+            head["skills"] = list(self.skills)
         if self.agents.total:
             head["agent_calls"] = _agent_calls(self.agents)
         times = {"start_time": _iso(self.start_time), "end_time": _iso(self.end_time)}
@@ -156,6 +161,8 @@ class Tally(Struct):
     started: datetime = datetime.min
     _since: float = 0.0
     _asked: dict[int, str] = field(default_factory=dict)
+    _loading: dict[str, str] = field(default_factory=dict)
+    _loaded: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.started = self.clock.now()
@@ -178,6 +185,10 @@ class Tally(Struct):
                 self.cut = event.cut
             case events.ToolCalled(kind=kind) if kind != "program":
                 self.tools_called += 1
+                if (name := skill_named(event)) is not None:
+                    self._loading[event.path] = name
+            case events.ToolAnswered(is_error=False, path=path) if path in self._loading:
+                self._loaded.add(path)
             case events.AnswerRejected():
                 self.errors += 1
             case _:
@@ -216,6 +227,7 @@ class Tally(Struct):
             cut=self.cut,
             prices=self.prices,
             spent=None if self.meter is None else self.meter.cost,
+            skills=tuple(dict.fromkeys(name for path, name in self._loading.items() if path in self._loaded)),
         )
 
 

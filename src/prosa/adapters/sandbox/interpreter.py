@@ -1,7 +1,8 @@
 """Runs one program in a fresh WebAssembly instance: code and limits in, what it printed and how it ended out.
 
 The only module that touches wasmtime, and it is loaded only in the worker process. The instance gets an empty
-environment, no arguments, one folder as /tmp and no network; the clock and the random source are real.
+environment, no arguments, one folder as /tmp, perhaps one to read as /skill, and no network; the clock and the
+random source are real.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from wasmtime.component import Func
 
 GUEST_FOLDER = "/tmp"  # noqa: S108 (the name inside the sandbox)
+SKILL_FOLDER = "/skill"
 WASM_STACK = 2**20
 """Bytes of native stack for WebAssembly: enough for CPython's parser to report deep nesting itself."""
 
@@ -74,13 +76,16 @@ class Interpreter:
             root.add_func("pause", lambda _store, milliseconds: self._current.pause(milliseconds / 1000))
         self._current: Instance
 
-    def instance(self, folder: str) -> Instance:
-        """A fresh interpreter with ``folder`` as /tmp. Only the newest one may run."""
+    def instance(self, folder: str, skill: str | None = None) -> Instance:
+        """A fresh interpreter with ``folder`` as /tmp, and perhaps the folder of a skill as /skill, which it can only
+        read. Only the newest one may run. Raises `WasmtimeError` for a folder that cannot be opened."""
         from wasmtime import Store, WasiConfig
 
         store = Store(self._engine)
         wasi = WasiConfig()
         wasi.preopen_dir(folder, GUEST_FOLDER)
+        if skill is not None:
+            wasi.preopen_dir(skill, SKILL_FOLDER, fs_mutable=False)
         store.set_wasi(wasi)
         store.set_epoch_deadline(1)
         function = self._linker.instantiate(store, self._component).get_func(store, "run")

@@ -93,18 +93,37 @@ def _serve(
     while True:
         with _instance(interpreter, folder) as instance:
             request = inbox.get()
-            memory = int(request["memory"])
-            _limit_data(memory + _OWN_MEMORY)
-            _send(connection, instance.run(request["code"], timeout=float(request["timeout"]), memory=memory))
+            if request["folder"] is None:
+                _send(connection, _answer(instance, request))
+                continue
+        _send(connection, _answer_with(interpreter, folder, request))
+
+
+def _answer(instance: Instance, request: dict[str, Value]) -> dict[str, Value]:
+    memory = int(request["memory"])
+    _limit_data(memory + _OWN_MEMORY)
+    return instance.run(request["code"], timeout=float(request["timeout"]), memory=memory)
+
+
+def _answer_with(interpreter: Interpreter, folder: str, request: dict[str, Value]) -> dict[str, Value]:
+    """The same in an interpreter that has the folder of a skill to read."""
+    from wasmtime import WasmtimeError
+
+    try:
+        with _instance(interpreter, folder, request["folder"]) as instance:
+            return _answer(instance, request)
+    except WasmtimeError:
+        reason = "the folder of the skill cannot be opened"
+        return {"stdout": "", "stderr": f"stopped by the sandbox: {reason}\n", "error": f"execution failed: {reason}"}
 
 
 @contextmanager
-def _instance(interpreter: Interpreter, folder: str) -> Iterator[Instance]:
-    """A fresh interpreter in a fresh temporary folder."""
+def _instance(interpreter: Interpreter, folder: str, skill: str | None = None) -> Iterator[Instance]:
+    """A fresh interpreter in a fresh temporary folder, with the folder of a skill where one is given."""
     place = f"{folder}/run"
     Path(place).mkdir(0o700)
     try:
-        with interpreter.instance(place) as instance:
+        with interpreter.instance(place, skill) as instance:
             yield instance
     finally:
         temp_folder.remove(place)

@@ -17,9 +17,8 @@ from msgspec.structs import replace
 from prosa.adapters.files.agreement_store import check_agreement
 from prosa.adapters.providers.table import mapped, provider_names, provider_row
 from prosa.app.chat.prepare import Conversation, require_something
-from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.run.jobs import Driver, Job, Progress, driving
-from prosa.app.run.load import limits_in
 from prosa.corpus.embedding import looks_classified
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.headings import wire_names

@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_program_root
 from prosa.adapters.files.agreement_store import check_agreement
-from prosa.app.options import DEFAULT_MODEL, Environment, Options
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.settings import size_limit
-from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.markdownlang.fields import site_form
 from prosa.rules.engine import check_program
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
     from prosa.runtime.program import Program
     from prosa.settings import Settings
     from prosa.source import Files
-
-LIMITS = (
-    *("iterations", "wall_clock", "retries", "tool_result", "concurrency", "tool_calls", "output_tokens"),
-    *("python_timeout", "python_memory"),
-)
 
 
 def load_program(
@@ -105,8 +99,3 @@ def with_sites(program: Program, urls: Sequence[str]) -> Program:
         if wrong := site_form(url):
             raise RunError(f"--site {url[:200]}: {wrong}")
     return replace(program, sites=tuple(dict.fromkeys((*program.sites, *urls))))
-
-
-def limits_in(holder: Options | Settings) -> dict[str, Value]:
-    """The limits that flags or settings name."""
-    return {name: value for name in LIMITS if (value := getattr(holder, name)) is not None}

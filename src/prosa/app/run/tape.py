@@ -90,7 +90,7 @@ class Taped(Struct):
         """While the run goes on. What was answered is written at its end, whatever ended it; ``run`` is its id, where
         it has one. Raises `CassetteProblem` for recorded calls that nobody asked for, where that is an error."""
         if self.recorder is not None:
-            without = world.sandbox is None and any(each.python for each in reachable(program))
+            without = world.sandbox is None and any(each.uses_python for each in reachable(program))
             self.recorder.without_python = without
         try:
             yield

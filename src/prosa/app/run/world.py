@@ -22,7 +22,7 @@ from prosa.runtime.summary import Tally
 from prosa.runtime.world import World
 
 if TYPE_CHECKING:
-    from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, ToolServers
+    from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
     from prosa.runtime.program import Program
     from prosa.runtime.replay import Player
     from prosa.settings import Settings
@@ -82,7 +82,7 @@ async def open_world(
     from random import random
 
     if played is not None:
-        yield _played_world(played, choices, listener, provider, journal)
+        yield _played_world(program, played, choices, listener, provider, journal)
         return
     async with AsyncExitStack() as stack:
         sandbox = _sandbox(program, around)
@@ -94,6 +94,7 @@ async def open_world(
             servers=servers(program, around.environ, around.notice),
             sandbox=sandbox,
             sites=sites(program, choices, around),
+            skills=skill_files(program),
             listener=listener,
             jitter=random,
             stream=choices.stream,
@@ -102,7 +103,18 @@ async def open_world(
         )
 
 
-def _played_world(player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal) -> World:
+def skill_files(program: Program) -> SkillFiles | None:
+    """What reads the files of skills; None where no program has any."""
+    if not any(each.skills for each in reachable(program)):
+        return None
+    from prosa.adapters.files.skill_files import RootedSkillFiles
+
+    return RootedSkillFiles()
+
+
+def _played_world(
+    program: Program, player: Player, choices: Options, listener: Listener, provider: Provider, journal: Journal
+) -> World:
     """A world in which nothing is started and nobody asked: it offers what was offered in the recording (X27)."""
     from prosa.runtime.replay import RecordedServers, RecordedSites, recorded_sandbox
 
@@ -112,6 +124,7 @@ def _played_world(player: Player, choices: Options, listener: Listener, provider
         servers=RecordedServers(player.cassette),
         sandbox=recorded_sandbox(player.cassette),
         sites=RecordedSites(player),
+        skills=skill_files(program),
         listener=listener,
         stream=choices.stream,
         allow_cut=choices.allow_cut,
@@ -121,7 +134,7 @@ def _played_world(player: Player, choices: Options, listener: Listener, provider
 
 def _sandbox(program: Program, around: Environment) -> Sandbox | None:
     """The sandbox, or None with a warning where this machine has none or no safe place for it (LA18, X10)."""
-    using = [each for each in reachable(program) if each.python]
+    using = [each for each in reachable(program) if each.uses_python]
     if not using:
         return None
     from prosa.adapters.sandbox import MIN_MEMORY, WasmSandbox, missing_part

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
 from prosa.adapters.providers.table import mapped, provider_names, provider_row
-from prosa.app.options import DEFAULT_MODEL, Environment, Options, say_nothing
+from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in, say_nothing
 from prosa.app.run.jobs import Job
-from prosa.app.run.load import limits_in
 from prosa.app.run.service import service_words
 from prosa.app.settings import size_limit
 from prosa.corpus.embedding import looks_classified

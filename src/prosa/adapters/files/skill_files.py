@@ -1,0 +1,165 @@
+"""What lies below the folder of a skill (X32): which files there are, and the text of one, or why it is not given.
+
+In: the real path of a folder, and paths that a model made up. Out: names, and text. No link out of the folder is
+followed, nothing hidden is shown, and no host path is told. What tests a skill is not shown to it: `evals/` holds the
+answers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles, real_path
+from prosa.adapters.files.walk import is_foreign
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.skill import MOUNT
+from prosa.source import FileProblem
+
+MAX_FILES = 2_000
+"""Files of a skill that are known by name; a real one has dozens."""
+
+MAX_DEPTH = 16
+"""Folders inside one another."""
+
+UNSHOWN = frozenset({"evals", "__pycache__"})
+"""Folders that are not shown: the tests of a skill, and what Python keeps for itself."""
+
+_ROOM = 200
+"""Bytes of a result for the words about what is missing."""
+
+_WORDS = {
+    "missing": "there is no such file",
+    "not-a-file": "it is no regular file",
+    "not-utf-8": "it is no text: only text files can be read",
+    "too-large": f"it is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB",
+}
+
+
+def skill_files(folder: Path) -> tuple[str, ...]:
+    """The paths of the files below a folder, as `/` paths in order, without the `SKILL.md` itself: as far as there are
+    not too many."""
+    root = real_path(folder)
+    found: list[str] = []
+    for path in _walk(root):
+        if len(found) >= MAX_FILES:
+            break
+        if path.lower() != "skill.md":
+            found.append(path)
+    return tuple(sorted(found))
+
+
+def _walk(root: Path) -> Iterator[str]:
+    """Files breadth first, so that those near the top are known where there are many."""
+    level = [""]
+    for _ in range(MAX_DEPTH):
+        below: list[str] = []
+        for folder in level:
+            for entry in _entries(root / folder):
+                path = f"{folder}{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    if not is_foreign(entry.path):
+                        below.append(f"{path}/")
+                elif _is_file(entry, root):
+                    yield path
+        level = below
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted((each for each in found if _is_shown(each.name)), key=lambda each: each.name)
+    except OSError:
+        return []
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith(".") and name not in UNSHOWN
+
+
+def _is_file(entry: os.DirEntry[str], root: Path) -> bool:
+    """Whether it is a regular file; a link counts where it stays in the folder."""
+    try:
+        return entry.is_file() and (not entry.is_symlink() or real_path(entry.path).is_relative_to(root))
+    except OSError:
+        return False
+
+
+class RootedSkillFiles:
+    """Meets `prosa.runtime.ports.SkillFiles`."""
+
+    def read(self, folder: str, path: str, first: int, most: int) -> ToolResult:
+        """The text of a file below ``folder`` from a line on, or the names in a folder there."""
+        below = _below(path)
+        if below is None:
+            return _refused(path, "it lies outside of the folder of the skill")
+        if not all(map(_is_shown, below.parts)):
+            return _refused(path, "it is not shown")
+        root = real_path(folder)
+        real = real_path(root / below)
+        if not real.is_relative_to(root):
+            return _refused(path, "it lies outside of the folder of the skill: a link leads there")
+        if real.is_dir():
+            return ToolResult(_listing(root, real, below))
+        try:
+            data = RootedFiles(root).data(root / below)
+            text = data.decode("utf-8")
+        except FileProblem as problem:
+            return _refused(path, _WORDS.get(problem.kind, "it cannot be read"))
+        except UnicodeDecodeError:
+            return _refused(path, _WORDS["not-utf-8"])
+        return _refused(path, _WORDS["not-utf-8"]) if "\0" in text else _part(path, text, first, most)
+
+
+def _below(path: str) -> PurePosixPath | None:
+    """A path below the folder; None for one that is not. `/skill/…`, the name in the sandbox, is the folder itself."""
+    if path == MOUNT or path.startswith(f"{MOUNT}/"):
+        path = path[len(MOUNT) :].lstrip("/")
+    parts: list[str] = []
+    if "\0" in path or path.startswith("/"):
+        return None
+    for part in path.replace("\\", "/").split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return PurePosixPath(*parts)
+
+
+def _listing(root: Path, real: Path, below: PurePosixPath) -> str:
+    names = [
+        f"{each.name}/" if each.is_dir(follow_symlinks=False) else each.name
+        for each in _entries(real)
+        if each.is_dir(follow_symlinks=False) or _is_file(each, root)
+    ]
+    shown = names[:MAX_FILES]
+    more = f"\n[and {len(names) - len(shown)} more]" if len(names) > len(shown) else ""
+    return f"{below}/\n" + "\n".join(f"  {name}" for name in shown) + more if shown else f"{below}/ is empty"
+
+
+def _part(path: str, text: str, first: int, most: int) -> ToolResult:
+    lines = text.splitlines(keepends=True)
+    if first > max(1, len(lines)):
+        return _refused(path, f"it has {len(lines)} lines")
+    kept: list[str] = []
+    room = most - _ROOM
+    for line in lines[first - 1 :]:
+        size = len(line.encode())
+        if size > room:
+            break
+        kept.append(line)
+        room -= size
+    last = first - 1 + len(kept)
+    if last >= len(lines):
+        return ToolResult("".join(kept))
+    if not kept:  # one line that is longer than a result may be
+        piece = lines[first - 1].encode()[: max(0, most - _ROOM)].decode("utf-8", "ignore")
+        return ToolResult(f"{piece}\n[line {first} of {len(lines)} is longer than this and was cut]")
+    return ToolResult(f"{''.join(kept)}\n[lines {first} to {last} of {len(lines)}; go on with from_line {last + 1}]")
+
+
+def _refused(path: str, reason: str) -> ToolResult:
+    return ToolResult(f"error: {path[:200]} cannot be read: {reason}", is_error=True)

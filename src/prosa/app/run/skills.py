@@ -1,0 +1,162 @@
+"""Skills ready to be run (X32): from folders of skills and a request to a program that the one driver runs.
+
+`skills_program` makes the program of (a) no skill, (b) one that is chosen, (c) several that are offered by name and
+description alone. Its input is ``{"request": TEXT}``; run it with `prosa.app.run.jobs` (`run_program`, or a `Job` of
+`driving`). `Summary.skills` of its result are the names of the skills that the model loaded, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.skill_files import skill_files
+from prosa.app.options import DEFAULT_MODEL, Options, limits_in
+from prosa.app.settings import size_limit
+from prosa.corpus.embedding import looks_classified
+from prosa.data import Entry, Value
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.rules.engine import CheckedDocument, check_documents
+from prosa.runtime.errors import ProgramRefused, RunError
+from prosa.runtime.limits import Limits
+from prosa.runtime.lower.skill_md import lower, skill_of
+from prosa.runtime.program import Program
+from prosa.runtime.skill import Skill
+from prosa.settings import Settings
+from prosa.source import FileProblem
+
+SKILL_FILE = "SKILL.md"
+
+
+class LoadedSkill(Struct, frozen=True):
+    """A skill that was read: for a run, its file, and whether anything of it is `confidential` or `secret`."""
+
+    skill: Skill
+    path: Path
+    classified: bool = False
+
+
+def is_skill(path: Path) -> bool:
+    """Whether a path names a skill: its file, or a folder that holds one."""
+    return path.name.lower() == SKILL_FILE.lower() or (path.is_dir() and skill_file(path).is_file())
+
+
+def skill_file(path: Path) -> Path:
+    """The file of a skill that is named by it or by its folder."""
+    if path.name.lower() == SKILL_FILE.lower() and not path.is_dir():
+        return path
+    other = path / SKILL_FILE.lower()
+    return other if other.is_file() and not (path / SKILL_FILE).is_file() else path / SKILL_FILE
+
+
+def load_skill(
+    path: Path,
+    options: Options,
+    settings: Settings,
+    *,
+    warned: Callable[[Diagnostic], None] | None = None,
+    within: Path | None = None,
+) -> LoadedSkill:
+    """Reads a skill: its `SKILL.md`, and the names of what lies below its folder. ``path`` is the file or the folder.
+
+    ``warned`` hears the warnings about it. ``within`` is the root where not the user named the skill: then nothing
+    outside of it is opened. Raises `FileProblem`, and `ProgramRefused` for a front matter that nobody can read.
+    """
+    file = skill_file(path)
+    files = RootedFiles(within or file.parent, size_limit(options.max_size, settings), () if within else (file,))
+    text = files.read(file).text
+    checked = check_documents([file], files, dialect="skill_md")
+    if errors := [each for each in checked.errors if each.rule in UNREADABLE]:
+        raise ProgramRefused(errors)
+    for each in checked.diagnostics:
+        if warned is not None and each.severity is Severity.WARNING:
+            warned(each)
+    folder = files.real(file.parent)
+    read = checked.documents[0]
+    skill = skill_of(read.model, _entries(read), folder, skill_files(folder))
+    return LoadedSkill(skill, file, looks_classified(text))
+
+
+def _entries(read: CheckedDocument) -> dict[str, Entry]:
+    """The fields of the front matter by name."""
+    return {each.key.text: each for each in read.front.fields or ()}
+
+
+UNREADABLE = frozenset({"yaml-syntax", "unclosed-front-matter", "front-matter-not-a-mapping", "alias-bomb"})
+"""Rules whose findings leave nothing that could be run as it was meant."""
+
+
+def skills_program(
+    offered: Iterable[Path | LoadedSkill],
+    options: Options,
+    settings: Settings,
+    *,
+    chosen: Path | LoadedSkill | None = None,
+    output: Mapping[str, Value] | bool | None = None,
+    python: bool = True,
+    warned: Callable[[Diagnostic], None] | None = None,
+) -> Program:
+    """The program of a request with skills, ready for `ready_program` and the driver.
+
+    ``chosen`` is a skill whose instructions are in the first request, as when a person calls it; the model is not asked
+    whether it wants it. ``offered`` are skills (files or folders) of which the model sees nothing but names and
+    descriptions until it loads one with the tool `skill`. With neither the program is the request alone, which is what
+    a test compares a skill with. ``output`` is a JSON Schema of the answer; without one the answer is text. ``python``
+    offers the `python` tool too, as programs have it.
+
+    The input is ``{"request": TEXT}``. `Summary.skills`, of a result or of an outcome of the driver, are the names of
+    the skills that the model loaded, in the order in which it asked for them; the chosen one is not among them. A run
+    that is to end with the choice of a skill needs two iterations: one to load it and a last one to answer.
+
+    Raises what `load_skill` does, and `RunError` for two skills of one name.
+    """
+    loaded = [_loaded(each, options, settings, warned) for each in offered]
+    first = None if chosen is None else _loaded(chosen, options, settings, warned)
+    if first is not None:
+        loaded = [each for each in loaded if each.skill.folder != first.skill.folder]
+        loaded.insert(0, replace(first, skill=replace(first.skill, chosen=True)))
+    require_names(loaded)
+    return lower(
+        [each.skill for each in loaded],
+        model_name=options.model_name or options.default_model or settings.model_name or DEFAULT_MODEL,
+        limits=replace(Limits(), **(limits_in(settings) | limits_in(options))),
+        output=output,
+        python=python,
+        file="" if first is None else first.path.name,
+        classified=any(each.classified for each in loaded),
+    )
+
+
+def _loaded(
+    given: Path | LoadedSkill, options: Options, settings: Settings, warned: Callable[[Diagnostic], None] | None
+) -> LoadedSkill:
+    return given if isinstance(given, LoadedSkill) else load_skill(given, options, settings, warned=warned)
+
+
+def require_names(skills: Sequence[LoadedSkill]) -> None:
+    """Raises `RunError` where two skills have one name: a model could not say which of them it means."""
+    known: dict[str, LoadedSkill] = {}
+    for each in skills:
+        other = known.setdefault(each.skill.name, each)
+        if other is not each:
+            raise RunError(
+                f"two skills are named {each.skill.name!r}: {other.path} and {each.path}",
+                hint="offer one of them, or rename the other",
+            )
+
+
+def skills_in(folder: Path) -> tuple[Path, ...]:
+    """The folders of the skills that a folder holds, by name: the folder itself where it is one. Raises `FileProblem`
+    for a folder that holds none."""
+    if is_skill(folder):
+        return (folder,)
+    if not folder.is_dir():
+        raise FileProblem(folder, "missing", "no such skill or folder of skills")
+    found = tuple(sorted(each for each in folder.iterdir() if each.is_dir() and is_skill(each)))
+    if not found:
+        raise FileProblem(folder, "missing", f"holds no skill: neither it nor a folder in it has a {SKILL_FILE}")
+    return found

@@ -1,0 +1,104 @@
+"""A skill, or several, → a `Program` (X32): a request in, text or the schema that the user gives out.
+
+In: models of skills with what lies in their folders. Out: what the loop sees. A skill that is chosen is followed from
+the first request on; the others show their names and descriptions until the model loads one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+
+from prosa.data import Entry, Scalar, Value
+from prosa.data import Sequence as Items
+from prosa.dialects.fields import text_of
+from prosa.dialects.skill_md import SkillModel
+from prosa.dialects.skill_md.arguments import arguments_of
+from prosa.document import Document
+from prosa.runtime.limits import Limits
+from prosa.runtime.program import Program
+from prosa.runtime.skill import Skill, SkillText
+
+REQUEST = "request"
+
+INPUT: Mapping[str, Value] = {
+    "type": "object",
+    "properties": {REQUEST: {"type": "string", "description": "what is to be done"}},
+    "required": [REQUEST],
+    "additionalProperties": False,
+}
+"""What a skill takes."""
+
+UNNAMED = "skill"
+
+
+def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, files: Sequence[str]) -> Skill:
+    """A skill for a run. One without a name has that of its folder, as clients call it.
+
+    ``front`` are the fields of its front matter as they are written, those of single clients among them; ``folder`` is
+    the real path of its folder, ``files`` are the paths of the files below it.
+    """
+    described = model.description or text_of(front.get("description")) or ""
+    when = text_of(front.get("when_to_use")) or ""
+    names = _names(front.get("arguments"))
+    text = model.instructions
+    return Skill(
+        name=model.name or text_of(front.get("name")) or folder.name or UNNAMED,
+        description=f"{described} {when}".strip(),
+        instructions=text.strip("\r\n"),
+        folder=str(folder),
+        files=tuple(files),
+        scripts=tuple(each for each in files if each.startswith("scripts/") and each.endswith(".py")),
+        arguments=arguments_of(
+            text, _prose(model.document), names=names, declared=bool(names) or "argument-hint" in front
+        ),
+    )
+
+
+def _names(entry: Entry | None) -> tuple[str, ...]:
+    """The names that a skill gives its arguments: a list, or one text with spaces between them."""
+    if entry is None:
+        return ()
+    if isinstance(entry.value, Items):
+        return tuple(each.text for each in entry.value.items if isinstance(each, Scalar))
+    return tuple((text_of(entry) or "").split())
+
+
+def _prose(document: Document) -> str:
+    """The body without its code blocks."""
+    text, pieces, at = document.source.text, [], document.body.start
+    for block in document.fences:
+        pieces.append(text[at : block.span.start])
+        at = max(at, block.span.end)
+    return "".join((*pieces, text[at : document.body.end]))
+
+
+def lower(
+    skills: Sequence[Skill],
+    *,
+    model_name: str,
+    limits: Limits | None = None,
+    output: Mapping[str, Value] | bool | None = None,
+    python: bool = True,
+    name: str = "",
+    file: str = "",
+    classified: bool = False,
+) -> Program:
+    """The program of skills, of which one may be chosen. ``output`` is a JSON Schema of the answer, which is text
+    without one. Without any skill it is the request alone."""
+    chosen = next((each for each in skills if each.chosen), None)
+    return Program(
+        name=name or (chosen.name if chosen is not None else "request"),
+        description=chosen.description if chosen is not None else "",
+        template=SkillText(chosen if chosen is not None and chosen.arguments is not None else None),
+        input_schema=INPUT,
+        output_schema={} if output is None else output,
+        model_name=model_name,
+        limits=limits or Limits(),
+        python=python,
+        file=file,
+        folder=chosen.folder if chosen is not None else ".",
+        form="text" if output is None else "json",
+        classified=classified,
+        skills=tuple(skills),
+    )

@@ -1,0 +1,346 @@
+"""Skills in a run (X32): what a model is told of them, and the tools by which it reads and uses one.
+
+In: skills as values, and the ports that open their files and run their scripts. Out: text for the system message, and
+tools. Disclosure is progressive: a skill that is only offered shows its name and description, and its instructions come
+when the model loads it. Nothing of a skill runs but Python, and that only in the sandbox. Everything that a skill says
+is data: no template is read in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+from prosa.data import Value
+from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
+from prosa.runtime.events import ToolCalled
+from prosa.runtime.limits import Limits
+from prosa.runtime.messages import ToolSpec
+from prosa.runtime.ports import Sandbox, SkillFiles, Tool, ToolResult
+from prosa.runtime.python_tool import result_of
+
+LOAD_TOOL = "skill"
+READ_TOOL = "skill_read"
+RUN_TOOL = "skill_run"
+
+MOUNT = "/skill"
+"""The folder of a skill as its scripts see it."""
+
+MAX_TOLD = 200
+"""Files of a skill that a model is told by name; the others it finds with `skill_read` of their folder."""
+
+MAX_DESCRIPTION = 1_536
+"""Characters of a description that are shown among those of other skills."""
+
+CHOOSE = (
+    "Skills hold instructions for certain kinds of request. Where one of them fits the request, load it with the tool "
+    f"`{LOAD_TOOL}` before you do anything else, then follow its instructions. Load none that does not fit."
+)
+FOLLOW = "Follow the instructions of the skill `{name}`, which are below."
+ABSENT = (
+    "There is no shell here, and no tool but those you are offered: what the skill wants done by others, do with these "
+    "as far as they go, and say what could not be done."
+)
+
+
+class Skill(Struct, frozen=True):
+    """A skill that a program may use. ``folder`` is the real path of its folder, ``files`` are the paths of the other
+    files below it, as far as they are known, and ``scripts`` those that the sandbox can run. ``arguments`` says where a
+    request goes in its ``instructions``. One that is ``chosen`` is followed from the first request on."""
+
+    name: str
+    description: str
+    instructions: str
+    folder: str
+    files: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    arguments: Arguments | None = None
+    chosen: bool = False
+
+    def text(self, request: str = "") -> str:
+        """Its instructions as a model reads them, with the request where they want it."""
+        text = self.instructions.replace(FOLDER, MOUNT)
+        return text if self.arguments is None else filled(text, request, self.arguments)
+
+
+class SkillText(Struct, frozen=True):
+    """The template of a program that is one skill: the request, or the instructions filled with it where they take
+    arguments, as agents fill them."""
+
+    skill: Skill | None = None
+
+    @property
+    def text(self) -> str:
+        """What stands for it in a digest."""
+        return "{{ .request }}" if self.skill is None else self.skill.instructions
+
+    def render(self, data: Value, *, schema: Mapping[str, Value] | bool | None = None) -> str:
+        """The user message. ``data`` has satisfied the input schema."""
+        del schema
+        request = data.get("request") if isinstance(data, dict) else None
+        text = request if isinstance(request, str) else ""
+        return text if self.skill is None else self.skill.text(text)
+
+
+# What the system message says.
+
+
+def skills_text(skills: Sequence[Skill]) -> str:
+    """What a model is told of skills before it answers; empty where there are none."""
+    return "\n\n".join(part for part in (_chosen_text(skills), _offered_text(skills)) if part)
+
+
+def _chosen_text(skills: Sequence[Skill]) -> str:
+    return "\n\n".join(
+        part
+        for each in skills
+        if each.chosen
+        for part in (preamble(each), "" if each.arguments is not None else each.text())
+        if part
+    )
+
+
+def _offered_text(skills: Sequence[Skill]) -> str:
+    offered = [each for each in skills if not each.chosen]
+    if not offered:
+        return ""
+    return "\n".join((CHOOSE, "", *(f"- {each.name}: {_one_line(each.description)}" for each in offered)))
+
+
+def preamble(skill: Skill) -> str:
+    """What stands above the instructions of a skill: which it is, and what there is of it."""
+    lines = [f"{FOLLOW.format(name=skill.name)} {ABSENT}"]
+    if skill.files:
+        lines.append(f"Its files, read with `{READ_TOOL}`: {_listed(skill.files)}.")
+    if skill.scripts:
+        lines.append(f"Its scripts, run with `{RUN_TOOL}`: {_listed(skill.scripts)}.")
+    return "\n".join(lines)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - MAX_TOLD} more" if len(paths) > MAX_TOLD else ""
+    return ", ".join(paths[:MAX_TOLD]) + more
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_DESCRIPTION else f"{line[: MAX_DESCRIPTION - 1]}…"
+
+
+# The tools. Their names are fixed, so that what loads a skill can be seen in the events of any run.
+
+
+def skill_tools(
+    skills: Sequence[Skill], files: SkillFiles | None, sandbox: Sandbox | None, limits: Limits
+) -> Iterator[Tool]:
+    """The tools of a program with these skills: those of them that can have a use."""
+    offered = {each.name: each for each in skills if not each.chosen}
+    if offered:
+        yield LoadTool(offered, load_spec(tuple(offered.values())))
+    if files is not None and (readable := {each.name: each for each in skills if each.files}):
+        yield ReadTool(readable, files, read_spec(tuple(readable)), limits)
+    if sandbox is not None and (running := {each.name: each for each in skills if each.scripts}):
+        yield ScriptTool(running, sandbox, run_spec(tuple(running.values())), limits)
+
+
+def _spec(
+    name: str, description: str, skills: Sequence[str], fields: dict[str, Value], required: list[str]
+) -> ToolSpec:
+    """A tool that says of which skill, where there is a choice."""
+    of: dict[str, Value] = {}
+    if len(skills) > 1:
+        of = {"skill": {"type": "string", "enum": list(skills), "description": "the name of the skill"}}
+    schema: dict[str, Value] = {
+        "type": "object",
+        "properties": of | fields,
+        "required": [*of, *required],
+        "additionalProperties": False,
+    }
+    return ToolSpec(name, description, schema, ("skill", *skills))
+
+
+def load_spec(known: Sequence[Skill]) -> ToolSpec:
+    """The tool that loads a skill."""
+    fields: dict[str, Value] = {
+        "name": {"type": "string", "enum": [each.name for each in known], "description": "the name of the skill"}
+    }
+    if any(each.arguments is not None for each in known):
+        fields["arguments"] = {"type": "string", "description": "what the skill is to be used on, in the user's words"}
+    return _spec(LOAD_TOOL, "Loads a skill and gives its instructions.", (), fields, ["name"])
+
+
+def read_spec(names: Sequence[str]) -> ToolSpec:
+    """The tool that reads a file of a skill."""
+    path = {"type": "string", "minLength": 1, "description": "a path below the folder of the skill; a folder is listed"}
+    line = {"type": "integer", "minimum": 1, "description": "the first line to give, where a file is long"}
+    about = "Reads a text file of a skill, or lists a folder of it. Nothing outside of the skill can be read."
+    return _spec(READ_TOOL, about, names, {"path": path, "from_line": line}, ["path"])
+
+
+def run_spec(skills: Sequence[Skill]) -> ToolSpec:
+    """The tool that runs a script of a skill."""
+    scripts = list(dict.fromkeys(path for each in skills for path in each.scripts))
+    script: dict[str, Value] = {"type": "string", "description": "the path of the script below the folder of the skill"}
+    if len(scripts) <= MAX_TOLD:
+        script["enum"] = scripts
+    words = {"type": "array", "items": {"type": "string"}, "description": "the arguments of its command line"}
+    files = {
+        "type": "object",
+        "additionalProperties": {"type": "string"},
+        "description": "text files to put into the working folder first, by name",
+    }
+    about = (
+        f"Runs a Python script of a skill in a sandbox: the standard library, the folder of the skill at {MOUNT} to "
+        "read, an empty working folder, no network, no other commands. Gives what it printed, and the text files that "
+        "it wrote into the working folder, which is gone afterwards."
+    )
+    fields: dict[str, Value] = {
+        "script": script,
+        "arguments": words,
+        "stdin": {"type": "string", "description": "its standard input"},
+        "files": files,
+    }
+    return _spec(RUN_TOOL, about, [each.name for each in skills], fields, ["script"])
+
+
+def _of(skills: Mapping[str, Skill], arguments: Mapping[str, Value]) -> Skill:
+    name = arguments.get("skill")
+    return skills[name] if isinstance(name, str) else next(iter(skills.values()))
+
+
+class LoadTool(Struct, frozen=True):
+    """Gives the instructions of a skill, when the model chooses it."""
+
+    skills: Mapping[str, Skill]
+    spec: ToolSpec
+    kind: ClassVar[Literal["skill"]] = "skill"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The instructions, below what there is of the skill."""
+        del path
+        skill, request = self.skills[arguments["name"]], arguments.get("arguments")
+        return ToolResult(f"{preamble(skill)}\n\n{skill.text(request or '')}")
+
+
+class ReadTool(Struct, frozen=True):
+    """Reads what lies below the folder of a skill."""
+
+    skills: Mapping[str, Skill]
+    files: SkillFiles
+    spec: ToolSpec
+    limits: Limits
+    kind: ClassVar[Literal["skill"]] = "skill"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The text of the file, or why there is none."""
+        del path
+        skill, first = _of(self.skills, arguments), arguments.get("from_line") or 1
+        return self.files.read(skill.folder, arguments["path"], first, self.limits.tool_result)
+
+
+class ScriptTool(Struct, frozen=True):
+    """Runs a script in the sandbox, with the folder of its skill to read."""
+
+    skills: Mapping[str, Skill]
+    sandbox: Sandbox
+    spec: ToolSpec
+    limits: Limits
+    kind: ClassVar[Literal["python"]] = "python"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """What it printed and wrote."""
+        del path
+        skill, script = _of(self.skills, arguments), arguments["script"]
+        if script not in skill.scripts:
+            known = _listed(skill.scripts)
+            return ToolResult(f"error: {skill.name} has no script {script!r}; it has {known}", is_error=True)
+        given = {
+            "script": f"{MOUNT}/{script}",
+            "argv": [script, *arguments.get("arguments", ())],
+            "stdin": arguments.get("stdin", ""),
+            "files": arguments.get("files", {}),
+        }
+        code = START.replace("GIVEN", repr(json.dumps(given)), 1)
+        limits = self.limits
+        ran = await self.sandbox.run(
+            code, timeout=limits.python_timeout, memory=limits.python_memory, folder=skill.folder
+        )
+        return result_of(ran, limits)
+
+
+START = """
+def _prosa_start():
+    import atexit, io, json, os, sys
+    given = json.loads(GIVEN)
+    for name, text in given["files"].items():
+        place = os.path.normpath(os.path.join("/tmp", name))
+        if not place.startswith("/tmp/"):
+            raise SystemExit(f"a file of the working folder cannot be named {name!r}")
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+    sys.argv[:] = given["argv"]
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given["stdin"].encode("utf-8", "surrogatepass")), encoding="utf-8")
+    sys.path.insert(0, os.path.dirname(given["script"]))
+    sys.dont_write_bytecode = True
+    out, before = sys.stdout, given["files"]
+
+    def show():
+        seen = room = 0
+        for folder, folders, names in os.walk("/tmp"):
+            folders.sort()
+            for name in sorted(names):
+                place = os.path.join(folder, name)
+                try:
+                    with open(place, encoding="utf-8") as file:
+                        text = file.read(65537)
+                except (OSError, ValueError):
+                    text = None
+                short = os.path.relpath(place, "/tmp")
+                if before.get(short) == text:
+                    continue
+                seen += 1
+                room += len(text or "")
+                if seen > 20 or room > 131072:
+                    print("[further files were written, which are not shown]", file=out)
+                    return
+                if text is None:
+                    print(f"[wrote {short}, which is no text]", file=out)
+                elif len(text) > 65536:
+                    print(f"[wrote {short}, which is too long to show]", file=out)
+                else:
+                    print(f"[wrote {short}:]\\n{text}", file=out)
+        out.flush()
+
+    atexit.register(show)
+    with open(given["script"], "rb") as file:
+        return compile(file.read(), given["script"], "exec", dont_inherit=True), given["script"]
+
+
+__code, __file__ = _prosa_start()
+del _prosa_start
+exec(__code)
+"""
+"""What starts a script in the sandbox: its arguments, its standard input, its working folder, and at its end the text
+files that it wrote."""
+
+
+def skill_named(call: ToolCalled) -> str | None:
+    """The skill that a tool call is to load; None for any other call."""
+    if call.kind != "skill" or call.tool != LOAD_TOOL:
+        return None
+    try:
+        arguments = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    name = arguments.get("name") if isinstance(arguments, dict) else None
+    return name if isinstance(name, str) else None

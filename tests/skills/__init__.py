@@ -1,0 +1,1 @@
+"""Skills that run: read, offered, chosen; their files, their scripts, and what is refused."""
