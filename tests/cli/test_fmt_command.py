@@ -95,7 +95,7 @@ def test_nothing_to_format_is_wrong_use(folder: Path):
 @settings(max_examples=80, deadline=None)
 @given(
     st.one_of(HOSTILE, st.text(max_size=120)),
-    st.sampled_from([None, "magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "plain"]),
+    st.sampled_from([None, "magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]),
 )
 def test_x22_the_normal_form_of_any_text_is_stable(text: str, dialect):
     """X22. Formatting what was formatted changes nothing, in every dialect."""

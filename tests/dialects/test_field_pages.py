@@ -11,6 +11,7 @@ import pytest
 
 import prosa.dialects
 from prosa.dialects import agent_files
+from prosa.dialects.evals import fields as evals
 from prosa.dialects.fields import Field
 from prosa.dialects.magi import fields as magi
 from prosa.dialects.markdownlang import fields as markdownlang
@@ -34,6 +35,8 @@ TABLES = {
     ("skill_md", "Fields"): skill_md.SKILL,
     ("skill_md", "Fields of single clients"): skill_md.CLIENT,
     ("test", "Fields"): suite.FRONT,
+    ("evals", "Cases"): evals.TOP,
+    ("evals", "Requests"): evals.QUERY,
     ("plain", "Agents"): agent_files.AGENT,
     ("plain", "Instructions"): agent_files.INSTRUCTIONS,
     ("plain", "Rules of Cursor"): agent_files.RULE,

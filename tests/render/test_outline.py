@@ -190,7 +190,7 @@ def test_x9_long_lists_and_values_are_cut():
 
 
 @given(
-    st.sampled_from(("magi", "ymj", "prapti", "mdh", "skill_md", "test", "plain", "markdownlang")),
+    st.sampled_from(("magi", "ymj", "prapti", "mdh", "skill_md", "test", "evals", "plain", "markdownlang")),
     st.lists(
         st.sampled_from(
             (

@@ -22,6 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.table import dialect_of_file_name
 from prosa.document import Fence, parse
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.engine import Checked, CorpusScope, check, check_documents
@@ -47,7 +48,7 @@ class Example(Struct, frozen=True):
 
     def checked(self) -> Checked:
         files = MemoryFiles({str(ROOT / name): text for name, text in self.documents.items()})
-        paths = [Path(ROOT / name) for name in self.documents if not name.endswith((".toml", ".json"))]
+        paths = [Path(ROOT / name) for name in self.documents if _is_document(name)]
         dialect = next((flag[3:] for flag in self.flags if flag.startswith("as=")), None)
         strict = "strict" in self.flags or None
         if any(name.endswith(".toml") for name in self.documents):
@@ -70,6 +71,10 @@ class Example(Struct, frozen=True):
 
     def actual(self) -> str:
         return "".join(f"{line(each)}\n" for each in self.checked().diagnostics)
+
+
+def _is_document(name: str) -> bool:
+    return dialect_of_file_name(PurePosixPath(name).name) == "evals" or not name.endswith((".toml", ".json"))
 
 
 class MemoryFiles(Struct, frozen=True):

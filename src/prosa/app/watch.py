@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from prosa.adapters.files.watch import NoWatcher, changes
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.table import DOCUMENT_SUFFIXES, dialect_of_file_name
 
 __all__ = ["NoWatcher", "document_changes"]
 
@@ -24,4 +24,5 @@ def document_changes(folders: Collection[Path]) -> Iterator[frozenset[str]]:
 
 
 def _matters(path: str) -> bool:
-    return path.lower().endswith(DOCUMENT_SUFFIXES) or Path(path).name in SETTINGS
+    name = Path(path).name
+    return path.lower().endswith(DOCUMENT_SUFFIXES) or name in SETTINGS or dialect_of_file_name(name) is not None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from prosa.document import Def, Document, Ref
     from prosa.source import Edit, SourceText, Span
 
-DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "plain"]
+DialectName: TypeAlias = Literal["magi", "markdownlang", "ymj", "mdh", "prapti", "skill_md", "test", "evals", "plain"]
 
 M = TypeVar("M")
 """The model of a dialect."""

@@ -12,6 +12,7 @@ from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import Dialect, DialectName
 
 if TYPE_CHECKING:
+    from prosa.dialects.evals.model import EvalsModel
     from prosa.dialects.magi.model import MagiModel
     from prosa.dialects.markdownlang.model import ProgramModel
     from prosa.dialects.mdh.model import NodeModel
@@ -79,6 +80,12 @@ def _test() -> Dialect[SuiteModel]:
     return DIALECT
 
 
+def _evals() -> Dialect[EvalsModel]:
+    from prosa.dialects.evals import DIALECT
+
+    return DIALECT
+
+
 def _plain() -> Dialect[PlainModel]:
     from prosa.dialects.plain import DIALECT
 
@@ -92,9 +99,10 @@ MDH = DialectRow("mdh", "MDH node", _mdh)
 PRAPTI = DialectRow("prapti", "Prapti chat", _prapti)
 SKILL_MD = DialectRow("skill_md", "Agent Skill", _skill_md, file_names=("SKILL.md",))
 TEST = DialectRow("test", "test of a program", _test, suffixes=(".test.md",))
+EVALS = DialectRow("evals", "cases of a skill", _evals, file_names=("evals.json", "trigger-eval.json", "triggers.json"))
 PLAIN = DialectRow("plain", "Markdown document", _plain, suffixes=(".mdx", ".mdc"))
 
-DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, PLAIN)
+DIALECTS: tuple[DialectRow[object], ...] = (MAGI, MARKDOWNLANG, YMJ, MDH, PRAPTI, SKILL_MD, TEST, EVALS, PLAIN)
 
 _BY_NAME: dict[str, DialectRow[object]] = {row.name: row for row in DIALECTS}
 _BY_FILE_NAME: dict[str, DialectName] = {name.lower(): row.name for row in DIALECTS for name in row.file_names}
@@ -102,6 +110,12 @@ _BY_SUFFIX: tuple[tuple[str, DialectName], ...] = tuple((each, row.name) for row
 
 DOCUMENT_SUFFIXES: tuple[str, ...] = (".md", ".markdown", ".mda", ".ymj", ".mdx", ".mdc")
 """The files that `check` picks up in a folder."""
+
+CASES = "evals/evals.json"
+"""The file with the cases of a skill, below its folder."""
+
+TRIGGERS = ("evals/trigger-eval.json", "evals/triggers.json", "trigger-eval.json", "triggers.json")
+"""The files that say which requests a skill is for, below its folder."""
 
 WHICH_DOCUMENTS = (
     f"Prosa looks for {', '.join(DOCUMENT_SUFFIXES[:-1])} and {DOCUMENT_SUFFIXES[-1]} that git does not ignore"

@@ -39,9 +39,19 @@ FAILURE_KINDS: Final[tuple[FailureKind, ...]] = (
 )
 
 
+class Assertion(Struct, frozen=True):
+    """One of several things that are expected of an output, by a name of its own. With ``as_json`` the output is a text
+    that is read as JSON first."""
+
+    name: str
+    expect: Value
+    as_json: bool = False
+
+
 class Case(Struct, frozen=True):
     """Something to try: an input, and what is expected of the output and of the run. ``expect`` is `MISSING` where
-    nothing is; ``grade`` are questions for a grader. ``place`` says where it stands, for people."""
+    nothing is; ``grade`` are questions for a grader. ``place`` says where it stands, for people. ``assertions`` are
+    expected beside ``expect``, each by itself; ``files`` are paths of what is given to the run beside its input."""
 
     name: str
     input: Value
@@ -49,6 +59,8 @@ class Case(Struct, frozen=True):
     run: Value = None
     grade: tuple[str, ...] = ()
     place: str = ""
+    assertions: tuple[Assertion, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class RunFacts(Struct, frozen=True):

@@ -313,6 +313,26 @@ def _case(each: Mapping[str, Value]) -> str:
     return f"{each['name']}, line {each['line']}: {', '.join(said) or 'any answer'}"
 
 
+def _evals(facts: Facts) -> Iterator[_Row]:
+    yield _Row("skill", facts["skill_name"] or "(that of its folder)")
+    if facts["evals"]:
+        yield _Row("repeats", f"{facts['repeat'] or 1}, required: {facts['require']}")
+    yield from _list("models", facts["models"])
+    yield from _list("cases", [_tried(each) for each in facts["evals"]])
+    yield from _list("requests", [_request(each) for each in facts["queries"]])
+
+
+def _tried(each: Mapping[str, Value]) -> str:
+    decided, graded = len(each["decided"]), len(each["graded"])
+    said = [f"{decided} decided" if decided else "", f"{graded} graded" if graded else ""]
+    return f"{each['name']}, line {each['line']}: {', '.join(filter(None, said)) or 'any answer'}"
+
+
+def _request(each: Mapping[str, Value]) -> str:
+    belongs = each.get("expected_skill")
+    return f"{'yes' if each['should_trigger'] else f'no, {belongs}' if belongs else 'no'}: {each['query']}"
+
+
 _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "markdownlang": _program,
     "magi": _magi,
@@ -321,6 +341,7 @@ _DIALECTS: Mapping[str, Callable[[Facts], Iterator[_Row]]] = {
     "mdh": _node,
     "skill_md": _skill,
     "test": _suite,
+    "evals": _evals,
     "plain": _plain,
 }
 

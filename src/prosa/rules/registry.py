@@ -2,7 +2,8 @@
 
 In: the name of a dialect, of a rule, or a selector. Out: rules. The rules of a dialect are loaded when somebody asks
 for them, so that a check of one dialect never loads those of the others. Codes: `MD` any document, `MG` MAGI, `ML`
-programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SK` skills, `TS` tests.
+programs, `YM` YMJ, `MH` MDH, `PR` Prapti, `SE` cases of
+skills, `SK` skills, `TS` tests.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from prosa.rules.rule import AmongCheck, Bound, CorpusCheck, DocumentCheck, Prog
 
 _Check = TypeVar("_Check")
 
-FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "skill_md", "test", "ymj")
+FOLDERS = ("document", "magi", "mdh", "markdownlang", "prapti", "evals", "skill_md", "test", "ymj")
 """The folders with rules: one for every document, and one for every dialect that has rules of its own."""
 
 _FURTHER = "\n## Further examples\n"

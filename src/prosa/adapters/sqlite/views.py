@@ -24,7 +24,7 @@ VIEWS: tuple[View, ...] = (
             ("path", "relative to the root of the corpus"),
             ("title", "its title, or its first heading of level 1, or the name of its file"),
             ("type", "the type of an MDH node, the kind of a YMJ record"),
-            ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `test` or `plain`"),
+            ("dialect", "`magi`, `markdownlang`, `ymj`, `mdh`, `prapti`, `skill_md`, `test`, `evals` or `plain`"),
             ("url", "the `md_url` of an MDH node on its site"),
             ("kind", "`kind` or `type`"),
             ("classification", "`classification`, in small letters"),

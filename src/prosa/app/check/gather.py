@@ -22,7 +22,7 @@ from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.corpus.found import Folders
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, SKILL_MD, TRIGGERS, dialect_of_file_name
 from prosa.rules.beside import Sighted
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
@@ -172,6 +172,7 @@ def gather(
             grouping.whole.add(base)
         files = RootedFiles(base, most, _named(paths))
         found = documents_in([path], DOCUMENT_SUFFIXES, files, gitignore=gitignore, agents=agents, skipped=skipped)
+        found = _with_evals(found) if path.is_dir() else found
         grouping.add(base, found)
         hidden = {each for each in found if _is_hidden_in(path, each)}
         grouping.unnamed |= hidden
@@ -234,6 +235,22 @@ def read_stdin(read: Callable[[int], bytes], name: str | None) -> SourceText:
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FileProblem(Path(path), "too-large", f"is larger than {MAX_DOCUMENT_BYTES:,} bytes")
     return SourceText(decode(Path(path), data), path)
+
+
+def _with_evals(found: Sequence[Path]) -> list[Path]:
+    """The documents of a folder, and with each skill the files that say how it is tried: the only documents that are
+    looked for by their names."""
+    documents: list[Path] = []
+    for path in found:
+        documents.append(path)
+        if dialect_of_file_name(path.name) == SKILL_MD.name:
+            documents += evals_beside(path)
+    return documents
+
+
+def evals_beside(skill: Path) -> list[Path]:
+    """The files that are there and say how a skill is tried, by the path of its `SKILL.md`."""
+    return [path for name in (CASES, *TRIGGERS) if (path := skill.parent / name).is_file()]
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:

@@ -24,6 +24,7 @@ __all__ = [
     "FRONT",
     "Parameter",
     "SkillModel",
+    "corpus_facts",
     "definitions",
     "facts",
     "format_edits",
@@ -54,6 +55,14 @@ def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
         "description": each.description,
         "line": model.document.source.position(each.span.start).line,
     }
+
+
+def corpus_facts(model: SkillModel) -> dict[str, Value]:
+    """What the rules of skills beside each other look at: the description, and where it stands."""
+    if model.bare or model.description is None:
+        return {}
+    span = model.span("description")
+    return {"description": model.description, "at": (span.start, span.end)}
 
 
 def references(model: SkillModel) -> tuple[Ref, ...]:
@@ -95,5 +104,6 @@ DIALECT: Dialect[SkillModel] = Dialect(
     definitions=definitions,
     facts=facts,
     front=FRONT,
+    corpus_facts=corpus_facts,
     format_edits=format_edits,
 )

@@ -25,5 +25,7 @@ REPORTED = (
     RULES.reported("MD103", "wrong-form", Severity.ERROR),
     RULES.reported("MD104", "unknown-value", Severity.ERROR),
     RULES.reported("MD105", "unknown-field", Severity.WARNING),
+    RULES.reported("MD106", "json-syntax", Severity.ERROR),
+    RULES.reported("MD107", "json-number", Severity.ERROR),
 )
 """What readers report by name."""

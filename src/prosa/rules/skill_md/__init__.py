@@ -9,4 +9,4 @@ from prosa.rules.rule import RuleSet
 if TYPE_CHECKING:
     from prosa.dialects.skill_md.model import SkillModel
 
-RULES: RuleSet[SkillModel] = RuleSet(__name__, "SK", "skill_md", topics=("skill",))
+RULES: RuleSet[SkillModel] = RuleSet(__name__, "SK", "skill_md", topics=("skill",), corpus_topics=("neighbours",))

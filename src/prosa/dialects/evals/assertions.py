@@ -1,0 +1,158 @@
+"""Assertions as others write them: sentences, and records that name what is decided how.
+
+    "The total is in bold"                                   a sentence: a grader is asked
+    {"name": "total", "description": "The total is in bold"}  the same
+    {"name": "total", "contains": "42"}                      decided by a rule, as the record says so
+    {"type": "regex", "value": "total: \\\\d+"}                 the same in another spelling
+    {"json": {"total": 42}}, {"tools": {"called": ["python"]}}
+
+In: a list as data with places. Out: what a grader is asked, what rules decide, what is expected of the run, and what is
+wrong. What a sentence means is never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, field
+
+from prosa.data import Mapping, Node, Scalar, Value, format_pointer, key_span_at, span_at, to_value
+from prosa.data import Sequence as Items
+from prosa.diagnostics import Misspelling, Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.evals.fields import ALIASES, GRADED, JSON, RUN, SENTENCES
+from prosa.dialects.fields import shown, type_name
+from prosa.evaluation.case import Assertion, run_mistakes
+from prosa.evaluation.expectations import Mistake, mistakes
+from prosa.evaluation.matchers import MATCHERS
+
+_WORDS = (*MATCHERS, *ALIASES, JSON, *RUN)
+_KIND, _VALUE = "type", ("value", "pattern", "expected")
+
+
+class Asserted(Struct):
+    """What the assertions of a case say."""
+
+    questions: list[str] = field(default_factory=list)
+    assertions: list[Assertion] = field(default_factory=list)
+    run: dict[str, Value] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, node: Node, name: str) -> None:
+        """Takes in a list of assertions, which stands under ``name``."""
+        if not isinstance(node, Items):
+            message = f"`{name}` is a list of assertions, not {type_name(node)}"
+            self.problems.append(_problem(message, node))
+            return
+        for item in node.items:
+            if isinstance(item, Scalar) and isinstance(item.value, str):
+                self._ask(item.value, item)
+            elif isinstance(item, Mapping):
+                self._record(item)
+            else:
+                message = f"an assertion is a sentence or a record, not {type_name(item)}"
+                self.problems.append(_problem(message, item))
+
+    def _ask(self, sentence: str, node: Node) -> None:
+        if sentence.strip():
+            self.questions.append(" ".join(sentence.split()))
+        else:
+            self.problems.append(_problem("an assertion is empty", node))
+
+    def _record(self, record: Mapping) -> None:
+        said = {entry.key.text: entry.value for entry in record}
+        name = _text(said, "name") or _text(said, "id")
+        sentence = next((text for each in SENTENCES if (text := _text(said, each))), "") or name
+        words = {each: node for each, node in said.items() if each in _WORDS}
+        kind = _text(said, _KIND)
+        if not words and kind.lower() in (*_WORDS, *GRADED, ""):
+            value = next((said[each] for each in _VALUE if each in said), None)
+            if kind and kind.lower() not in GRADED and value is not None:
+                words = {kind.lower(): value}
+            elif kind.lower() in _WORDS:
+                message = f"an assertion of the type `{kind}` says nothing: it needs a `value`"
+                self.problems.append(_problem(message, record))
+                return
+            elif kind and not sentence and value is not None:
+                sentence = str(to_value(value))
+        elif not words and not sentence:
+            self.problems.append(_unknown_kind(kind, said[_KIND]))
+            return
+        if words:
+            self._decided(words, name or sentence, record)
+        elif sentence:
+            self._ask(sentence, record)
+        else:
+            self.problems.append(_says_nothing(said, record))
+
+    def _decided(self, words: dict[str, Node], name: str, record: Mapping) -> None:
+        """Takes in what a rule decides, unless something is wrong with it."""
+        plain = {ALIASES.get(each, each): to_value(node) for each, node in words.items()}
+        matchers = {each: value for each, value in plain.items() if each in MATCHERS}
+        run = {each: value for each, value in plain.items() if each in RUN}
+        wrong = [*mistakes(matchers), *run_mistakes(run)]
+        wrong += mistakes(plain[JSON]) if isinstance(plain.get(JSON), dict | list) else []
+        self.problems += [_mistake(each, words, record) for each in wrong]
+        if wrong:
+            return
+        title = name or ", ".join(plain)
+        if matchers:
+            self.assertions.append(Assertion(title, matchers))
+        if JSON in plain:
+            wanted = {"absent": False} if plain[JSON] is True else plain[JSON]
+            self.assertions.append(Assertion(title, wanted, as_json=True))
+        self.run |= run
+
+
+def _text(said: dict[str, Node], name: str) -> str:
+    node = said.get(name)
+    value = node.value if isinstance(node, Scalar) else None
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _problem(message: str, node: Node, *notes: str) -> Problem:
+    return Problem("bad-assertion", message, node.span, notes)
+
+
+def _unknown_kind(kind: str, node: Node) -> Problem:
+    guess = nearest(kind, _WORDS)
+    hint = f"did you mean `{guess}`?" if guess else f"known: {', '.join(_known())}"
+    meant = Misspelling(kind, guess) if guess else None
+    return Problem("bad-assertion", f"`{shown(kind)}` is no type of an assertion; {hint}", node.span, misspelling=meant)
+
+
+def _known() -> Iterator[str]:
+    yield from (*MATCHERS, JSON, *RUN)
+
+
+def _says_nothing(said: dict[str, Node], record: Mapping) -> Problem:
+    known = (*SENTENCES, "name", *_WORDS)
+    slip = next(((each, guess) for each in said if (guess := nearest(each, known))), None)
+    entry = record.entry(slip[0]) if slip else None
+    if slip is None or entry is None:
+        note = f"it has a sentence as its `description`, or says how it is decided: {', '.join(_known())}"
+        return _problem("the assertion says nothing", record, note)
+    message = f"the assertion says nothing; did you mean `{slip[1]}`?"
+    return Problem("bad-assertion", message, entry.key.span, misspelling=Misspelling(*slip))
+
+
+def _mistake(mistake: Mistake, words: dict[str, Node], record: Mapping) -> Problem:
+    """A mistake at its place in the record: in the word that it is about, or in one that is written otherwise."""
+    first, *rest = mistake.pointer.removeprefix("/").split("/")
+    written = next((each for each in words if ALIASES.get(each, each) == first), None)
+    if written is None and JSON in words:
+        span = span_at(words[JSON], mistake.pointer)
+    else:
+        pointer = format_pointer([written, *rest] if written is not None else [])
+        span = (key_span_at if mistake.on_key else span_at)(record, pointer)
+    meant = Misspelling(mistake.written, mistake.meant) if mistake.meant else None
+    return Problem("bad-assertion", mistake.message, span, misspelling=meant)
+
+
+def asserted(lists: Sequence[tuple[str, Node]]) -> Asserted:
+    """What several lists of assertions say together; what stands in two of them counts once."""
+    found = Asserted()
+    for name, node in lists:
+        found.take(node, name)
+    found.questions = list(dict.fromkeys(found.questions))
+    return found

@@ -1,0 +1,100 @@
+"""The fields of the files beside a skill that say how it is tried, as others write them (X32).
+
+    evals/evals.json          {"skill_name": …, "evals": [{"id", "prompt", "expected_output", "files", "assertions"}]}
+    evals/trigger-eval.json   [{"query", "should_trigger"}]
+
+A field that is in no table is kept and means nothing here, unless it is a slip of the pen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from prosa.dialects.fields import Field
+from prosa.dialects.test.fields import FRONT
+from prosa.evaluation.matchers import MATCHERS
+
+_SHARED = ("repeat", "require", "models", "grader", "votes")
+
+EVAL: Final[tuple[Field, ...]] = (
+    Field("id", "text-or-integer", about="a number or a text of its own"),
+    Field("name", "text", about="what reports call the case; else its id and the beginning of its prompt"),
+    Field(
+        "prompt",
+        "text",
+        required=True,
+        wanted="the request that the skill gets",
+        about="the request, as a user would write it",
+    ),
+    Field(
+        "expected_output",
+        "text",
+        about="what the answer has to be, for people; where nothing else is asked of it, a grader is asked about it",
+    ),
+    Field(
+        "files",
+        "texts",
+        about="files that the run may read beside the request: paths below the folder of the skill",
+    ),
+    Field(
+        "assertions",
+        "anything",
+        about="what has to hold: sentences for a grader, and records that say how they are decided",
+    ),
+    Field("expectations", "anything", about="the same under another name; both count"),
+)
+
+TOP: Final[tuple[Field, ...]] = (
+    Field("skill_name", "text", about="the name of the skill"),
+    Field(
+        "evals", "anything", required=True, wanted="a list of cases", about="the cases, a list of objects", inner=EVAL
+    ),
+    *(field for field in FRONT if field.name in _SHARED),
+)
+"""The fields of the whole; those beside the shared format are what a test document has in its front matter."""
+
+QUERY: Final[tuple[Field, ...]] = (
+    Field(
+        "query",
+        "text",
+        required=True,
+        also="prompt",
+        wanted="a request of a user",
+        about="a request; also called `prompt`",
+    ),
+    Field(
+        "should_trigger",
+        "boolean",
+        required=True,
+        wanted="whether the skill is for it",
+        about="whether the skill is for it",
+    ),
+    Field(
+        "expected_skill",
+        "text",
+        also="skill",
+        about="where it is not: the skill in the folder beside that it belongs to, if there is one",
+    ),
+)
+
+LISTS: Final = ("queries", "triggers", "evals")
+"""Under which of these names the requests stand where the file is an object."""
+
+SENTENCES: Final = ("description", "text", "assertion", "expectation")
+"""What an assertion that is a record says, in the first of these that it has; else its name says it."""
+
+ALIASES: Final[Mapping[str, str]] = {
+    **{name.replace("-", "_"): name for name in MATCHERS if "-" in name},
+    "regex": "matches",
+}
+"""Other spellings of words about a value."""
+
+JSON: Final = "json"
+"""What stands under this name is expected of the output read as JSON; `true` is any JSON."""
+
+RUN: Final = ("calls", "cost", "seconds", "tools", "fails")
+"""Words about the run."""
+
+GRADED: Final = ("llm", "llm-rubric", "llm_rubric", "llm-judge", "llm_judge", "model", "rubric", "grade", "semantic")
+"""What others call the kind of an assertion that a grader answers."""

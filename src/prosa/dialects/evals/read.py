@@ -1,0 +1,284 @@
+"""Read the cases of a skill, or the requests that it is for: a source in, an `EvalsModel` and problems out. It never
+fails and opens nothing. What needs the skill beside it is found by rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
+from pathlib import PurePath
+
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, Value, read_json, to_value
+from prosa.diagnostics import Annotation, Misspelling, Problem
+from prosa.diagnostics.nearest import nearest
+from prosa.dialects.evals.assertions import asserted
+from prosa.dialects.evals.fields import EVAL, LISTS, QUERY, TOP
+from prosa.dialects.evals.model import EvalModel, EvalsModel, Holds, TriggerModel
+from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of, type_name
+from prosa.dialects.front import FrontReading
+from prosa.dialects.table import CASES
+from prosa.document import Document
+from prosa.evaluation.case import Requirement, parse_requirement
+from prosa.source import SourceText, Span
+
+MAX_PROBLEMS = 100
+"""Of one file; more say nothing new."""
+
+MAX_PROMPT = 40
+"""Characters of a prompt in the name of its case."""
+
+MAX_SLIPS = 50
+"""Unknown fields of one mapping that are compared with the known ones."""
+
+
+def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Problem, ...]]:
+    """What the file says, and what is wrong with it."""
+    del document
+    model, problems = read_evals(front.source)
+    return model, problems
+
+
+def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
+    """The same for a text: by the name of the file it holds cases or requests."""
+    holds: Holds = "cases" if PurePath(source.path).name.lower() == PurePath(CASES).name else "triggers"
+    reading = read_json(source.text)
+    start = len(source.text) - len(source.text.lstrip("\ufeff \t\r\n"))
+    anchor = Span(start, min(start + 1, len(source.text)))
+    empty = EvalsModel(source, holds, None, anchor, anchor=anchor)
+    if reading.problems and any(each.rule in ("json-syntax", "nested-too-deep") for each in reading.problems):
+        return empty, reading.problems
+    if reading.node is None:
+        return empty, (_shapeless(holds, "nothing", anchor),)
+    model, problems = (_cases if holds == "cases" else _triggers)(source, reading.node, anchor)
+    return model, (*reading.problems, *islice(problems, MAX_PROBLEMS))
+
+
+# ---- cases ----
+
+
+def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Iterator[Problem]]:
+    problems: list[Problem] = []
+    entries: dict[str, Entry] = {}
+    if isinstance(top, Mapping):
+        entries, found = read_fields(top, TOP, _owner("a file of cases", anchor, top, TOP))
+        problems += found
+        items = entries["evals"].value if "evals" in entries else None
+    else:
+        items = top
+    if items is not None and not isinstance(items, Sequence):
+        problems.append(_shapeless("cases", type_name(items), items.span))
+    evals: list[EvalModel] = []
+    for at, item in enumerate(items.items if isinstance(items, Sequence) else ()):
+        if len(problems) > MAX_PROBLEMS:
+            break
+        evals += _eval(item, at, problems)
+    require = parse_requirement(text_of(entries.get("require")) or "all") or Requirement()
+    named = entries.get("skill_name")
+    model = EvalsModel(
+        source,
+        "cases",
+        text_of(named),
+        named.value.span if named else anchor,
+        evals=tuple(_named_apart(evals)),
+        repeat=_number(entries.get("repeat")),
+        requirement=require,
+        models=_texts(entries.get("models")),
+        grader=text_of(entries.get("grader")),
+        votes=_number(entries.get("votes")) or 1,
+        anchor=anchor,
+    )
+    return model, iter([*problems, *_repeated_ids(model), *_about_cases(model, items, entries)])
+
+
+def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
+    if not isinstance(item, Mapping):
+        note = 'a case is an object with a `prompt`: {"id": 1, "prompt": "…", "assertions": ["…"]}'
+        problems.append(_wrong_shape(f"a case is an object, not {type_name(item)}", item.span, note))
+        return
+    anchor = Span(item.span.start, item.span.start + 1)
+    if item.entry("should_trigger") is not None and item.entry("prompt") is None:
+        message = "this says which requests the skill is for; that stands in a file `trigger-eval.json`"
+        problems.append(_wrong_shape(message, anchor, "a case has a `prompt`, and assertions about the answer"))
+        return
+    entries, found = read_fields(item, EVAL, _owner("a case", anchor, item, EVAL))
+    problems += found
+    lists = [(name, entries[name].value) for name in ("assertions", "expectations") if name in entries]
+    said = asserted(lists)
+    problems += said.problems
+    prompt = text_of(entries.get("prompt"))
+    if prompt is None:
+        return
+    ident = text_of(entries.get("id"))
+    model = EvalModel(
+        ident or "",
+        text_of(entries.get("name")) or _called(ident or str(at + 1), prompt),
+        prompt,
+        text_of(entries.get("expected_output")) or "",
+        _files(entries.get("files")),
+        tuple(said.assertions),
+        tuple(said.questions),
+        said.run or None,
+        entries["id"].value.span if "id" in entries else anchor,
+    )
+    if not (model.asked or model.assertions or model.run or said.problems):
+        message = "nothing is said of what the answer has to be: every answer passes"
+        note = "`assertions` are sentences for a grader, or records that a rule decides"
+        problems.append(Problem("eval-without-assertions", message, model.span, (note,)))
+    yield model
+
+
+def _called(ident: str, prompt: str) -> str:
+    return f"{shown(ident)}: {shown(prompt, MAX_PROMPT)}"
+
+
+def _named_apart(evals: list[EvalModel]) -> Iterator[EvalModel]:
+    """The cases, each under a name of its own: who names two alike has an id to tell them apart."""
+    from msgspec.structs import replace
+
+    seen: set[str] = set()
+    for at, each in enumerate(evals):
+        name = each.name if each.name not in seen else f"{each.name} ({each.id or at + 1})"
+        while name in seen:
+            name += "'"
+        seen.add(name)
+        yield replace(each, name=name) if name != each.name else each
+
+
+def _files(entry: Entry | None) -> tuple[tuple[str, Span], ...]:
+    if entry is None or not isinstance(entry.value, Sequence):
+        return ()
+    return tuple((item.text, item.span) for item in entry.value.items if isinstance(item, Scalar))
+
+
+def _repeated_ids(model: EvalsModel) -> Iterator[Problem]:
+    first: dict[str, Span] = {}
+    for each in model.evals:
+        if not each.id:
+            continue
+        earlier = first.setdefault(each.id, each.span)
+        if earlier is not each.span:
+            message = f"two cases have the id `{shown(each.id)}`"
+            yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier, "the first one"),))
+
+
+def _about_cases(model: EvalsModel, items: Node | None, entries: dict[str, Entry]) -> Iterator[Problem]:
+    require, repeat = model.requirement, model.repeat
+    if require.is_rate and repeat is not None and require.k > repeat:
+        message = f"`{require.text}` is about {require.k} repeats, and each case has {repeat}"
+        span = entries["require"].value.span
+        yield Problem("requirement-beyond-repeats", message, span, (f"write `repeat: {require.k}` or more",))
+    if isinstance(items, Sequence) and not items.items:
+        yield Problem("evals-without-cases", "there is no case", items.span, ("a case has a `prompt`",))
+
+
+# ---- requests ----
+
+
+def _triggers(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Iterator[Problem]]:
+    problems: list[Problem] = []
+    named: Entry | None = None
+    items: Node | None = top
+    if isinstance(top, Mapping):
+        named = top.entry("skill_name")
+        entry = next((found for each in LISTS if (found := top.entry(each)) is not None), None)
+        items = entry.value if entry is not None else None
+        if entry is None:
+            problems.append(_no_requests(top, anchor))
+    if items is not None and not isinstance(items, Sequence):
+        problems.append(_shapeless("triggers", type_name(items), items.span))
+    queries: list[TriggerModel] = []
+    for item in items.items if isinstance(items, Sequence) else ():
+        if len(problems) > MAX_PROBLEMS:
+            break
+        queries += _query(item, problems)
+    named = named if named is not None and isinstance(named.value, Scalar) else None
+    span = named.value.span if named else anchor
+    model = EvalsModel(source, "triggers", text_of(named), span, queries=tuple(queries), anchor=anchor)
+    if isinstance(items, Sequence) and not items.items:
+        problems.append(Problem("evals-without-cases", "there is no request", items.span, ("it has a `query`",)))
+    return model, iter([*problems, *_repeated_queries(model)])
+
+
+def _no_requests(top: Mapping, anchor: Span) -> Problem:
+    entry, guess = next(
+        ((each, guess) for each in islice(top, MAX_SLIPS) if (guess := nearest(each.key.text, LISTS))), (None, None)
+    )
+    if entry is None or guess is None:
+        return _shapeless("triggers", "an object", anchor)
+    message = f"`{shown(entry.key.text)}` is no list of requests; did you mean `{guess}`?"
+    meant = Misspelling(entry.key.text, guess)
+    return Problem("unknown-evals-shape", message, entry.key.span, misspelling=meant)
+
+
+def _query(item: Node, problems: list[Problem]) -> Iterator[TriggerModel]:
+    if not isinstance(item, Mapping):
+        note = '{"query": "…", "should_trigger": true}'
+        problems.append(_wrong_shape(f"a request is an object, not {type_name(item)}", item.span, note))
+        return
+    anchor = Span(item.span.start, item.span.start + 1)
+    entries, found = read_fields(item, QUERY, _owner("a request", anchor, item, QUERY))
+    problems += found
+    query, should = text_of(entries.get("query")), entries.get("should_trigger")
+    if query is None or should is None or not isinstance(should.value, Scalar):
+        return
+    belongs = text_of(entries.get("expected_skill")) or ""
+    yield TriggerModel(query, bool(should.value.value), belongs.strip(), entries["query"].value.span)
+
+
+def _repeated_queries(model: EvalsModel) -> Iterator[Problem]:
+    first: dict[str, TriggerModel] = {}
+    for each in model.queries:
+        earlier = first.setdefault(" ".join(each.query.split()), each)
+        if earlier is not each:
+            both = "" if earlier.should_trigger is each.should_trigger else ", once for the skill and once not"
+            message = f"the request stands here twice{both}"
+            yield Problem("repeated-eval", message, each.span, (), (Annotation(earlier.span, "the first one"),))
+
+
+# ---- shapes ----
+
+
+_SHAPES: dict[Holds, str] = {
+    "cases": '{"skill_name": "…", "evals": [{"id": 1, "prompt": "…", "assertions": ["…"]}]}',
+    "triggers": '[{"query": "…", "should_trigger": true}]',
+}
+
+
+def _shapeless(holds: Holds, found: str, span: Span) -> Problem:
+    what = "the cases of a skill" if holds == "cases" else "requests for a skill"
+    return _wrong_shape(f"{what} are a list, found {found}", span, f"the form is {_SHAPES[holds]}")
+
+
+def _wrong_shape(message: str, span: Span, note: str) -> Problem:
+    return Problem("unknown-evals-shape", message, span, (note,))
+
+
+def _owner(title: str, anchor: Span, mapping: Mapping, table: tuple[Field, ...]) -> Owner:
+    return Owner(title, anchor, other=_kept(mapping, table))
+
+
+def _kept(mapping: Mapping, table: tuple[Field, ...]) -> Callable[[str], bool]:
+    """Whether a field is one of somebody else: unknown ones are kept, unless they are a slip of one that is absent."""
+    names = {entry.key.text for entry in mapping}
+    known = frozenset(name for each in table for name in (each.name, each.also) if name)
+    absent = tuple(sorted(known - names - {"models"}))
+    unknown = (name for name in names if name not in known)
+    slips = {name for name in islice(sorted(unknown), MAX_SLIPS) if _slip(name, absent)}
+    return lambda name: name not in slips
+
+
+@lru_cache(maxsize=2048)
+def _slip(name: str, absent: tuple[str, ...]) -> bool:
+    return nearest(name, absent) is not None
+
+
+def _number(entry: Entry | None) -> int | None:
+    value: Value = to_value(entry.value) if entry is not None else None
+    return value if isinstance(value, int) else None
+
+
+def _texts(entry: Entry | None) -> tuple[str, ...]:
+    if entry is None or not isinstance(entry.value, Sequence):
+        return ()
+    return tuple(dict.fromkeys(item.text for item in entry.value.items if isinstance(item, Scalar)))

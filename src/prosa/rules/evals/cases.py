@@ -1,0 +1,117 @@
+"""The cases of a skill and the requests that it is for, and the skill beside them (X32)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from prosa.diagnostics import Severity
+from prosa.dialects.dialect import Hints
+from prosa.dialects.evals.model import EvalsModel
+from prosa.dialects.fields import shown
+from prosa.dialects.reading import open_document
+from prosa.dialects.skill_md.fields import as_name
+from prosa.dialects.skill_md.model import SkillModel
+from prosa.dialects.table import SKILL_MD
+from prosa.rules.evals import RULES
+from prosa.rules.rule import Finding
+from prosa.rules.subject import Subject
+from prosa.source import FileProblem
+
+REPORTED = (
+    RULES.reported("SE001", "unknown-evals-shape", Severity.ERROR),
+    RULES.reported("SE002", "evals-without-cases", Severity.ERROR),
+    RULES.reported("SE003", "repeated-eval", Severity.ERROR),
+    RULES.reported("SE004", "bad-assertion", Severity.ERROR),
+    RULES.reported("SE005", "eval-without-assertions", Severity.INFO, strict=Severity.WARNING),
+)
+"""What readers report by name."""
+
+
+def skill_folder(path: Path) -> Path:
+    """The folder of the skill that a file is beside: the one around `evals`, or its own."""
+    return path.parent.parent if path.parent.name == "evals" else path.parent
+
+
+def _folder(subject: Subject[EvalsModel]) -> Path | None:
+    return skill_folder(subject.path) if subject.path is not None and subject.files is not None else None
+
+
+def _skill(subject: Subject[EvalsModel], folder: Path) -> SkillModel | None:
+    """The skill in a folder, where there is one that can be read."""
+    if subject.files is None:
+        return None
+    try:
+        source = subject.files.read(folder / "SKILL.md")
+    except FileProblem:
+        return None
+    return open_document(source, Hints(explicit=SKILL_MD.name)).model_of(SKILL_MD)
+
+
+@RULES.document("SE010", "evals-without-skill", Severity.WARNING)
+def evals_without_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
+    """Finds a file that says how a skill is tried, and no skill beside it. The finding points at its beginning."""
+    folder = _folder(subject)
+    if folder is None or subject.files is None or subject.files.exists(folder / "SKILL.md"):
+        return
+    message = "there is no `SKILL.md` that this is about"
+    note = "a skill has its cases in `evals/evals.json` below its folder, and its requests in `evals/trigger-eval.json`"
+    yield Finding(message, subject.model.anchor, (note,))
+
+
+@RULES.document("SE011", "evals-of-another-skill", Severity.ERROR)
+def evals_of_another_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
+    """Finds cases that were written for a skill of another name. The finding points at the name."""
+    model, folder = subject.model, _folder(subject)
+    if folder is None or model.skill_name is None:
+        return
+    skill = _skill(subject, folder)
+    if skill is None or skill.name is None or as_name(skill.name) == as_name(model.skill_name):
+        return
+    message = f"this is about `{shown(model.skill_name)}`, and the skill beside it is `{shown(skill.name)}`"
+    yield Finding(message, model.named, ("give both the same name, or move the file to its skill",))
+
+
+@RULES.document("SE012", "missing-eval-file", Severity.ERROR)
+def missing_eval_file(subject: Subject[EvalsModel]) -> Iterator[Finding]:
+    """Finds a file of a case that is not there, or that lies outside of the skill. The finding points at its path."""
+    folder = _folder(subject)
+    if folder is None or subject.files is None:
+        return
+    for each in subject.model.evals:
+        for written, span in each.files:
+            if is_outside(written):
+                note = "a case gives files that lie below the folder of its skill"
+                yield Finding(f"`{shown(written)}` lies outside of the skill and is not read", span, (note,))
+            elif not subject.files.exists(folder / written):
+                yield Finding(
+                    f"there is no file `{shown(written)}`", span, ("a path starts at the folder of the skill",)
+                )
+
+
+def is_outside(written: str) -> bool:
+    """Whether a path leads out of the folder that it starts at, whatever is there."""
+    path = PurePosixPath(written.replace("\\", "/"))
+    depth = 0
+    for part in path.parts:
+        depth += -1 if part == ".." else part != "."
+        if depth < 0:
+            return True
+    return path.is_absolute() or ":" in written.split("/", 1)[0]
+
+
+@RULES.document("SE013", "unknown-expected-skill", Severity.WARNING, strict=Severity.ERROR)
+def unknown_expected_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
+    """Finds a request that is said to belong to a skill that is not in the folder beside. The finding points at the
+    request."""
+    folder = _folder(subject)
+    if folder is None or subject.files is None:
+        return
+    own = _skill(subject, folder)
+    for each in subject.model.queries:
+        if not each.belongs or (own is not None and own.name == each.belongs):
+            continue
+        name = as_name(each.belongs)
+        if name is None or not subject.files.exists(folder.parent / name / "SKILL.md"):
+            message = f"there is no skill `{shown(each.belongs)}` in the folders beside this one"
+            yield Finding(message, each.span, ("triggering is measured against the skills in the same folder",))

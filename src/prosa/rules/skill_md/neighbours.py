@@ -1,0 +1,84 @@
+"""Skills beside each other: a model chooses among them by their descriptions alone (X32)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import ceil
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.diagnostics import Severity
+from prosa.dialects.fields import shown
+from prosa.regex import regex
+from prosa.rules.rule import Finding
+from prosa.rules.skill_md import RULES
+from prosa.rules.subject import Corpus
+from prosa.source import Span
+
+ALIKE = 0.75
+"""The share of their words that two descriptions have in common, from which they are nearly the same."""
+
+MIN_WORDS = 4
+"""Shorter descriptions say too little to be compared."""
+
+MAX_NAMED = 8
+"""Words that a note names."""
+
+_WORD = regex(r"[^\W_]+")
+
+
+class _Described(Struct, frozen=True):
+    """A skill, by the words of its description."""
+
+    real: Path
+    path: str
+    words: frozenset[str]
+    span: Span
+
+
+@RULES.corpus("SK007", "near-duplicate-description", Severity.WARNING)
+def near_duplicate_description(corpus: Corpus) -> Iterator[tuple[Path, Finding]]:
+    """Finds a description that is nearly that of another skill in the folders beside. The finding points at the later
+    one of the two."""
+    by_folder: dict[Path, list[_Described]] = {}
+    for real, facts in corpus.entries.items():
+        description = facts.extra.get("description") if facts.dialect == "skill_md" else None
+        if description is not None:
+            start, end = facts.extra["at"]
+            words = frozenset(_WORD.findall(str(description).casefold()))
+            by_folder.setdefault(real.parent.parent, []).append(_Described(real, facts.path, words, Span(start, end)))
+    for beside in by_folder.values():
+        for earlier, later in _alike([each for each in beside if len(each.words) >= MIN_WORDS]):
+            message = f"the description is nearly that of the skill beside it in `{shown(earlier.path, 80)}`"
+            notes = ["a model that sees both cannot tell when to load which: say what each is for"]
+            notes += _only("this one", later, earlier) + _only("the other", earlier, later)
+            yield later.real, Finding(message, later.span, tuple(notes))
+
+
+def _only(which: str, one: _Described, other: _Described) -> list[str]:
+    words = sorted(one.words - other.words)[:MAX_NAMED]
+    return [f"only {which} says {', '.join(shown(word) for word in words)}"] if words else []
+
+
+def _alike(skills: Sequence[_Described]) -> Iterator[tuple[_Described, _Described]]:
+    """Each skill that is like an earlier one, with the first such. Two sets of words that are alike share one of their
+    rarest words: only those are compared, so that hundreds of skills do not take hundreds of thousands of steps."""
+    counts = Counter(word for each in skills for word in each.words)
+    holders: dict[str, list[_Described]] = {}
+    for skill in skills:
+        rare = sorted(skill.words, key=lambda word: (counts[word], word))
+        rare = rare[: len(rare) - ceil(ALIKE * len(rare)) + 1]
+        near = dict.fromkeys(earlier.real for word in rare for earlier in holders.get(word, ()))
+        known = {earlier.real: earlier for word in rare for earlier in holders.get(word, ())}
+        first = next((known[real] for real in near if _share(known[real].words, skill.words) >= ALIKE), None)
+        if first is not None:
+            yield first, skill
+        for word in rare:
+            holders.setdefault(word, []).append(skill)
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    common = len(one & other)
+    return common / (len(one) + len(other) - common)

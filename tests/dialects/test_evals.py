@@ -1,0 +1,161 @@
+"""X32: the cases of a skill and the requests that it is for, as other tools write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prosa.app.check.gather import gather
+from prosa.dialects.evals.read import MAX_PROBLEMS, read_evals
+from prosa.dialects.reading import open_document
+from prosa.evaluation.case import Assertion
+from prosa.evaluation.matchers import MATCHERS
+from prosa.rules.engine import check_text
+from prosa.source import SourceText
+
+
+def evals(*cases: object, **more: object):
+    text = json.dumps({"skill_name": "tide-times", "evals": list(cases), **more})
+    return read_evals(SourceText(text, "evals/evals.json"))
+
+
+def triggers(data: object):
+    return read_evals(SourceText(json.dumps(data), "evals/trigger-eval.json"))
+
+
+def only(**case: object):
+    model, problems = evals({"id": 1, "prompt": "When?", **case})
+    assert problems == ()
+    return model.evals[0]
+
+
+def test_x32_a_file_of_the_shared_format_is_read_as_it_is():
+    model, problems = evals(
+        {
+            "id": 7,
+            "prompt": "When is high water at Brest?",
+            "expected_output": "Two times",
+            "files": ["evals/files/brest.csv"],
+            "expectations": ["Two times are given", {"name": "zone", "description": "The zone is given"}],
+            "priority": "high",
+        },
+        version="2",
+    )
+    assert problems == ()
+    (case,) = model.evals
+    assert (model.skill_name, case.id, case.name) == ("tide-times", "7", "7: When is high water at Brest?")
+    assert case.asked == ("Two times are given", "The zone is given")
+    assert [name for name, _ in case.files] == ["evals/files/brest.csv"]
+
+
+def test_x32_assertions_and_expectations_count_together_and_each_once():
+    assert only(assertions=["a", "b"], expectations=["b", "c"]).asked == ("a", "b", "c")
+
+
+def test_x32_what_the_output_has_to_be_is_asked_where_nothing_else_is_said():
+    assert only(expected_output="Two times").asked == ("The output is what is described here: Two times",)
+    assert only(expected_output="Two times", assertions=["a"]).asked == ("a",)
+    assert only(expected_output="Two times", assertions=[{"contains": "6"}]).asked == ()
+
+
+@pytest.mark.parametrize(
+    ("record", "expect", "as_json"),
+    [
+        ({"name": "x", "contains": "6.9 m"}, {"contains": "6.9 m"}, False),
+        ({"name": "x", "not_contains": "a"}, {"not-contains": "a"}, False),
+        ({"name": "x", "regex": "[0-9]"}, {"matches": "[0-9]"}, False),
+        ({"name": "x", "type": "contains", "value": "a"}, {"contains": "a"}, False),
+        ({"name": "x", "type": "regex", "pattern": "a"}, {"matches": "a"}, False),
+        ({"name": "x", "json": {"high": 2}}, {"high": 2}, True),
+        ({"name": "x", "json": True}, {"absent": False}, True),
+    ],
+)
+def test_x32_a_rule_decides_what_a_record_says_and_nothing_else(record, expect, as_json):
+    case = only(assertions=[record])
+    assert case.assertions == (Assertion("x", expect, as_json),)
+    assert case.asked == ()
+
+
+def test_x32_no_meaning_is_guessed_from_prose():
+    sentence = 'The output contains "6.9 m" and equals 3'
+    case = only(assertions=[sentence, {"name": "contains", "description": sentence + "!"}])
+    assert (case.assertions, case.asked) == ((), (sentence, sentence + "!"))
+
+
+def test_x32_expectations_of_the_run():
+    assert only(assertions=[{"tools": {"called": ["python"]}}, {"calls": {"max": 3}}]).run == {
+        "tools": {"called": ["python"]},
+        "calls": {"max": 3},
+    }
+
+
+def test_x32_cases_have_names_of_their_own():
+    model, _ = evals(*({"id": at, "name": "same", "prompt": "p", "expected_output": "x"} for at in range(3)))
+    names = [each.name for each in model.evals]
+    assert names[0] == "same"
+    assert len(set(names)) == 3
+
+
+def test_x32_requests_in_each_form():
+    flat = [{"query": "a", "should_trigger": True}, {"prompt": "b", "should_trigger": False, "expected_skill": "c"}]
+    for data in (flat, {"queries": flat}, {"skill_name": "tide-times", "evals": flat}):
+        model, problems = triggers(data)
+        assert problems == ()
+        assert [(each.query, each.should_trigger, each.belongs) for each in model.queries] == [
+            ("a", True, ""),
+            ("b", False, "c"),
+        ]
+
+
+def test_x32_a_slip_in_a_field_is_named_and_other_fields_are_kept():
+    _, problems = evals({"id": 1, "promt": "When?", "grading_notes": 1})
+    said = [(each.rule, each.message, each.misspelling and each.misspelling.meant) for each in problems]
+    assert ("unknown-field", "`promt` is not a field of a case", "prompt") in said
+    assert [rule for rule, _, _ in said] == ["missing-field", "unknown-field"]
+
+
+def test_x32_problems_of_a_huge_file_have_a_bound():
+    _, problems = evals(*(["no case"] * 50_000))
+    assert len(problems) <= MAX_PROBLEMS + 1
+
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.sampled_from(["", "x", "contains", "{{", "\x00"]))
+NAMES = st.sampled_from(
+    [
+        *("skill_name", "evals", "id", "prompt", "promt", "files", "assertions", "expectations", "query", "repeat"),
+        *("should_trigger", "type", "value", "name", "json", "tools", "require", *MATCHERS),
+    ]
+)
+DATA = st.recursive(
+    LEAVES, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner)), max_leaves=12
+)
+
+
+@given(data=DATA, top=st.booleans(), name=st.sampled_from(["evals.json", "triggers.json"]), cut=st.integers(0, 4))
+def test_x32_whatever_the_file_holds_it_is_read_and_every_problem_has_a_place(data, top, name, cut):
+    text = json.dumps({"evals": [data]} if top else data)
+    text = text[: len(text) - cut]
+    for each in check_text(SourceText(text, f"evals/{name}")).diagnostics:
+        assert 0 <= each.span.start <= each.span.end <= len(text)
+    assert open_document(SourceText(text, name)).facts()["queries"] is not None
+
+
+def test_x32_a_check_of_a_folder_looks_at_the_files_beside_its_skills(tmp_path: Path):
+    folder = tmp_path / "tide-times"
+    (folder / "evals").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: tide-times\ndescription: Tells tides.\n---\nx\n")
+    (folder / "evals" / "evals.json").write_text("{}")
+    (folder / "triggers.json").write_text("[]")
+    (tmp_path / "triggers.json").write_text("[]")  # of no skill
+    (group,) = gather([tmp_path])
+    assert [path.relative_to(tmp_path).as_posix() for path in group.paths] == [
+        "tide-times/SKILL.md",
+        "tide-times/evals/evals.json",
+        "tide-times/triggers.json",
+    ]
+    (group,) = gather([folder / "SKILL.md"])
+    assert [path.name for path in group.paths] == ["SKILL.md"]
