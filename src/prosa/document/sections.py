@@ -13,6 +13,7 @@ from prosa.source import Span
 
 _LEVELS = 7
 _DROPPED = regex(r"[^a-z0-9_ -]+")
+_SILENT = regex(r"[\W_]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
 
@@ -54,6 +55,11 @@ def anchors(texts: Sequence[str]) -> list[str]:
 def slug(text: str) -> str:
     """Lower case, without punctuation and symbols, a hyphen for every space."""
     return _DROPPED.sub(_kept, text.strip().lower()).replace(" ", "-")
+
+
+def sounding(anchor: str) -> str:
+    """The letters and digits of an anchor or a heading, without accents: generators differ in all the rest."""
+    return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
 
 
 def _kept(match: re.Match[str]) -> str:

@@ -21,6 +21,7 @@ from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import Analyzer
+from prosa.rules.backlinks import Backlinks
 from prosa.rules.corpus_names import CorpusNames
 from prosa.rules.engine import CorpusScope, check_among, corpus_of, dialects_of, ranked
 from prosa.rules.policy import Profile
@@ -38,7 +39,7 @@ _SITES: DialectName = "mdh"
 
 class ResidentCorpus(Struct, eq=False):
     """All documents below a root with what was found in them. ``diagnostics`` are those of each document that has any,
-    by real path."""
+    by real path; ``backlinks`` are brought up to date by whoever asks them."""
 
     analyzer: Analyzer
     profile: Profile
@@ -46,6 +47,7 @@ class ResidentCorpus(Struct, eq=False):
     names: CorpusNames
     seen: dict[Path, Analysis]
     diagnostics: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    backlinks: Backlinks = field(default_factory=Backlinks)
     _entries: dict[Path, Facts] = field(default_factory=dict)
     _among: dict[Path, tuple[Problem, ...]] = field(default_factory=dict)
     _whole: dict[str, tuple[tuple[int, ...], dict[Path, list[Problem]]]] = field(default_factory=dict)

@@ -6,7 +6,6 @@ address (`guide/`, `guide.html`). Nothing is said of what lies outside the root.
 from __future__ import annotations
 
 import posixpath
-import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
+from prosa.document.sections import sounding
 from prosa.graph.names import Key
 from prosa.graph.pages import joined
 from prosa.regex import regex
@@ -105,7 +105,6 @@ _NO_HEADING = regex(r":~:|[Ll][0-9]+|fn|footnote|top\Z|_[0-9]*\Z|[!/=?]")
 """Fragments that name something else: a text, lines of a file, a footnote, the top of the page, a heading without
 letters that a generator numbered, the state of an app."""
 
-_SILENT = regex(r"[\W_]+")
 _NUMBER = "0123456789"
 _SITE_PREFIX = "user-content-"
 """What GitHub puts before the ids of a document."""
@@ -137,7 +136,7 @@ def unresolved_anchor(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]
             if each.link.fragment.lower() not in target.anchors:
                 yield _no_block(each, target.anchors)
             continue
-        heard = _heard(each.link.fragment.removeprefix(_SITE_PREFIX))
+        heard = sounding(each.link.fragment.removeprefix(_SITE_PREFIX))
         if heard and heard not in there:
             yield _problem(each, target)
 
@@ -183,13 +182,8 @@ def _headings(anchors: frozenset[str]) -> frozenset[str] | None:
     before a heading."""
     if "*" in anchors:
         return None
-    heard = [_heard(each) for each in anchors if not each.startswith("^")]
+    heard = [sounding(each) for each in anchors if not each.startswith("^")]
     return frozenset((*heard, *(each.lstrip(_NUMBER) for each in heard)))
-
-
-def _heard(anchor: str) -> str:
-    """Letters and digits, without accents: some generators take them away."""
-    return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
 
 
 _WITH_IDS = ("magi", "mdh")

@@ -1,0 +1,240 @@
+"""The documents of an open workspace by name, as the graph and the planner of a move know them: unsaved texts count.
+
+In: a workspace. Out: where each reference leads (`corpus.moves.World`), and who refers to a document. Only facts that
+are in memory are asked; a record is made of a document anew where one is wanted, which few are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.app.check.workspace import Workspace
+from prosa.corpus.moves.world import KnownWorld, World
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.reading import DialectReading, open_document
+from prosa.graph.keys import keys_of
+from prosa.graph.names import Key
+from prosa.graph.record import Definition, Record, Reference
+from prosa.graph.records import record_of
+from prosa.graph.sites import Sites
+from prosa.rules.backlinks import Backlinks, labels_asked, labels_of, references_in
+from prosa.rules.subject import Facts
+from prosa.source import FileProblem, SourceText
+from prosa.source.files import is_hidden
+
+_OF_SITES = ("site", "action", "url")
+
+
+class EditorCorpus(Struct, frozen=True, dict=True):
+    """The corpus of a workspace at one moment; make it anew for each question. Meets `KnownDocuments` and
+    `DocumentStore`: paths are relative to the root, with `/`. ``left_out`` are paths that do not count."""
+
+    workspace: Workspace
+    only_visible: bool = False
+    left_out: frozenset[str] = frozenset()
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        return self.workspace.root
+
+    def path_of(self, real: Path) -> str:
+        """A real path as the corpus knows it; one outside stays absolute."""
+        try:
+            return real.relative_to(self.root).as_posix()
+        except ValueError:
+            return real.as_posix()
+
+    def real_of(self, path: str) -> Path:
+        """The real path of a document of the corpus."""
+        return self.root / path
+
+    def facts(self, path: str) -> Facts | None:
+        """The facts of a document; None for one that does not count."""
+        return self.workspace.entries.get(self.real_of(path)) if self._holds(path) else None
+
+    def without(self, path: str) -> EditorCorpus:
+        """The same without one document."""
+        return replace(self, left_out=self.left_out | {path})
+
+    def visible(self) -> EditorCorpus:
+        """The same without what lies in hidden folders."""
+        return replace(self, only_visible=True)
+
+    def _holds(self, path: str) -> bool:
+        return path not in self.left_out and not (self.only_visible and is_hidden(path))
+
+    @cached_property
+    def lookup(self) -> World:
+        """Where references lead."""
+        resident = self.workspace.resident
+        given = resident is not None and resident.corpus.rooted == "given"
+        return KnownWorld.among(self, self._sites, given=given)
+
+    def world(self) -> World:
+        """What is known of every document."""
+        return self.lookup
+
+    def paths(self) -> list[str]:
+        """The paths of all documents, in order."""
+        return sorted(path for real in self.workspace.entries if self._holds(path := self.path_of(real)))
+
+    def lead(self, path: str, reference: Reference) -> str | None:
+        """The document that a reference of the document at a path leads to."""
+        facts = self.facts(path)
+        return self.lookup.lead(Record(path, facts.dialect if facts is not None else "plain"), reference).to
+
+    def backlinks(self, path: str) -> Iterator[tuple[str, Reference]]:
+        """The references to a document, its own left out, in the order of their documents. Lines are not known."""
+        facts = self.facts(path)
+        if facts is None:
+            return
+        labels = self._labels(path, facts)
+        for other in sorted(self._asking(labels) - {path}):
+            folder = other.rpartition("/")[0]
+            for each in self._references(other):
+                if not labels.isdisjoint(labels_asked(folder, each)) and self.lead(other, each) == path:
+                    yield other, each
+
+    def _references(self, path: str) -> Iterable[Reference]:
+        """What a document refers to; of one that is being edited, what its text says now."""
+        real = self.real_of(path)
+        reading = self.workspace.reading(real) if real in self.workspace.texts else None
+        if reading is not None:
+            return record_of(reading, path).references
+        facts = self.facts(path)
+        return references_in(facts) if facts is not None else ()
+
+    def _asking(self, labels: Iterable[str]) -> set[str]:
+        edited = self.workspace.texts.keys() & self.workspace.entries.keys()
+        found = {self.path_of(real) for real in (*self._backlinks.of(labels), *edited)}
+        return {path for path in found if self._holds(path)}
+
+    @cached_property
+    def _backlinks(self) -> Backlinks:
+        resident = self.workspace.resident
+        if resident is None:
+            return Backlinks()
+        resident.backlinks.take(resident.corpus.entries)
+        return resident.backlinks
+
+    def _labels(self, path: str, facts: Facts) -> frozenset[str]:
+        canonical = facts.extra.get("canonical")
+        names = [each.name for each in facts.defs]
+        return labels_of(path, [*names, *([canonical] if isinstance(canonical, str) and canonical else [])])
+
+    # What `KnownDocuments` asks.
+
+    def record(self, path: str) -> Record | None:
+        """The record of a document, made of its text."""
+        if self.facts(path) is None:
+            return None
+        try:
+            return record_of(self.reading(path), path)
+        except FileProblem:
+            return None
+
+    def records(self) -> Iterator[Record]:
+        """All records. Every document is read for that: it is asked only where the sites become other ones."""
+        return (record for path in self.paths() if (record := self.record(path)) is not None)
+
+    def called(self, key: Key) -> Sequence[Record]:
+        """The documents that answer to a key, of which path and dialect are known, in the order of their paths."""
+        names = self.workspace.names
+        if names is None:
+            return ()
+        if key.space in _OF_SITES:
+            found: Iterable[str] = self._of_sites.get(key, ())
+        elif key.space == "path":
+            found = (key.name,)
+        else:
+            found = (self.path_of(each.real) for each in names.find(key))
+        known = ((path, self.facts(path)) for path in sorted(found))
+        return [Record(path, facts.dialect) for path, facts in known if facts is not None]
+
+    def asking(self, keys: Iterable[Key]) -> Iterator[Record]:
+        """The documents with a reference that may look under any of some keys, in the order of their paths."""
+        labels = frozenset(label for key in keys for label in labels_of(key.name))
+        for path in sorted(self._asking(labels)):
+            if (record := self.record(path)) is not None:
+                yield record
+
+    def standing(self) -> Iterator[tuple[str, DialectName, tuple[str, ...]]]:
+        """Path, dialect and canonical URLs of the documents that may make a site."""
+        for real, facts in self.workspace.entries.items():
+            if self._holds(path := self.path_of(real)):
+                yield path, facts.dialect, _canonical(facts)
+
+    @property
+    def _sites(self) -> Sites:
+        names = self.workspace.names
+        if names is None or self.only_visible or self.left_out:
+            return self._formed()
+        return names.derived("sites of an editor", "sites", self._formed)
+
+    def _formed(self) -> Sites:
+        resident = self.workspace.resident
+        given = resident is not None and resident.corpus.rooted == "given"
+        rows = [*self.standing()]
+        canonical = ((path, url) for path, dialect, urls in rows if dialect == "mdh" for url in urls)
+        return Sites.of(((path, dialect) for path, dialect, _ in rows), canonical, given=given)
+
+    @property
+    def _of_sites(self) -> dict[Key, list[str]]:
+        names = self.workspace.names
+        if names is None or self.only_visible or self.left_out:
+            return self._addressed()
+        return names.derived("addresses of an editor", "sites", self._addressed)
+
+    def _addressed(self) -> dict[Key, list[str]]:
+        """The documents by their URLs on their site, and by those that they say they live at."""
+        sites = self._sites
+        found: dict[Key, list[str]] = {}
+        for real, facts in self.workspace.entries.items():
+            path = self.path_of(real)
+            if self._holds(path) and (sites.roots or facts.extra.get("canonical")):
+                for key in keys_of(_stub(path, facts), sites):
+                    if key.space in _OF_SITES:
+                        found.setdefault(key, []).append(path)
+        return found
+
+    # What `DocumentStore` asks.
+
+    def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        for path in self.paths():
+            source = self.workspace.source(self.real_of(path))
+            if source is not None and any(name in source.text for name in names):
+                yield path, source.text
+
+    def reading(self, path: str) -> DialectReading[object]:
+        """A document as it is now. Raises `FileProblem`."""
+        real = self.real_of(path)
+        kept = self.workspace.reading(real) if real in self.workspace.texts else None
+        return kept or self._read(self.workspace.files.read(real))
+
+    def reread(self, path: str, text: str) -> DialectReading[object]:
+        """What a text would be read as at a path."""
+        return self._read(SourceText(text, str(self.real_of(path))))
+
+    def _read(self, source: SourceText) -> DialectReading[object]:
+        profile = self.workspace.profile
+        return open_document(source, profile.hints(Path(source.path)), profile.relations)
+
+
+def _canonical(facts: Facts) -> tuple[str, ...]:
+    found = facts.extra.get("canonical")
+    return (found,) if isinstance(found, str) and found.lower().startswith(("http://", "https://")) else ()
+
+
+def _stub(path: str, facts: Facts) -> Record:
+    """What of a record gives a document its addresses."""
+    definitions = tuple(Definition(each.kind, each.name, each.span.start, each.span.end, 0) for each in facts.defs)
+    actions = facts.extra.get("actions")
+    urls = tuple(str(each[2]) for each in actions) if isinstance(actions, list | tuple) else ()
+    return Record(path, facts.dialect, definitions=definitions, canonical=_canonical(facts), actions=urls)

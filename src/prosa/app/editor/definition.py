@@ -1,0 +1,131 @@
+"""Where what stands at an offset is defined: the document that a link leads to, the label of a reference, an input.
+
+In: a workspace, a path and an offset. Out: definitions, each with the characters that were asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.names import Name, name_at, names_in, same_name
+from prosa.app.editor.place import Place
+from prosa.app.editor.pointers import Pointer, pointer_at, pointers_in
+from prosa.app.editor.targets import Destination, file_of, targets_of
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MARKDOWNLANG, MDH
+from prosa.graph.keys import tiers_of
+from prosa.graph.names import ACTION
+from prosa.graph.record import Record, Reference
+from prosa.source import Span
+
+
+class Definition(Struct, frozen=True):
+    """``origin`` is what was asked about, ``whole`` what it means and ``name`` the part of that which names it."""
+
+    origin: Place
+    whole: Place
+    name: Place
+
+
+class Asked(Struct, frozen=True):
+    """What stands at an offset of a document: a name within it, or a pointer; both are None for other text."""
+
+    corpus: EditorCorpus
+    path: str
+    reading: DialectReading[object]
+    real: Path
+    names: tuple[Name, ...]
+    name: Name | None = None
+    pointer: Pointer | None = None
+
+
+def asked(workspace: Workspace, path: Path, offset: int) -> Asked | None:
+    """What stands at an offset; None for a document that cannot be read. Of a name and a pointer the narrower one
+    counts."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return None
+    corpus = EditorCorpus(workspace)
+    own = corpus.path_of(path)
+    names = names_in(reading)
+    name, pointer = name_at(names, offset), pointer_at(pointers_in(reading, own), offset)
+    if name is not None and pointer is not None:
+        if len(pointer.reach) < len(name.span):
+            name = None
+        else:
+            pointer = None
+    return Asked(corpus, own, reading, path, names, name, pointer)
+
+
+def definitions(workspace: Workspace, path: Path, offset: int) -> tuple[Definition, ...]:
+    """The definitions of what stands at an offset; none where nothing is named there."""
+    found = asked(workspace, path, offset)
+    if found is None:
+        return ()
+    if found.name is not None:
+        origin = _place(path, found.name.span)
+        defined = (each for each in same_name(found.names, found.name) if each.defines)
+        return tuple(Definition(origin, _place(path, each.span), _place(path, each.span)) for each in defined)
+    if found.pointer is not None:
+        origin = _place(path, found.pointer.span)
+        return tuple(Definition(origin, each.whole, each.name) for each in _followed(found, found.pointer))
+    span, targets = _mentioned(found, offset)
+    return tuple(Definition(_place(path, span), each.whole, each.name) for each in targets)
+
+
+def _place(path: Path, span: Span) -> Place:
+    return Place(path, span.start, span.end)
+
+
+def _followed(found: Asked, pointer: Pointer) -> list[Destination]:
+    reference = pointer.reference
+    if reference.rel == "schema" and not reference.target:
+        return []
+    return targets_of(found.corpus, found.path, found.reading, pointer) or [*_actions(found, reference)]
+
+
+def _actions(found: Asked, reference: Reference) -> Iterator[Destination]:
+    """The action of a node that a link within a site names by its URL (HA5)."""
+    if found.reading.name != "mdh":
+        return
+    corpus = found.corpus
+    for tier in tiers_of(Record(found.path, "mdh"), reference, corpus.lookup.sites):
+        for key in tier.keys if tier.keys[0].space == ACTION else ():
+            for record in corpus.called(key):
+                yield from _declared(corpus, record.path, key.name.rpartition("\0")[2])
+
+
+def _declared(corpus: EditorCorpus, path: str, url: str) -> Iterator[Destination]:
+    real = corpus.real_of(path)
+    reading = corpus.workspace.reading(real)
+    model = reading.model_of(MDH) if reading is not None else None
+    for action in model.actions if model is not None else ():
+        written = action.url.text.partition("?")[0] if action.url is not None else ""
+        if written == url or (url.endswith("/{}") and written.rpartition("/")[0] == url.removesuffix("/{}")):
+            span = action.id.span if action.id is not None else action.anchor
+            yield Destination(_place(real, action.node.span), _place(real, span))
+
+
+def _mentioned(found: Asked, offset: int) -> tuple[Span, list[Destination]]:
+    """A file that code within a line names, or an imported program that it calls by its name."""
+    code = next(
+        (each for each in found.reading.document.code_spans if each.span.start <= offset <= each.span.end), None
+    )
+    if code is None or not code.text or code.text != code.text.strip():
+        return Span(0, 0), []
+    program = found.reading.model_of(MARKDOWNLANG)
+    for each in program.imports if program is not None else ():
+        reference = Reference("import", each.text, "path", each.span.start, each.span.end, 0)
+        for target in targets_of(found.corpus, found.path, found.reading, Pointer(each.span, each.span, reference)):
+            facts = found.corpus.workspace.entries.get(target.whole.path)
+            named = {definition.name for definition in facts.defs if definition.kind == "id"} if facts else set()
+            if code.text in (named or {target.whole.path.stem}):
+                return code.content, [target]
+    reference = Reference("inline", code.text, "path", code.content.start, code.content.end, 0)
+    file = file_of(found.corpus, found.path, reference) if " " not in code.text else None
+    return code.content, [Destination.of_file(file)] if file is not None else []

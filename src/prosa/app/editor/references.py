@@ -1,0 +1,145 @@
+"""Every place that names what stands at an offset: backlinks of a document or a heading, a label, a variable.
+
+In: a workspace, a path and an offset. Out: places, in every document of the corpus. Nothing is read but the documents
+that name a heading, and those that are being edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.definition import Asked, asked
+from prosa.app.editor.names import same_name
+from prosa.app.editor.place import Place
+from prosa.app.editor.pointers import pointers_in
+from prosa.app.editor.targets import section_named, target_in, targets_of
+from prosa.dialects.reading import DialectReading
+from prosa.document.model import Section
+from prosa.graph.record import Record, Reference
+from prosa.source import Span
+
+MAX_REFERENCES = 5_000
+"""Places that an answer has; nobody looks through more."""
+
+
+def references(workspace: Workspace, path: Path, offset: int, *, definitions: bool = True) -> tuple[Place, ...]:
+    """The places that name what stands at an offset, in order, each once; with ``definitions`` where it is defined
+    too."""
+    found = asked(workspace, path, offset)
+    if found is None:
+        return ()
+    places = dict.fromkeys(_places(found, offset, definitions=definitions))
+    return tuple(sorted(places)[:MAX_REFERENCES])
+
+
+def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
+    """The places of the document itself that name what stands at an offset. No other document is looked at."""
+    found = asked(workspace, path, offset)
+    if found is None:
+        return ()
+    if found.name is not None:
+        return _names(found, definitions=True)
+    if found.pointer is not None:
+        meant = {each.name for each in targets_of(found.corpus, found.path, found.reading, found.pointer)}
+        here = (name for name in meant if name.path == path and name.end > name.start)
+        return tuple(sorted({*_meaning(found, meant), *here}))
+    section = _heading_at(found.reading, offset)
+    if section is None:
+        return ()
+    content = section.heading.content
+    return Place(path, content.start, content.end), *_own(path, found.path, found.reading, section)
+
+
+def _meaning(found: Asked, meant: set[Place]) -> Iterator[Place]:
+    """The pointers of a document that lead to any of some places."""
+    files = {each.path for each in meant}
+    for each in pointers_in(found.reading, found.path):
+        lead = found.corpus.lookup.lead(Record(found.path, found.reading.name), each.reference)
+        if each.reference.target and lead.paths and files.isdisjoint(map(found.corpus.real_of, lead.paths)):
+            continue
+        if any(one.name in meant for one in targets_of(found.corpus, found.path, found.reading, each)):
+            yield Place(found.real, each.span.start, each.span.end)
+
+
+def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[Place, int], ...]:
+    """How many places of other documents refer to a document, and to each of its headings that any does: for a lens
+    above the text. The place of the document is its beginning."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return ()
+    corpus = EditorCorpus(workspace)
+    counts: dict[Place, int] = {Place(path, 0, 0): 0}
+    for _, reference in corpus.backlinks(corpus.path_of(path)):
+        counts[Place(path, 0, 0)] += 1
+        name = target_in(path, reading, reference)
+        if name.section is not None:
+            counts[name.name] = counts.get(name.name, 0) + 1
+    return tuple(sorted((place, count) for place, count in counts.items() if count))
+
+
+def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Place]:
+    if found.name is not None:
+        yield from _names(found, definitions=definitions)
+    elif found.pointer is not None:
+        for target in targets_of(found.corpus, found.path, found.reading, found.pointer):
+            if definitions and target.name.end > target.name.start:
+                yield target.name
+            yield from _of(found.corpus, target.whole.path, target.section)
+    elif (
+        section := _heading_at(found.reading, offset)
+    ) is not None and section.heading != found.reading.document.title:
+        if definitions:
+            yield Place(found.real, section.heading.content.start, section.heading.content.end)
+        yield from _of(found.corpus, found.real, section)
+    elif section is not None or _is_definition(found.reading, offset):
+        if definitions and section is not None:
+            yield Place(found.real, section.heading.content.start, section.heading.content.end)
+        yield from _of(found.corpus, found.real, None)
+
+
+def _names(found: Asked, *, definitions: bool) -> tuple[Place, ...]:
+    if found.name is None:
+        return ()
+    some = (each for each in same_name(found.names, found.name) if definitions or not each.defines)
+    return tuple(Place(found.real, each.span.start, each.span.end) for each in some)
+
+
+def _heading_at(reading: DialectReading[object], offset: int) -> Section | None:
+    return next((each for each in reading.document.sections if _on(each.heading.span, offset, reading)), None)
+
+
+def _on(span: Span, offset: int, reading: DialectReading[object]) -> bool:
+    """Whether an offset is in a heading, the end of its line included."""
+    end = span.start + len(span.of(reading.front.source.text).rstrip("\r\n"))
+    return span.start <= offset <= end
+
+
+def _is_definition(reading: DialectReading[object], offset: int) -> bool:
+    """Whether a document is called by what stands there: its id, its title, another name."""
+    return offset == 0 or any(each.span.start <= offset <= each.span.end for each in reading.definitions())
+
+
+def _own(real: Path, path: str, reading: DialectReading[object], section: Section) -> Iterator[Place]:
+    """The links of a document to one of its own headings."""
+    for each in pointers_in(reading, path):
+        if not each.reference.target and _names_section(reading, section, each.reference):
+            yield Place(real, each.span.start, each.span.end)
+
+
+def _names_section(reading: DialectReading[object], section: Section, reference: Reference) -> bool:
+    fragment = reference.fragment.rpartition("#")[2].strip() if reference.kind == "stem" else reference.fragment
+    return bool(fragment) and section_named(reading, fragment) == section
+
+
+def _of(corpus: EditorCorpus, real: Path, section: Section | None) -> Iterator[Place]:
+    """The references of other documents to a document, or all to one of its sections."""
+    path = corpus.path_of(real)
+    reading = corpus.workspace.reading(real) if section is not None else None
+    if reading is not None and section is not None:
+        yield from _own(real, path, reading, section)
+    for other, reference in corpus.backlinks(path):
+        if section is None or (reading is not None and _names_section(reading, section, reference)):
+            yield Place(corpus.real_of(other), reference.start, reference.end)

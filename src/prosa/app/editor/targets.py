@@ -1,0 +1,160 @@
+"""Where a pointer leads: documents, and in them headings, blocks and ids; else a file below the root.
+
+In: the corpus of a workspace, and a pointer of one of its documents. Out: `Destination`s. Nothing outside the root is
+ever one, and no file is opened but documents.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.place import Place
+from prosa.app.editor.pointers import Pointer
+from prosa.dialects.reading import DialectReading
+from prosa.document.document import NAMED_BLOCK
+from prosa.document.model import Section
+from prosa.document.sections import sounding
+from prosa.graph.outside import ELSEWHERE
+from prosa.graph.pages import joined
+from prosa.graph.record import Record, Reference
+from prosa.source import Span
+
+_ANCHOR = r"""(?:\{{:?[^{{}}\n#]{{0,200}}#|\s(?:id|name)\s*=\s*["']?|^\(){name}(?=["'\s>}})])"""
+
+
+class Destination(Struct, frozen=True):
+    """``whole`` is all that is meant, ``name`` the part of it that names it; both are empty at the beginning of a
+    document that is meant as a whole. ``section`` is the heading that is meant, where one is."""
+
+    whole: Place
+    name: Place
+    section: Section | None = None
+
+    @classmethod
+    def of_file(cls, real: Path) -> Destination:
+        """A file as a whole."""
+        return cls(Place(real, 0, 0), Place(real, 0, 0))
+
+
+def targets_of(corpus: EditorCorpus, path: str, reading: DialectReading[object], pointer: Pointer) -> list[Destination]:
+    """Where a pointer of the document at ``path`` leads: several documents where it is ambiguous."""
+    reference = pointer.reference
+    if not reference.target:
+        return [target_in(corpus.real_of(path), reading, reference)]
+    lead = corpus.lookup.lead(Record(path, reading.name), reference)
+    found = [each for other in lead.paths if (each := _in_document(corpus, other, reference)) is not None]
+    if found or lead.paths or reference.kind == "url":
+        return found
+    file = file_of(corpus, path, reference)
+    return [Destination.of_file(file)] if file is not None else []
+
+
+def target_in(real: Path, reading: DialectReading[object], reference: Reference) -> Destination:
+    """What a reference means in the document that it leads to."""
+    if reference.kind == "id":
+        for each in reading.definitions():
+            if each.kind == "id" and each.name == reference.target:
+                place = Place(real, each.span.start, each.span.end)
+                return Destination(place, place)
+    fragment = reference.fragment
+    if reference.kind == "stem":
+        fragment = fragment.rpartition("#")[2].strip()
+    if not fragment:
+        return Destination.of_file(real)
+    section = section_named(reading, fragment)
+    if section is not None:
+        content = section.heading.content
+        whole = Place(real, section.span.start, section.span.end)
+        return Destination(whole, Place(real, content.start, content.end), section)
+    span = _other_anchor(reading, fragment)
+    if span is None:
+        return Destination.of_file(real)
+    return Destination(Place(real, span.start, span.end), Place(real, span.start, span.end))
+
+
+def section_named(reading: DialectReading[object], fragment: str) -> Section | None:
+    """The section that a fragment names: by its anchor, else by letters and digits alone, as rules compare them."""
+    sections = reading.document.sections
+    wanted = fragment.removeprefix("user-content-")
+    exact = next((each for each in sections if each.anchor and each.anchor == wanted), None)
+    if exact is not None or wanted.startswith("^"):
+        return exact
+    sound = sounding(wanted)
+    return next((each for each in sections if sound and sound in _sounds(each)), None)
+
+
+def _sounds(section: Section) -> tuple[str, ...]:
+    anchor = sounding(section.anchor)
+    return anchor, anchor.lstrip("0123456789"), sounding(section.heading.plain)
+
+
+def _other_anchor(reading: DialectReading[object], fragment: str) -> Span | None:
+    """The line of a block `^name`, or the place of an anchor that is written out."""
+    text = reading.front.source.text
+    if fragment.startswith("^"):
+        for found in NAMED_BLOCK.finditer(text):
+            if found[1].lower() == fragment[1:].lower() and not reading.document.in_code(found.start(1)):
+                return Span(_line_start(text, found.start()), found.end())
+        return None
+    written = re.search(_ANCHOR.format(name=re.escape(fragment)), text, re.MULTILINE) if fragment in text else None
+    return Span(_line_start(text, written.end()), written.end()) if written is not None else None
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def _in_document(corpus: EditorCorpus, path: str, reference: Reference) -> Destination | None:
+    real = corpus.real_of(path)
+    if not reference.fragment and reference.kind != "id":
+        return Destination.of_file(real)
+    reading = corpus.workspace.reading(real)
+    return target_in(real, reading, reference) if reading is not None else None
+
+
+def file_of(corpus: EditorCorpus, path: str, reference: Reference) -> Path | None:
+    """A file below the root that a path names and that is no document of the corpus, or not known to be one yet."""
+    if reference.kind == "stem":
+        return _attached(corpus, path, reference.target)
+    target = reference.target
+    if reference.kind != "path" or "\0" in target or ELSEWHERE.match(target):
+        return None
+    return next(_existing(corpus, _candidates(path, target)), None)
+
+
+def _candidates(path: str, target: str) -> Iterator[str]:
+    if target.startswith("/"):
+        yield joined("", target.lstrip("/"))
+    else:
+        yield joined(posixpath.dirname(path), target)
+        yield joined("", target)
+
+
+def _existing(corpus: EditorCorpus, names: Iterator[str]) -> Iterator[Path]:
+    files = corpus.workspace.files
+    for name in names:
+        inside = not name.startswith(("../", "/")) and name not in ("..", ".", "")
+        try:
+            real = files.real(corpus.root / name) if inside else None
+            if real is not None and files.inside_root(real) and files.exists(real) and not real.is_dir():
+                yield real
+        except (OSError, ValueError):
+            continue
+
+
+def _attached(corpus: EditorCorpus, path: str, target: str) -> Path | None:
+    """A picture or a recording that double brackets name: beside the document, else wherever it lies."""
+    if "\0" in target:
+        return None
+    beside = next(_existing(corpus, _candidates(path, target)), None)
+    names = corpus.workspace.names
+    if beside is not None or names is None:
+        return beside
+    listed = names.file_names().get(target.rpartition("/")[2].casefold(), "")
+    return next(_existing(corpus, iter([corpus.path_of(Path(listed))])), None) if listed else None

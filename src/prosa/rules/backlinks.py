@@ -1,0 +1,119 @@
+"""Who may refer to a document of a resident corpus, known without looking at every other one.
+
+In: the facts of documents (`rules.subject`). Out: the documents that refer to something called like one of them. A
+label is the last part of a name but for case, blanks and suffix: whatever `graph.resolve` finds for a reference has a
+label of the reference. Documents that only share a label are among them, so whoever asks resolves what he is given.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote
+
+from msgspec import Struct, field
+
+from prosa.dialects.mdh.url import FOLDER_PAGES
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.document.references import Origin, RefKind
+from prosa.graph.pages import PAGE_SUFFIXES, joined
+from prosa.graph.record import Reference
+from prosa.rules.subject import Facts, LocalLink
+
+_SUFFIXES = (*DOCUMENT_SUFFIXES, *PAGE_SUFFIXES, ".json")
+_FOLDER_STEMS = frozenset((*(name.rpartition(".")[0].lower() for name in FOLDER_PAGES), "_index"))
+_UP = ("", ".", "..")
+
+
+class Backlinks(Struct, eq=False):
+    """The documents by the labels of what they refer to. `take` tells what changed since the last time."""
+
+    _known: dict[Path, Facts] = field(default_factory=dict)
+    _asking: dict[str, set[Path]] = field(default_factory=dict)
+
+    def take(self, entries: Mapping[Path, Facts]) -> None:
+        """Takes in the documents as they are now; only those with other facts are looked at."""
+        known = self._known
+        for real, facts in entries.items():
+            if known.get(real) is not facts:
+                self._replace(real, facts)
+        for gone in known.keys() - entries.keys() if len(known) > len(entries) else ():
+            self._replace(gone, None)
+
+    def of(self, labels: Iterable[str]) -> set[Path]:
+        """The documents that refer to something with one of some labels."""
+        return {real for label in labels for real in self._asking.get(label, ())}
+
+    def _replace(self, real: Path, facts: Facts | None) -> None:
+        before = self._known.pop(real, None)
+        old = _asked(real, before) if before is not None else frozenset()
+        new = _asked(real, facts) if facts is not None else frozenset()
+        for label in old - new:
+            self._asking[label].discard(real)
+        for label in new - old:
+            self._asking.setdefault(label, set()).add(real)
+        if facts is not None:
+            self._known[real] = facts
+
+
+def _asked(real: Path, facts: Facts) -> frozenset[str]:
+    folder = real.parent.as_posix()
+    return frozenset(label for each in references_in(facts) for label in labels_asked(folder, each))
+
+
+def references_in(facts: Facts) -> Iterator[Reference]:
+    """What a document refers to, with its links and images, each place once. Lines are not known here."""
+    places: set[tuple[int, RefKind]] = set()
+    for each in facts.refs:
+        places.add((each.span.start, each.kind))
+        rest = (each.rel, each.strength, each.bidirectional, each.fragment)
+        yield Reference(each.origin, each.target, each.kind, each.span.start, each.span.end, 0, *rest)
+    if facts.dialect == "mdh":  # its links are among what the dialect refers to
+        return
+    for link in facts.links:
+        if link.target and (link.start, "path") not in places:
+            yield _reference(link, "path")
+    for link in facts.wikilinks:
+        if link.target and (link.start, "stem") not in places:
+            yield _reference(link, "stem")
+
+
+def _reference(link: LocalLink, kind: RefKind) -> Reference:
+    origin: Origin = "inline" if kind == "path" else "wikilink"
+    return Reference(origin, link.target, kind, link.start, link.end, 0, fragment=link.fragment)
+
+
+def labels_asked(folder: str, reference: Reference) -> Iterator[str]:
+    """The labels of a reference in a document of a folder."""
+    target = reference.target
+    if reference.kind == "url":
+        target = target.partition("?")[0]
+        yield label_of(unquote(target))
+        if target.rstrip("/").count("/") <= len("//"):
+            yield ""
+    elif reference.kind == "path" and target.rstrip("/").rpartition("/")[2] in _UP:
+        yield label_of(joined(folder, target))
+        yield ""
+    else:
+        yield label_of(target)
+        if reference.kind == "path" and ("%" in target or "?" in target):
+            yield label_of(unquote(target.partition("?")[0]))
+
+
+def labels_of(path: str, names: Iterable[str] = ()) -> frozenset[str]:
+    """The labels under which a document at a path is asked for that has these other names."""
+    folder, name = posixpath.split(path)
+    found = {label_of(path), *map(label_of, names)} | ({""} if path.endswith("/") else set())
+    if posixpath.splitext(name)[0].lower() in _FOLDER_STEMS:
+        found |= {label_of(folder), "", *_FOLDER_STEMS}
+    return frozenset(found)
+
+
+def label_of(name: str) -> str:
+    """The last part of a name but for case, blanks, hyphens and the suffix of a page."""
+    last = name.rstrip("/").rpartition("/")[2]
+    stem, dot, suffix = last.rpartition(".")
+    if stem and dot and f".{suffix.lower()}" in _SUFFIXES:
+        last = stem
+    return "-".join(last.casefold().replace("-", " ").split())
