@@ -25,6 +25,7 @@ def index_of(texts: Mapping[str, str]) -> sqlite3.Connection:
         for seq, each in enumerate(extracted.record.references):
             edges.append((number, seq, each.origin, each.target, each.kind, each.rel, each.start, each.end, each.line))
     writing.add(connection, packed)
+    writing.fill_full_text(connection)
     columns = 'document, seq, origin, target, kind, rel, start, "end", line, state'
     connection.executemany(f"INSERT INTO edge ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'unresolved')", edges)
     return connection

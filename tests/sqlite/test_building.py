@@ -229,11 +229,27 @@ def test_both_ways_give_the_same_rows_and_single_updates_stay_cheap(tmp_path: Pa
     at.refresh(anew=True)
     rows = at.dump()
     settings = at.ask("SELECT k, v FROM section_text_config WHERE k <> 'version' ORDER BY k")
-    assert settings == [("automerge", 4), ("crisismerge", 16)]
+    assert settings == [("automerge", 4), ("crisismerge", 16), ("hashsize", 1024 * 1024)]
     assert at.ask("SELECT count(DISTINCT segid) FROM section_text_idx") == [1]
     monkeypatch.setattr(building, "CAN_REPLACE", not building.CAN_REPLACE)
     at.refresh(anew=True)
     assert at.dump() == rows
+
+
+@pytest.mark.parametrize("texts", [1, 7, 30])
+def test_full_text_that_is_filled_in_pieces_holds_every_section_once(
+    texts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(update, "CHUNK", 3)
+    monkeypatch.setattr(update, "TEXTS", texts)
+    at = Place.at(tmp_path, TEXTS)
+    at.refresh(anew=True)
+    with at.index.writing() as connection:
+        for table in ("section_text", "section_cjk"):
+            connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
+    assert at.ask("SELECT count(*) FROM section_text WHERE section_text MATCH 'n2'") == [3]
+    assert at.ask("SELECT count(*) FROM section_text WHERE section_text MATCH 'tags : t1'") == [10]
+    assert at.ask("SELECT rowid FROM section_text_docsize") == at.ask("SELECT id FROM section")
 
 
 def test_a_build_that_fails_leaves_the_old_index_and_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

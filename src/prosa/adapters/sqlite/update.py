@@ -61,6 +61,9 @@ CHUNK = 200
 ENOUGH = 120
 """Documents that are worth a second process; below that, starting one takes longer than the work."""
 
+TEXTS = 2_000
+"""Documents whose texts go into the full-text tables together, for which these sort their words once."""
+
 MOSTLY = 1_000
 """Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
 each name."""
@@ -119,14 +122,18 @@ class Update(Struct, dict=True):
         return items
 
     def _read(self, items: Sequence[Item]) -> None:
-        done = 0
+        done = filled = 0
         for some, packed in self._packed(items):
             self._take_in(packed)
             if packed.refused:
                 self.unread |= {item.found.path for item in some if item.id in self.lost}
             done += len(some)
+            if done - filled >= TEXTS:
+                writing.fill_full_text(self.connection)
+                filled = done
             if self.reading.progress is not None:
                 self.reading.progress(done, len(items))
+        writing.fill_full_text(self.connection)
 
     def _packed(self, items: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Packed]]:
         """What is in documents, read here or by other processes."""

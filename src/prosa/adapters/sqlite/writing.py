@@ -32,13 +32,17 @@ _FULL_TEXT = ("section_text", "section_cjk")
 
 
 def add(connection: sqlite3.Connection, packed: Packed) -> None:
-    """Writes documents that are not in the index: everything but keys and edges."""
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM section").fetchone()
+    """Writes documents that are not in the index: everything but keys, edges and full text."""
     connection.executemany(_DOCUMENT, packed.documents)
     connection.executemany("INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?)", packed.definitions)
     connection.executemany("INSERT INTO metadata VALUES (?, ?, ?, ?, ?, ?, ?)", packed.fields)
     connection.executemany(_SECTION, packed.sections)
     connection.executemany("INSERT INTO embedding VALUES (?, ?, ?, ?, ?, ?, ?, ?)", packed.embeddings)
+
+
+def fill_full_text(connection: sqlite3.Connection) -> None:
+    """Fills the full-text tables with the sections that were written since they were filled: those with higher ids."""
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM section_text_docsize").fetchone()
     connection.execute(_INDEX_TEXT, (last,))
     connection.execute(_INDEX_CJK, (last,))
 
@@ -64,8 +68,8 @@ def remove_all(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
-    """Many documents go into an empty index: what orders its rows is made once, at the end, and full text is merged
-    then. Documents themselves stay in order meanwhile: ids and sites are asked for."""
+    """Many documents go into an empty index: what orders its rows is made once, at the end, and full text is written in
+    few large pieces. Documents themselves stay in order meanwhile: ids and sites are asked for."""
     if not wanted:
         yield
         return
@@ -74,21 +78,20 @@ def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
     ).fetchall()
     for name, _ in indexes:
         connection.execute(f"DROP INDEX {name}")
-    _merge_full_text(connection, _NO_MERGES)
+    _configure_full_text(connection, _LARGE_PIECES)
     yield
     for _, statement in indexes:
         connection.execute(statement)
-    for table in _FULL_TEXT:
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - names of ours
-    _merge_full_text(connection, _MERGES)
+    _configure_full_text(connection, _SMALL_PIECES)
 
 
-_NO_MERGES = {"automerge": 0, "crisismerge": 1_999}
-_MERGES = {"automerge": 4, "crisismerge": 16}
-"""When FTS5 merges what it has written, by itself; the last are its own values."""
+_LARGE_PIECES = {"hashsize": 16 * 1024 * 1024, "automerge": 0, "crisismerge": 8}
+_SMALL_PIECES = {"hashsize": 1024 * 1024, "automerge": 4, "crisismerge": 16}
+"""How many bytes FTS5 holds in memory before it writes a piece, and how many pieces it merges; the last are its own
+values."""
 
 
-def _merge_full_text(connection: sqlite3.Connection, settings: Mapping[str, int]) -> None:
+def _configure_full_text(connection: sqlite3.Connection, settings: Mapping[str, int]) -> None:
     for table in _FULL_TEXT:
         statement = f"INSERT INTO {table} ({table}, rank) VALUES (?, ?)"  # noqa: S608 - names of ours
         connection.executemany(statement, settings.items())
