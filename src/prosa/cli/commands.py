@@ -38,6 +38,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document", "check"),
     Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check"),
+    Command("lsp", "prosa.cli.lsp", "check documents in an editor while they are written", "check"),
     Command("index", "prosa.cli.index", "build or refresh the index of a corpus", "know"),
     Command("search", "prosa.cli.search", "find sections by words, filters or meaning", "know"),
     Command("links", "prosa.cli.links", "show what a document points at, and what points at it", "know"),

@@ -155,7 +155,8 @@ class CorpusScope(Struct, frozen=True):
     all; it is asked only when a document names others by something else than their path. None: there are no others.
     ``metas`` gives the documents below ``root`` that may be meta files (M20), and is asked where ``beside`` is not.
     ``rooted`` says how the root is known, ``file_names`` which files of any kind are below it (`Corpus`). ``sighted``
-    is asked in place of ``beside`` where there is a cache, and gives None where only ``beside`` can tell.
+    is asked in place of ``beside`` where there is a cache, and gives None where only ``beside`` can tell. Where nobody
+    is asked, ``complete`` says whether the checked documents are all.
     """
 
     root: Path | None = None
@@ -164,6 +165,24 @@ class CorpusScope(Struct, frozen=True):
     metas: Callable[[], Sequence[Path]] | None = None
     file_names: Callable[[], Mapping[str, str]] | None = None
     sighted: Callable[[], Sighted | None] | None = None
+    complete: bool = True
+
+
+def check_alone(source: SourceText, real: Path, files: Files, profile: Profile, now: datetime) -> list[Diagnostic]:
+    """What is found in a document as long as nobody knows what lies beside it. A suppression of a rule that looks at
+    several documents is not called unused."""
+    from prosa.rules.analyse import analyse
+    from prosa.rules.suppressions import apply_suppressions
+
+    analysis = analyse(source, profile.hints(real), files, now)
+    policy = profile.policy(real, analysis.strict)
+    known = {rule.name: rule for rule in analysis.rules}
+
+    def wants(rule: Rule) -> bool:
+        return policy.wants(rule) and rule.scope in ("reader", "document")
+
+    problems = apply_suppressions(analysis.problems, analysis.suppressions, source, wants, known)
+    return diagnosed(problems, source, policy, known)
 
 
 def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:
@@ -203,7 +222,7 @@ def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: Co
 def corpus_of(seen: Mapping[Path, Analysis], analyzer: Analyzer, scope: CorpusScope, profile: Profile) -> Corpus:
     """The facts of the documents, and of those beside them when that matters."""
     entries = {real: analysis.facts for real, analysis in seen.items() if analysis.readable}
-    complete = True
+    complete = scope.complete
     metas: dict[Path, Facts] = {}
     files = analyzer.files
     naming = bool(profile.relations) or any(_names_others(real, facts, files) for real, facts in entries.items())

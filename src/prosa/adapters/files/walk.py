@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from prosa.adapters.files.gitignore import IGNORE_FILE, Ignored, ignored_in
-from prosa.adapters.files.read import real_path
+from prosa.adapters.files.read import RootedFiles, real_path
 from prosa.dialects.table import AGENT_FOLDERS
 from prosa.source import FileProblem, Files
 from prosa.source.files import Skipped
@@ -126,6 +126,23 @@ def documents_in(
     return list(found)
 
 
+def would_meet(folder: Path, path: Path, *, agents: bool = False) -> bool:
+    """Whether a walk over a folder comes to a file below it, by the names alone; both are real paths. The file itself
+    need not be there."""
+    if not path.is_relative_to(folder):
+        return False
+    walking = _Walking(Walk((), RootedFiles(folder), agents=agents), ())
+    current = _Folder(os.fspath(folder), os.fspath(folder), 0, ignored_in(os.fspath(folder)))
+    *folders, name = path.relative_to(folder).parts
+    for each in folders:
+        inner = walking.entered(each, os.path.join(current.path, each), current, current.ignored)
+        if inner is None:
+            return False
+        ignored = inner.ignored.inside(inner.real) if inner.ignored is not None else None
+        current = _Folder(inner.path, inner.real, inner.depth, ignored)
+    return _is_seen(name, current, current.ignored)
+
+
 class _Folder(Struct, frozen=True):
     """A folder to be listed: its path as named, its real path, and what is ignored around it."""
 
@@ -160,7 +177,7 @@ class _Walking(Struct):
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry)
                 elif entry.name.lower().endswith(suffixes):
-                    if _is_seen(entry, current, matching):
+                    if _is_seen(entry.name, current, matching):
                         if entry.is_symlink():
                             links.append(entry.path)
                         elif entry.is_file(follow_symlinks=False):
@@ -173,29 +190,29 @@ class _Walking(Struct):
         if self.walk.skipped is not None:
             self.walk.skipped.files += sorted(others)
         self.met[current.real] = [entry.name for entry in documents]
-        inside = (self._folder(entry, current, ignored) for entry in sorted(folders, key=_name_of))
+        inside = (self.entered(entry.name, entry.path, current, ignored) for entry in sorted(folders, key=_name_of))
         return [each for each in inside if each is not None], documents
 
-    def _folder(self, entry: os.DirEntry[str], parent: _Folder, ignored: Ignored | None) -> _Folder | None:
-        """A folder to be listed, or None."""
+    def entered(self, name: str, path: str, parent: _Folder, ignored: Ignored | None) -> _Folder | None:
+        """A folder in another one, to be listed, or None."""
         if parent.depth >= MAX_FOLDER_DEPTH:
             return None
-        is_wanted = self._is_wanted(entry)
-        if not is_wanted and (self.walk.skipped is None or entry.name in UNWRITTEN_FOLDERS):
+        is_wanted = self._is_wanted(name, path)
+        if not is_wanted and (self.walk.skipped is None or name in UNWRITTEN_FOLDERS):
             return None
-        real = os.path.join(parent.real, entry.name)
+        real = os.path.join(parent.real, name)
         if ignored is not None and ignored.ignores(real, is_folder=True):
             return None
         if not is_wanted:
             if self.walk.skipped is not None:
-                self.walk.skipped.folders.append(entry.path)
+                self.walk.skipped.folders.append(path)
             return None
-        return _Folder(entry.path, real, parent.depth + 1, ignored)
+        return _Folder(path, real, parent.depth + 1, ignored)
 
-    def _is_wanted(self, entry: os.DirEntry[str]) -> bool:
-        if entry.name.startswith("."):
-            return self.walk.agents and entry.name in AGENT_FOLDERS
-        return not is_foreign(entry.path)
+    def _is_wanted(self, name: str, path: str) -> bool:
+        if name.startswith("."):
+            return self.walk.agents and name in AGENT_FOLDERS
+        return not is_foreign(path)
 
     def is_linked(self, link: str) -> bool:
         """Whether a link leads to a file inside the root that was not met. One that leads back to itself does: reading
@@ -211,8 +228,8 @@ class _Walking(Struct):
         return True
 
 
-def _is_seen(entry: os.DirEntry[str], parent: _Folder, ignored: Ignored | None) -> bool:
-    """Whether a file is neither hidden nor ignored."""
-    if entry.name.startswith("."):
+def _is_seen(name: str, parent: _Folder, ignored: Ignored | None) -> bool:
+    """Whether a file of this name is neither hidden nor ignored."""
+    if name.startswith("."):
         return False
-    return ignored is None or not ignored.ignores(os.path.join(parent.real, entry.name), is_folder=False)
+    return ignored is None or not ignored.ignores(os.path.join(parent.real, name), is_folder=False)

@@ -16,17 +16,22 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files.roots import is_marked
 from prosa.adapters.files.stamps import FileStamps
+from prosa.adapters.files.walk import would_meet
 from prosa.app.check.check import Checker, CheckOptions
-from prosa.app.check.gather import gather
+from prosa.app.check.gather import Group, gather
 from prosa.app.check.project import Project, project_at
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.rules.analysis import unreadable
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.corpus_names import CorpusNames
-from prosa.rules.engine import CorpusScope
+from prosa.rules.engine import CorpusScope, check_alone
 from prosa.rules.overlay import Overlay
 from prosa.rules.policy import Profile
 from prosa.rules.resident import ResidentCorpus
+from prosa.rules.severity import diagnosed, ordered
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, Files, SourceText
 
@@ -35,6 +40,9 @@ if TYPE_CHECKING:
 
 MAX_READINGS = 16
 """Readings that are kept: of the documents that somebody edits now, and of those that they ask about."""
+
+MAX_UNMARKED = 10_000
+"""Documents below a folder that nothing marks as a project, and that is yet read as one."""
 
 
 class Workspace(Struct, eq=False):
@@ -49,6 +57,8 @@ class Workspace(Struct, eq=False):
     checker: Checker
     disk: Files
     resident: ResidentCorpus | None = None
+    _checked: dict[Path, str] = field(default_factory=dict)
+    _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
     _touched: set[Path] = field(default_factory=set)
     _readings: dict[Path, DialectReading[object]] = field(default_factory=dict)
 
@@ -65,32 +75,43 @@ class Workspace(Struct, eq=False):
         """The same without its corpus: nothing but the settings is read. Raises as `open` does."""
         if not folder.exists():
             raise FileProblem(folder, "missing", "no such file or folder")
-        root = find_root(folder)
+        return cls.at(find_root(folder), options, environ)
+
+    @classmethod
+    def at(cls, root: Path, options: CheckOptions, environ: Mapping[str, str]) -> Workspace:
+        """The same with ``root``, a real path, for its root, whatever marks it. Raises `UnknownName`."""
         checker = Checker.of(options, environ)
-        project: Project = project_at(root, root)
+        project = project_at(root, root)
         profile = replace(checker.profile, settings=project.settings, root=root)
         return cls(root, {}, project.diagnostics, profile, checker, RootedFiles(root))
 
-    def reader(self) -> Callable[[], ResidentCorpus]:
-        """What reads the corpus as it is now: it may run in another thread, and `adopt` takes what it gives."""
-        self._touched.clear()
+    def reader(self, *, whole: bool = True) -> Callable[[], ResidentCorpus]:
+        """What reads the corpus as it is now: it may run in another thread, and `adopt` takes what it gives. Without
+        ``whole`` that corpus has only the documents that are edited, and is known not to be all; the same where a
+        folder that nothing marks as a project holds too much to be one."""
+        self._touched = {*self.texts}
         texts = dict(self.texts)
-        return lambda: _read(self.root, texts, self.checker, self.profile)
+        return lambda: _read(self.root, texts, self.checker, self.profile, whole=whole)
 
     def adopt(self, resident: ResidentCorpus) -> None:
         """Takes a corpus that was read, and then in it what changed meanwhile."""
         files = resident.analyzer.files
         assert isinstance(files, Overlay)
-        now, self.texts = self.texts, cast("dict[Path, str]", files.texts)
-        self.resident, self.disk = resident, files.under
-        for real in [*self._touched]:
-            self.update(real, now.get(real))
-        self._touched.clear()
+        self._checked = cast("dict[Path, str]", files.texts)
+        self.resident = resident
+        touched, self._touched = self._touched, set()
+        for real in sorted(touched):
+            self.update(real, self.texts.get(real))
 
     @property
     def files(self) -> Files:
         """The files below the root, with the texts that are not saved in their place."""
         return Overlay(self.texts, self.disk)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all documents below the root have been read."""
+        return self.resident is not None and self.resident.corpus.complete
 
     @property
     def names(self) -> CorpusNames | None:
@@ -148,23 +169,77 @@ class Workspace(Struct, eq=False):
 
     def update(self, path: Path, text: str | None = None) -> dict[Path, tuple[Diagnostic, ...]]:
         """Takes in a new text of a document, or without one that its file was written, made or removed. Gives the
-        diagnostics of the document, and of every other one that has other diagnostics now, by real path; nothing
-        while the corpus has not been read."""
-        self.put(path, text)
-        return self.resident.update(path) if self.resident is not None else {}
+        diagnostics of the document, and of every other one that has other diagnostics now, by real path. Until the
+        corpus has been read, and for a document that is none of it, they are what the document says alone."""
+        real = self.put(path, text)
+        self._lone.pop(real, None)
+        if self.resident is None or self._is_apart(real):
+            self._lone[real] = found = self._alone(real)
+            return {real: found}
+        if text is None:
+            self._checked.pop(real, None)
+        else:
+            self._checked[real] = text
+        news = self.resident.update(path)
+        if text is not None and not _is_document(real):
+            self._lone[real] = news[real] = self._alone(real)
+        return news
+
+    def found_in(self, path: Path) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a document, by its real path, as they were when it was updated last."""
+        return self._lone[path] if path in self._lone else self.diagnostics.get(path, ())
+
+    def _is_apart(self, real: Path) -> bool:
+        """Whether a document is there that a check of the whole project would not look at."""
+        if not self.is_whole or not _is_document(real) or (self.resident is not None and real in self.resident.seen):
+            return False
+        return not would_meet(self.root, real, agents=True)
+
+    def _alone(self, real: Path) -> tuple[Diagnostic, ...]:
+        """The diagnostics of a document as long as nobody knows what lies beside it; none where it is not there."""
+        if not self.files.exists(real) or not (_is_document(real) or real in self.texts):
+            return ()
+        try:
+            source = self.files.read(real)
+        except FileProblem as problem:
+            found = unreadable(problem)
+            assert found.source is not None
+            return ordered(diagnosed(found.problems, found.source, self.profile.policy(real)))
+        return ordered(check_alone(source, real, self.files, self.profile, datetime.now(UTC)))
 
 
-def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile) -> ResidentCorpus:
+def _is_document(real: Path) -> bool:
+    return real.suffix.lower() in DOCUMENT_SUFFIXES
+
+
+def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile, *, whole: bool) -> ResidentCorpus:
     """The corpus below a root, with these texts in place of the files."""
-    (group,) = gather([root])
+    group = _group(root) if whole else None
+    files = group.files if group is not None else RootedFiles(root)
     analyzer = Analyzer(
-        Overlay(texts, group.files),
+        Overlay(texts, files),
         profile.hints,
         keep=False,
         now=datetime.now(UTC),
         store=checker.store,
         workers=checker.workers,
-        stamps=FileStamps(group.files, texts) if isinstance(group.files, RootedFiles) else None,
+        stamps=FileStamps(files, texts) if isinstance(files, RootedFiles) else None,
     )
-    scope = CorpusScope(group.root, None, group.rooted, None, group.file_names)
-    return ResidentCorpus.of(group.paths, analyzer, profile, scope)
+    if group is None:
+        scope = CorpusScope(root, rooted="guessed", complete=False)
+        resident = ResidentCorpus.of((), analyzer, profile, scope)
+    else:
+        scope = CorpusScope(root, None, group.rooted, None, group.file_names)
+        resident = ResidentCorpus.of(group.paths, analyzer, profile, scope)
+    if checker.store is not None:
+        checker.store.close()
+    return resident
+
+
+def _group(root: Path) -> Group | None:
+    """All documents below a root; None where nothing marks it and it holds too much to be a project."""
+    if is_marked(root):
+        return gather([root], agents=True)[0]
+    group = Group(RootedFiles(root), (), root, Project(), whole=True, agents=True)
+    paths, complete = group.beside()
+    return replace(group, paths=tuple(paths)) if complete and len(paths) <= MAX_UNMARKED else None

@@ -1,0 +1,73 @@
+"""The projects that an editor has open: which workspace a document belongs to, and how much of it is read.
+
+In: the folders of the editor, real paths of documents. Out: workspaces, one for each root. A folder that nothing marks
+as a project, and that is a home folder or one around it, is never read as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from prosa.adapters.files import find_root, home
+from prosa.adapters.files.read import real_path
+from prosa.adapters.files.roots import is_marked, is_project
+from prosa.app.check.check import CheckOptions
+from prosa.app.check.workspace import Workspace
+from prosa.rules.resident import ResidentCorpus
+
+
+class Projects(Struct, eq=False):
+    """``folders`` are those that the editor shows, ``start`` is given each workspace that was opened, with what reads
+    its corpus: it runs that where it keeps nobody waiting, and hands the result to `Workspace.adopt`."""
+
+    options: CheckOptions
+    environ: Mapping[str, str]
+    start: Callable[[Workspace, Callable[[], ResidentCorpus]], None]
+    folders: list[Path] = field(default_factory=list)
+    _by_root: dict[Path, Workspace] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Workspace]:
+        return iter([*self._by_root.values()])
+
+    def workspace_of(self, path: Path) -> Workspace:
+        """The workspace that a document belongs to, opened where it is the first one of its project."""
+        root = self.root_of(path)
+        workspace = self._by_root.get(root)
+        if workspace is None:
+            workspace = self._by_root[root] = Workspace.at(root, self.options, self.environ)
+            self.start(workspace, workspace.reader(whole=not self._is_too_wide(root)))
+        return workspace
+
+    def known(self, path: Path) -> Workspace | None:
+        """The same where it is open already."""
+        return self._by_root.get(self.root_of(path))
+
+    def is_current(self, workspace: Workspace) -> bool:
+        """Whether a workspace has not been closed."""
+        return self._by_root.get(workspace.root) is workspace
+
+    def close(self) -> None:
+        """Forgets all workspaces: their settings are others now, or their folders."""
+        self._by_root.clear()
+
+    def root_of(self, path: Path) -> Path:
+        """The nearest folder around a document that something marks as a project, else the folder of the editor that
+        it is in, else its own."""
+        folder = path.parent
+        root = find_root(folder) if folder.is_dir() else folder
+        if is_marked(root):
+            return root
+        around = [each for each in self.folders if folder.is_relative_to(each)]
+        return max(around, key=lambda each: len(each.parts)) if around else folder
+
+    def _is_too_wide(self, root: Path) -> bool:
+        """Whether a root is a home folder or one around it, and its owner does not say that it is a project."""
+        if is_project(root):
+            return False
+        try:
+            return real_path(home(self.environ)).is_relative_to(root)
+        except OSError:
+            return root == root.parent

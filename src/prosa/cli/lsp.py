@@ -1,0 +1,39 @@
+"""`prosa lsp`: documents in an editor, checked while they are written, over the Language Server Protocol (X30).
+
+It speaks with the editor that started it over standard input and output, and with nobody else. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.util import find_spec
+
+from prosa.cli.console import Console
+from prosa.cli.errors import say
+from prosa.cli.parser import WrongUse
+
+INSTALL = 'pip install "prosa[lsp]"'
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `lsp`."""
+    parser.add_argument("--stdio", action="store_true", help="over standard input and output, as always")
+    parser.add_argument("--log", metavar="FILE", help="write what goes over the wire to a file")
+    parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when the client has said goodbye, 1 when it is gone without, or what came is no message of the protocol. Raises
+    `WrongUse` where the library is missing."""
+    if find_spec("pygls") is None:
+        raise WrongUse("the language server needs a library that is not installed", hint=INSTALL)
+    from prosa.lsp.start import serve_stdio
+    from prosa.lsp.wire import BrokenWire
+
+    output, sys.stdout = sys.stdout, sys.stderr  # what is printed by mistake must not reach the wire
+    try:
+        return serve_stdio(sys.stdin.buffer, output.buffer, console.environ, args.log)
+    except BrokenWire as error:
+        say(console, str(error))
+        return 1

@@ -1,0 +1,1 @@
+"""The door for editors: documents over the Language Server Protocol. Only `prosa lsp` loads it."""

@@ -1,0 +1,112 @@
+"""Diagnostics that the client asks for, files that change, folders and settings of the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from lsprotocol import types
+
+from prosa.data import Value
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.lsp.configuration import SECTION, read_configuration
+from prosa.lsp.diagnostics import protocol_diagnostics
+from prosa.lsp.documents import path_of
+from prosa.lsp.view import View
+
+if TYPE_CHECKING:
+    from prosa.lsp.server import ProsaServer
+
+SETTINGS_FILES = frozenset({"prosa.toml", "pyproject.toml", ".gitignore"})
+"""Files that decide what is a document, and how it is checked."""
+
+
+def register(server: ProsaServer) -> None:
+    """Registers the handlers."""
+    session = server.session
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: types.DidSaveTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None and path.name in SETTINGS_FILES:
+            session.reopen()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
+        paths = [path for each in params.changes if (path := path_of(each.uri)) is not None]
+        if any(path.name in SETTINGS_FILES for path in paths):
+            session.reopen()
+        else:
+            session.touched(paths)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        gone = {path_of(each.uri) for each in params.event.removed}
+        new = [path for each in params.event.added if (path := path_of(each.uri)) is not None]
+        session.set_folders([*(each for each in session.folders if each not in gone), *new])
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def settings_changed(params: types.DidChangeConfigurationParams) -> None:
+        value = cast("Value", params.settings)
+        if _can_be_asked(server):
+            asked = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+            value = next(iter(await server.workspace_configuration_async(asked)), None)
+        found, wrong = read_configuration(value, session.configuration)
+        if wrong:
+            server.say(wrong)
+        elif found != session.configuration:
+            session.set_configuration(found)
+
+    if session.pull and session.configuration.features.diagnostics:
+
+        @server.feature(
+            types.TEXT_DOCUMENT_DIAGNOSTIC,
+            types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="prosa"),
+        )
+        async def diagnostics(
+            params: types.DocumentDiagnosticParams,
+        ) -> types.DocumentDiagnosticReport:
+            def found(view: View) -> list[types.Diagnostic]:
+                return protocol_diagnostics(view.workspace.found_in(view.path), view.encoding, view.uris)
+
+            items = await session.ask(params.text_document.uri, found, checked=True)
+            mark = _mark(items or ())
+            if mark == params.previous_result_id:
+                return types.RelatedUnchangedDocumentDiagnosticReport(mark)
+            return types.RelatedFullDocumentDiagnosticReport(items or (), result_id=mark)
+
+
+def watch(server: ProsaServer, root: Path) -> None:
+    """Asks the client to tell of files below a root: of documents and settings when they change, and of all others when
+    they come or go, since links lead to them."""
+    workspace = server.client_capabilities.workspace
+    files = workspace.did_change_watched_files if workspace is not None else None
+    if files is None or not files.dynamic_registration:
+        return
+    suffixes = ",".join(each[1:] for each in DOCUMENT_SUFFIXES)
+    names = ",".join(sorted(SETTINGS_FILES))
+    comes_and_goes = types.WatchKind.Create | types.WatchKind.Delete
+    wanted = [(f"**/*.{{{suffixes}}}", None), (f"**/{{{names}}}", None), ("**/*", comes_and_goes)]
+    options = types.DidChangeWatchedFilesRegistrationOptions(
+        [types.FileSystemWatcher(_below(root, glob, files), kind) for glob, kind in wanted]
+    )
+    method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    made = types.Registration(f"prosa:{root}", method, options)
+    server.client_register_capability(types.RegistrationParams([made]))
+
+
+def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabilities) -> types.GlobPattern:
+    return types.RelativePattern(root.as_uri(), glob) if files.relative_pattern_support else glob
+
+
+def _can_be_asked(server: ProsaServer) -> bool:
+    workspace = server.client_capabilities.workspace
+    return workspace is not None and bool(workspace.configuration)
+
+
+def _mark(items: Sequence[types.Diagnostic]) -> str:
+    """A text that is the same as long as the diagnostics are."""
+    from hashlib import sha256
+
+    return sha256(repr(items).encode("utf-8", "replace")).hexdigest()[:16]

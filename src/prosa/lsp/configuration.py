@@ -1,0 +1,62 @@
+"""What the editor's user wants: which features are on, and how documents are checked beyond what the project says.
+
+In: `initializationOptions`, and what `workspace/configuration` answers for the section `prosa`. Out: `Configuration`,
+and a sentence for what could not be understood. These settings are the user's; a project has no say in them (X7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from prosa.app.check.check import CheckOptions
+from prosa.data import Value
+
+SECTION = "prosa"
+
+
+class Features(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which features answer. One that another extension has already can be switched off."""
+
+    diagnostics: bool = True
+    actions: bool = True
+    formatting: bool = True
+    completion: bool = True
+    hover: bool = True
+    navigation: bool = True
+    rename: bool = True
+    symbols: bool = True
+    folding: bool = True
+
+
+class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """``diagnostics`` says of which documents: the open ones, or all of their projects. ``version`` is that of Prosa
+    that the editor's extension was made for; ``strict``, ``select`` and ``ignore`` are those of `prosa check`."""
+
+    features: Features = field(default_factory=Features)
+    diagnostics: Literal["open", "workspace"] = "open"
+    strict: bool | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def check(self) -> CheckOptions:
+        """How documents are checked."""
+        return CheckOptions(strict=self.strict, select=self.select, ignore=self.ignore, cache=True)
+
+
+def read_configuration(value: Value, before: Configuration | None = None) -> tuple[Configuration, str]:
+    """The settings of an editor, and what is wrong with them; then they are those of ``before``."""
+    before = before or Configuration()
+    if isinstance(value, Mapping) and SECTION in value:
+        value = value[SECTION]
+    if not value:
+        return before, ""
+    try:
+        return msgspec.convert(value, Configuration), ""
+    except msgspec.ValidationError as error:
+        return before, f"the settings of Prosa in this editor are not used: {error}"

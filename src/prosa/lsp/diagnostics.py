@@ -1,0 +1,53 @@
+"""Diagnostics in the words of the protocol. In: what a check found. Out: values that the client shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from lsprotocol import types
+
+from prosa.diagnostics import Diagnostic, Severity
+from prosa.lsp.positions import Encoding, range_of
+
+SOURCE = "prosa"
+
+_SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = MappingProxyType(
+    {
+        Severity.ERROR: types.DiagnosticSeverity.Error,
+        Severity.WARNING: types.DiagnosticSeverity.Warning,
+        Severity.INFO: types.DiagnosticSeverity.Information,
+        Severity.HINT: types.DiagnosticSeverity.Hint,
+    }
+)
+
+
+def protocol_diagnostics(
+    found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str]
+) -> list[types.Diagnostic]:
+    """The diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a suppression
+    names."""
+    return [
+        types.Diagnostic(
+            range=range_of(each.source.lines, each.span.start, each.span.end, encoding),
+            message="\n".join((each.message, *each.notes)),
+            severity=_SEVERITIES[each.severity],
+            code=each.rule,
+            source=SOURCE,
+            related_information=[*_related(each, encoding, uri_of)] or None,
+            data={"code": each.code},
+        )
+        for each in found
+    ]
+
+
+def _related(
+    found: Diagnostic, encoding: Encoding, uri_of: Callable[[Path], str]
+) -> Iterator[types.DiagnosticRelatedInformation]:
+    for each in found.annotations:
+        source = each.source or found.source
+        location = types.Location(
+            uri_of(Path(source.path)), range_of(source.lines, each.span.start, each.span.end, encoding)
+        )
+        yield types.DiagnosticRelatedInformation(location, each.message)

@@ -1,0 +1,107 @@
+"""The documents that are open in the editor: their texts, kept in step with every change that it tells of.
+
+In: notifications of the protocol. Out: texts and versions, by the real path of the document. A line ends as everywhere
+here (X2), which is also what the protocol says; half a surrogate pair, which no file can hold, is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types
+from msgspec import Struct
+
+from prosa.lsp.positions import Encoding, offset_at
+from prosa.source import LineIndex
+
+UNTITLED = "untitled"
+"""The scheme of documents that have no file yet."""
+
+_SUFFIXES: Mapping[str, str] = MappingProxyType({"mda": ".mda", "ymj": ".ymj"})
+"""What the name of a document without a file ends in, by the language that the editor says it is in."""
+
+
+class OpenDocument(Struct):
+    """A document as the editor shows it. ``path`` is its real path; one without a file has a path that is nowhere."""
+
+    uri: str
+    path: Path
+    version: int
+    lines: LineIndex
+
+    @property
+    def text(self) -> str:
+        """The text, line ends as they are."""
+        return self.lines.text
+
+    def change(self, version: int, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: Encoding) -> None:
+        """Takes in changes, one after the other."""
+        for each in changes:
+            if isinstance(each, types.TextDocumentContentChangePartial):
+                start = offset_at(self.lines, each.range.start, encoding)
+                end = max(start, offset_at(self.lines, each.range.end, encoding))
+                self.lines = LineIndex(self.text[:start] + whole_characters(each.text) + self.text[end:])
+            else:
+                self.lines = LineIndex(whole_characters(each.text))
+        self.version = version
+
+
+class Documents:
+    """The open documents by URI."""
+
+    def __init__(self) -> None:
+        self._by_uri: dict[str, OpenDocument] = {}
+
+    def open(self, item: types.TextDocumentItem) -> OpenDocument | None:
+        """Takes in a document; None for one that is no file and will be none."""
+        path = path_of(item.uri, item.language_id)
+        if path is None:
+            return None
+        made = OpenDocument(item.uri, path, item.version, LineIndex(whole_characters(item.text)))
+        self._by_uri[item.uri] = made
+        return made
+
+    def close(self, uri: str) -> OpenDocument | None:
+        """Forgets a document."""
+        return self._by_uri.pop(uri, None)
+
+    def at(self, uri: str) -> OpenDocument | None:
+        """The document of a URI; None where it is not open."""
+        return self._by_uri.get(uri)
+
+    def __iter__(self) -> Iterator[OpenDocument]:
+        return iter([*self._by_uri.values()])
+
+
+def whole_characters(text: str) -> str:
+    """A text with each half of a surrogate pair replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def path_of(uri: str, language: str = "") -> Path | None:
+    """The real path of a document; None for a URI that no document has."""
+    try:
+        parts = urlsplit(uri)
+        path = unquote(parts.path)
+        if parts.scheme == UNTITLED:
+            name = PurePosixPath(path).name or UNTITLED
+            suffix = _SUFFIXES.get(language, ".md")
+            return Path("/", UNTITLED, name if PurePosixPath(name).suffix else f"{name}{suffix}")
+        if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not path:
+            return None
+        return Path(os.path.realpath(path[1:] if os.name == "nt" else path))
+    except ValueError:  # a NUL in it, or no URL at all
+        return None
+
+
+def uri_of(path: Path) -> str:
+    """The URI of a file."""
+    return path.as_uri()

@@ -1,0 +1,183 @@
+"""The language server: what it answers, and how it begins and ends.
+
+In: messages that were read from the wire. Out: answers and notifications. The library knows the protocol and its types;
+texts and positions are kept here, since a line ends elsewhere for it than for the protocol. It executes nothing and
+asks nobody but the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from prosa import __version__
+from prosa.data import Value
+from prosa.lsp import checking
+from prosa.lsp.configuration import Configuration, read_configuration
+from prosa.lsp.documents import path_of
+from prosa.lsp.positions import ENCODINGS, Encoding
+from prosa.lsp.session import Session
+
+
+class ProsaProtocol(LanguageServerProtocol):
+    """The protocol without the texts that the library would keep."""
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        """Begins to keep a document."""
+        session = self.server.session
+        document = session.documents.open(params.text_document)
+        if document is not None:
+            session.changed(document)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Takes in changes of a document."""
+        session = self.server.session
+        document = session.documents.at(params.text_document.uri)
+        if document is not None:
+            document.change(params.text_document.version, params.content_changes, session.encoding)
+            session.changed(document)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        """Forgets a document."""
+        session = self.server.session
+        document = session.documents.close(params.text_document.uri)
+        if document is not None:
+            session.closed(document)
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether the client has said `shutdown`."""
+        return self._shutdown
+
+    @property
+    def server(self) -> ProsaServer:
+        """The server that this protocol belongs to."""
+        return cast("ProsaServer", self._server)
+
+
+class ProsaServer(LanguageServer):
+    """The server of one client. Meets `session.Client` and `wire.Server`."""
+
+    protocol: ProsaProtocol
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        super().__init__("prosa", __version__, protocol_cls=ProsaProtocol)
+        self.environ = environ
+        self._wrong: list[str] = []
+        self._session: Session | None = None
+        self.feature(types.INITIALIZE)(partial(self._begin))
+        self.feature(types.INITIALIZED)(lambda _: self._ready())
+        self.feature(types.SHUTDOWN)(lambda _: self.session.close())
+
+    @property
+    def session(self) -> Session:
+        """The session, which begins with `initialize`."""
+        if self._session is None:
+            raise JsonRpcException("the client has not said `initialize`", -32002)
+        return self._session
+
+    def _begin(self, params: types.InitializeParams) -> None:
+        configuration, wrong = read_configuration(cast("Value", params.initialization_options))
+        session = self._session = Session(self, configuration, self.environ)
+        session.encoding = _encoding(params.capabilities)
+        session.pull = _pulls(params.capabilities)
+        folders = [each.uri for each in params.workspace_folders or ()] or [params.root_uri or ""]
+        session.set_folders(path for uri in folders if (path := path_of(uri)) is not None)
+        self._wrong = [words for words in (wrong, _other_version(configuration)) if words]
+        for register in FEATURES:
+            register(self)
+
+    def _ready(self) -> None:
+        for words in self._wrong:
+            self.say(words)
+
+    # Meets `session.Client`
+
+    def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        """Shows the diagnostics of a document."""
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+
+    def refresh(self) -> None:
+        """Lets the client ask for diagnostics again."""
+        self.workspace_diagnostic_refresh(None)
+
+    def say(self, words: str) -> None:
+        """Shows a sentence to the user."""
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Info, words))
+
+    def log(self, words: str) -> None:
+        """Writes a sentence for who looks for a fault."""
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
+
+    def watch(self, root: Path) -> None:
+        """Asks to be told of files below a folder that change."""
+        checking.watch(self, root)
+
+    # Meets `wire.Server`
+
+    def receive(self, message: Value) -> None:
+        """Takes a message that was read; one that is none of the protocol is answered so."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            self.complain("a message is none of JSON-RPC 2.0 and was not read")
+            return
+        try:
+            self.protocol.handle_message(self.protocol.structure_message(message))
+        except JsonRpcException as error:
+            if "id" in message and "method" in message:
+                wrong = JsonRpcInvalidParams(f"{message['method']}: {error}").to_response_error()
+                self.protocol._send_response(message["id"], error=wrong)  # noqa: SLF001 - the library has no other way
+            else:
+                self.complain(f"a message could not be understood: {message.get('method', '')}")
+
+    def complain(self, words: str) -> None:
+        """Says that something came that is no message."""
+        self.log(words)
+
+    @property
+    def client_process(self) -> int | None:
+        """The process of the client, where it has told."""
+        return self.process_id
+
+    def report_server_error(self, error: Exception, source: type[Exception]) -> None:
+        """Writes down what went wrong; a request has an answer that says it."""
+        del source
+        self.log(f"{type(error).__name__}: {error}")
+
+
+def _encoding(capabilities: types.ClientCapabilities) -> Encoding:
+    """The first encoding of the client that is known here, as the library chooses it too."""
+    general = capabilities.general
+    wanted = (general.position_encodings if general is not None else None) or ()
+    return next((known for each in wanted for known in ENCODINGS if each == known), "utf-16")
+
+
+def _pulls(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client asks for diagnostics, and can be told that there are others; all others are told them."""
+    document = capabilities.text_document
+    workspace = capabilities.workspace
+    asks = document is not None and document.diagnostic is not None
+    return asks and workspace is not None and bool(workspace.diagnostics and workspace.diagnostics.refresh_support)
+
+
+def _other_version(configuration: Configuration) -> str:
+    """What is said where the editor's extension was made for another version."""
+    if not configuration.version or configuration.version == __version__:
+        return ""
+    return (
+        f"the extension of this editor was made for Prosa {configuration.version}, and this is Prosa {__version__}; "
+        'what one of them lacks does not work: pip install --upgrade "prosa[lsp]", or update the extension'
+    )
+
+
+FEATURES: tuple[Callable[[ProsaServer], None], ...] = (checking.register,)
+"""What registers the handlers of each feature, once the client has said what it knows and what its user wants."""

@@ -1,0 +1,282 @@
+"""A session: the documents of the editor on one side, the workspaces that judge them on the other.
+
+In: what the client tells, in the thread of the wire. Out: diagnostics and messages for it, and answers to questions,
+which the thread of the desk gives. A document is judged at once by itself, and again when its corpus has been read,
+which happens in a thread of its own. Results of one document are told in the order of its versions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from lsprotocol import types
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.projects import Projects
+from prosa.diagnostics import Diagnostic
+from prosa.lsp.configuration import Configuration
+from prosa.lsp.desk import Desk
+from prosa.lsp.diagnostics import protocol_diagnostics
+from prosa.lsp.documents import Documents, OpenDocument, uri_of
+from prosa.lsp.positions import Encoding
+from prosa.lsp.view import View
+from prosa.rules.resident import ResidentCorpus
+from prosa.source import FileProblem
+
+_T = TypeVar("_T")
+
+TOO_WIDE = (
+    "{root} holds too much to be one project and nothing marks it as one, so each document is judged by itself. "
+    "A file prosa.toml in the folder of your documents makes them a project."
+)
+
+
+class Client(Protocol):
+    """Who is told; every method is called in the thread of the wire."""
+
+    def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        """Shows the diagnostics of a document."""
+        ...
+
+    def refresh(self) -> None:
+        """Lets the client ask for diagnostics again."""
+        ...
+
+    def say(self, words: str) -> None:
+        """Shows a sentence to the user."""
+        ...
+
+    def log(self, words: str) -> None:
+        """Writes a sentence for who looks for a fault."""
+        ...
+
+    def watch(self, root: Path) -> None:
+        """Asks to be told of files below a folder that change."""
+        ...
+
+
+class Session:
+    """``pull`` says that the client asks for diagnostics, and is told only that there are others."""
+
+    def __init__(self, client: Client, configuration: Configuration, environ: Mapping[str, str]) -> None:
+        self.client = client
+        self.configuration = configuration
+        self.documents = Documents()
+        self.encoding: Encoding = "utf-16"
+        self.pull = False
+        self.folders: list[Path] = []
+        self.loop = asyncio.get_running_loop()
+        self.desk = Desk(self._broken)
+        self.projects = Projects(configuration.check, environ, self._read)
+        self._pending: dict[Path, tuple[str | None, int | None]] = {}
+        self._put: dict[Path, tuple[str | None, int | None]] = {}
+        self._versions: dict[Path, int] = {}
+        self._uris: dict[Path, str] = {}
+        self._told: set[Path] = set()
+        self._said: set[str] = set()
+
+    # In the thread of the wire
+
+    def changed(self, document: OpenDocument) -> None:
+        """Has an open document judged as it is now."""
+        self._uris[document.path] = document.uri
+        self._waiting(document.path, document.text, document.version)
+
+    def closed(self, document: OpenDocument) -> None:
+        """Lets the file of a document count again."""
+        self._waiting(document.path, None, None)
+
+    def touched(self, paths: Iterable[Path]) -> None:
+        """Takes in that files were written, made or removed."""
+        for path in paths:
+            self.desk.change(("file", path), partial(self._touch, path))
+
+    def set_folders(self, folders: Iterable[Path]) -> None:
+        """Takes in which folders the editor shows."""
+        self.folders = found = [*folders]
+        self.desk.change("folders", lambda: self._reopen(folders=found))
+
+    def set_configuration(self, configuration: Configuration) -> None:
+        """Takes in other settings of the user."""
+        self.configuration = configuration
+        self.desk.change("settings", lambda: self._reopen(configuration=configuration))
+
+    def reopen(self) -> None:
+        """Reads the projects again: their settings are others, or their roots."""
+        self.desk.change("projects", self._reopen)
+
+    async def ask(self, uri: str, question: Callable[[View], _T], *, checked: bool = False) -> _T | None:
+        """The answer to a question about an open document, with its text as it stands; None where it is not open. With
+        ``checked`` the document is judged first."""
+        document = self.documents.at(uri)
+        if document is None:
+            return None
+        path = document.path
+
+        def answer() -> _T:
+            if checked:
+                self.desk.settle(("document", path))
+            self._take_in()
+            return question(self.view(path))
+
+        return await asyncio.wrap_future(self.desk.ask(answer))
+
+    async def ask_all(self, question: Callable[[list[Workspace]], _T]) -> _T:
+        """The answer to a question about all projects, those of the editor's folders opened for it."""
+
+        def answer() -> _T:
+            self._take_in()
+            for folder in self.projects.folders:
+                self.projects.workspace_of(folder / "_")
+            return question([*self.projects])
+
+        return await asyncio.wrap_future(self.desk.ask(answer))
+
+    def close(self) -> None:
+        """Ends the work at the desk."""
+        self.desk.close()
+
+    # In the thread of the desk
+
+    def view(self, path: Path) -> View:
+        """What a handler sees of a document."""
+        return View(self.projects.workspace_of(path), path, self.encoding, self.uri_of, self._versions)
+
+    def uri_of(self, path: Path) -> str:
+        """The URI of a document as the client spells it."""
+        return self._uris.get(path) or uri_of(path)
+
+    def _waiting(self, path: Path, text: str | None, version: int | None) -> None:
+        self._pending[path] = (text, version)
+        self.desk.change(("document", path), lambda: self._judge(path))
+
+    def _take_in(self) -> None:
+        """Puts the texts in place that wait to be judged, so that a question is about what the user sees."""
+        for path, each in [*self._pending.items()]:
+            if self._put.get(path) is not each:
+                self._put[path] = each
+                self.projects.workspace_of(path).put(path, each[0])
+                self._note_version(path, each[1])
+
+    def _note_version(self, path: Path, version: int | None) -> None:
+        if version is None:
+            self._versions.pop(path, None)
+        else:
+            self._versions[path] = version
+
+    def _judge(self, path: Path) -> None:
+        """Judges a document as it is now, and tells of all that have other diagnostics than before."""
+        waiting = self._pending.pop(path, None)
+        if waiting is None:
+            return
+        self._put.pop(path, None)
+        text, version = waiting
+        self._note_version(path, version)
+        workspace = self.projects.workspace_of(path)
+        news = workspace.update(path, text)
+        self._tell(news, asked=path)
+
+    def _touch(self, path: Path) -> None:
+        workspace = self.projects.known(path)
+        if workspace is not None and path not in self._pending:
+            self._tell(workspace.update(path, workspace.texts.get(path)))
+
+    def _tell(self, news: Mapping[Path, tuple[Diagnostic, ...]], asked: Path | None = None) -> None:
+        """Tells of diagnostics; those of a document that waits to be judged are told then."""
+        others = {path: found for path, found in news.items() if path == asked or path not in self._pending}
+        if self.pull:
+            if others.keys() - {asked}:
+                self._soon(self.client.refresh)
+            return
+        for path, found in others.items():
+            self._publish(path, found)
+
+    def _publish(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
+        if not self.configuration.features.diagnostics:
+            found = ()
+        is_open = path in self._versions
+        if not is_open and self.configuration.diagnostics == "open":
+            if path not in self._told:
+                return
+            found = ()
+        (self._told.add if found else self._told.discard)(path)
+        items = protocol_diagnostics(found, self.encoding, self.uri_of)
+        uri, version = self.uri_of(path), self._versions.get(path)
+        self._soon(lambda: self.client.publish(uri, version, items))
+
+    def _read(self, workspace: Workspace, read: Callable[[], ResidentCorpus]) -> None:
+        """Reads a corpus in a thread, and has it taken in at the desk."""
+
+        def work() -> None:
+            gc.disable()  # a look at all that was read, again and again, would hold up everybody
+            try:
+                resident = read()
+            except (FileProblem, OSError) as error:
+                words = f"{workspace.root} cannot be read: {error}"
+                self._soon(lambda: self.client.log(words))
+                return
+            finally:
+                gc.enable()
+            self.desk.ask(lambda: self._adopt(workspace, resident))
+
+        threading.Thread(target=work, name="prosa-corpus", daemon=True).start()
+
+    def _adopt(self, workspace: Workspace, resident: ResidentCorpus) -> None:
+        if not self.projects.is_current(workspace):
+            return
+        workspace.adopt(resident)
+        gc.freeze()
+        if workspace.is_whole:
+            self._soon(lambda: self.client.watch(workspace.root))
+        elif workspace.root.is_dir():
+            self._say_once(TOO_WIDE.format(root=workspace.root))
+        settings: dict[Path, tuple[Diagnostic, ...]] = {}
+        for each in workspace.settings:
+            settings[Path(each.path)] = (*settings.get(Path(each.path), ()), each)
+        mine = [path for path in self._versions if self.projects.root_of(path) == workspace.root]
+        wanted = dict.fromkeys([*mine, *(workspace.diagnostics if self.configuration.diagnostics != "open" else ())])
+        self._tell({path: workspace.found_in(path) for path in wanted})
+        for path, found in settings.items():
+            self._publish_always(path, found)
+
+    def _publish_always(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
+        """Tells of what is wrong with settings, whether or not their file is open."""
+        items = protocol_diagnostics(found, self.encoding, self.uri_of)
+        self._told.add(path)
+        self._soon(lambda: self.client.publish(self.uri_of(path), self._versions.get(path), items))
+
+    def _reopen(self, folders: list[Path] | None = None, configuration: Configuration | None = None) -> None:
+        """Forgets all workspaces and has every open document judged again."""
+        if folders is not None:
+            self.projects.folders[:] = folders
+        if configuration is not None:
+            self.projects.options = configuration.check
+        gc.unfreeze()
+        self.projects.close()
+        for path in self._told - self._versions.keys():
+            self._publish(path, ())
+        for document in self.documents:
+            if document.path not in self._pending:
+                self._waiting(document.path, document.text, document.version)
+
+    def _say_once(self, words: str) -> None:
+        if words not in self._said:
+            self._said.add(words)
+            self._soon(lambda: self.client.say(words))
+
+    def _broken(self, error: BaseException) -> None:
+        words = f"{type(error).__name__}: {error}"
+        self._soon(lambda: self.client.log(words))
+
+    def _soon(self, tell: Callable[[], None]) -> None:
+        """Does something in the thread of the wire, after all that was told before."""
+        try:
+            self.loop.call_soon_threadsafe(tell)
+        except RuntimeError:  # the session is over
+            return

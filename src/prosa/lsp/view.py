@@ -1,0 +1,64 @@
+"""What a handler sees of a document while it answers: the workspace, the text, and places as the protocol names them.
+
+In: an open workspace and a path, in the thread of the desk. Out: offsets for what the client says, and ranges,
+locations and edits for what `app.editor` answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from lsprotocol import types
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.place import Edit, Place
+from prosa.lsp.positions import Encoding, offset_at, range_of
+from prosa.source import LineIndex
+
+
+class View(Struct, frozen=True):
+    """A document at a real path. ``uris`` gives the URI of any document as the client spells it, ``versions`` the
+    version of those that are open."""
+
+    workspace: Workspace
+    path: Path
+    encoding: Encoding
+    uris: Callable[[Path], str]
+    versions: Mapping[Path, int]
+
+    def lines(self, path: Path | None = None) -> LineIndex:
+        """The text of a document by lines, of this one without a path; empty where it cannot be read."""
+        source = self.workspace.source(path or self.path)
+        return source.lines if source is not None else LineIndex("")
+
+    def offset(self, position: types.Position) -> int:
+        """The character at a position."""
+        return offset_at(self.lines(), position, self.encoding)
+
+    def range(self, start: int, end: int, path: Path | None = None) -> types.Range:
+        """The range of characters, in this document or in another one."""
+        return range_of(self.lines(path), start, end, self.encoding)
+
+    def location(self, place: Place) -> types.Location:
+        """A place as the protocol names it."""
+        return types.Location(self.uris(place.path), self.range(place.start, place.end, place.path))
+
+    def text_edit(self, edit: Edit) -> types.TextEdit:
+        """One change of a document."""
+        return types.TextEdit(self.range(edit.start, edit.end, edit.path), edit.text)
+
+    def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
+        """Changes of any documents, for the versions that they were made for."""
+        by_path: dict[Path, list[types.TextEdit]] = {}
+        for each in edits:
+            by_path.setdefault(each.path, []).append(self.text_edit(each))
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(self.uris(path), self.versions.get(path)), found
+                )
+                for path, found in by_path.items()
+            ]
+        )
