@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sqlite3
 import stat
 from pathlib import Path
+
+import pytest
 
 from prosa.adapters.files import result_store
 from prosa.adapters.files.code_mark import code_mark
@@ -74,6 +77,20 @@ def test_a_store_goes_to_another_process_without_its_connection(tmp_path: Path):
     store = ResultStore(tmp_path, "1", 5)
     store.put({"a": "one"})
     assert pickle.loads(pickle.dumps(store)).get(["a"]) == {"a": "one"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes")
+def test_a_forked_process_opens_the_store_for_itself(tmp_path: Path):
+    store = ResultStore(tmp_path, "1", 5)
+    store.put({"a": "one"})
+    if not (child := os.fork()):
+        store.put({"b": "two"})
+        found = store.get(["a", "b"])
+        store.close()
+        os._exit(found != {"a": "one", "b": "two"})
+    assert os.waitpid(child, 0)[1] == 0
+    store.put({"c": "three"})
+    assert store.get(["a", "b", "c"]) == {"a": "one", "b": "two", "c": "three"}
 
 
 def test_the_mark_of_the_code_is_stable():

@@ -1,4 +1,4 @@
-"""Processes that share out work: order, one worker, a worker that dies."""
+"""Processes that share out work: order, one worker, a worker that dies; forked, and where they cannot be."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from multiprocessing import get_context
 import pytest
 
 from prosa.adapters.processes import Pool, worker_count
+from prosa.adapters.processes.forked import TICKETS
+
+
+@pytest.fixture(params=[True, False], autouse=True)
+def forking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test holds for forked processes and for those that are started in another way."""
+    monkeypatch.setattr("prosa.adapters.processes.pool.FORKING", request.param)
 
 
 def double(number: int) -> tuple[int, int]:
@@ -67,20 +74,19 @@ def test_there_is_at_least_one_worker():
     assert worker_count() >= 1
 
 
-def slow_elsewhere(number: int) -> tuple[int, int]:
-    """Waits in another process until this one has done its work."""
-    if os.getpid() != FIRST:
-        DONE.wait(timeout=30)
-    else:
-        DONE.set()
+def both(number: int) -> tuple[int, int]:
+    """Waits, in this process and in the other one, until both are at work."""
+    (HERE if os.getpid() == FIRST else THERE).set()
+    assert HERE.wait(timeout=30)
+    assert THERE.wait(timeout=30)
     return number, os.getpid()
 
 
-DONE = get_context("fork").Event()
+HERE, THERE = get_context("fork").Event(), get_context("fork").Event()
 
 
 def test_this_process_works_too_where_it_is_one_of_them():
-    results = list(Pool(2, here=True).map(slow_elsewhere, range(8)))
+    results = list(Pool(2, here=True).map(both, range(8)))
     assert [number for number, _ in results] == list(range(8))
     assert {process == FIRST for _, process in results} == {True, False}
 
@@ -129,3 +135,18 @@ def test_a_result_that_was_given_is_not_kept():
         gc.collect()
         assert sum(each() is not None for each in given) <= 1
     assert len(given) == 8
+
+
+def test_more_jobs_than_tickets_are_all_done():
+    count = 2 * TICKETS + 7
+    assert [value for value, _ in Pool(3).map(double, range(count))] == [number * 2 for number in range(count)]
+
+
+def large(number: int) -> bytes:
+    return bytes([number]) * 3_000_000
+
+
+def test_results_that_no_pipe_holds_come_whole():
+    assert [(each[0], len(each)) for each in Pool(3, here=True).map(large, range(6))] == [
+        (number, 3_000_000) for number in range(6)
+    ]

@@ -6,14 +6,14 @@ here, so that an analysis serves every selection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Hints
-from prosa.dialects.reading import DialectReading, open_document
+from prosa.dialects.reading import DialectReading, open_documents
 from prosa.dialects.table import MARKDOWNLANG
 from prosa.document import Document
 from prosa.document.cover import Cover
@@ -32,22 +32,40 @@ if TYPE_CHECKING:
 
 def analyse(source: SourceText, hints: Hints, files: Files | None = None, now: datetime | None = None) -> Analysis:
     """The analysis of a document. Never fails for what the text says."""
-    reading = open_document(source, hints)
-    front = reading.front
-    recording = RecordingFiles(files) if files is not None else None
-    environment = Environment(recording, now)
-    subject = Subject(front, reading.document, reading.name, reading.model, environment)
-    program = reading.model_of(MARKDOWNLANG)
-    problems = (*front.problems, *reading.problems, *_ruled(subject), *_alone(reading, program))
-    record = recording.record if recording else {}
+    return analyse_all([(source, hints)], files, now)[0]
+
+
+def analyse_all(
+    sources: Sequence[tuple[SourceText, Hints]], files: Files | None = None, now: datetime | None = None
+) -> list[Analysis]:
+    """The same for many documents, with what is known of each. They go from stage to stage together, as in
+    `open_documents`."""
+    readings = open_documents(sources)
+    environments = [Environment(RecordingFiles(files) if files is not None else None, now) for _ in readings]
+    found = [_problems(*each) for each in zip(readings, environments, strict=True)]
+    facts = [_facts(each) for each in readings]
+    return [_analysis(*each) for each in zip(readings, environments, found, facts, strict=True)]
+
+
+def _problems(reading: DialectReading[object], environment: Environment) -> tuple[Problem, ...]:
+    subject = Subject(reading.front, reading.document, reading.name, reading.model, environment)
+    alone = _alone(reading, reading.model_of(MARKDOWNLANG))
+    return (*reading.front.problems, *reading.problems, *_ruled(subject), *alone)
+
+
+def _analysis(
+    reading: DialectReading[object], environment: Environment, problems: tuple[Problem, ...], facts: Facts
+) -> Analysis:
+    source, program = reading.front.source, reading.model_of(MARKDOWNLANG)
+    record = environment.files.record if isinstance(environment.files, RecordingFiles) else {}
     if environment.asked_place:
         record[source.path] = source.digest or "unknown"
     return Analysis(
         digest=source.digest,
-        facts=_facts(reading),
+        facts=facts,
         problems=problems,
         rules=rules_of(problems),
-        suppressions=find_suppressions(front, reading.document),
+        suppressions=find_suppressions(reading.front, reading.document),
         strict=reading.strictness(),
         depends=record,
         lasting=not environment.asked_time,

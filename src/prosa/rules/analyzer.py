@@ -7,6 +7,7 @@ In: paths. Out: an `Analysis` for each real path, in the order given. The result
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar
@@ -31,6 +32,10 @@ evenly. They are taken from all over a corpus: those that lie together are often
 SHARES = 8
 """Chunks of each process, at least, so that none waits long for the last one."""
 
+TOGETHER = 10
+"""Documents that go from stage to stage of an analysis together: enough to stay with the code of a stage for a while,
+few enough that their texts stay near the processor."""
+
 SAMPLE = 40
 """Documents that are looked up first, to learn whether most of them are known already."""
 
@@ -43,11 +48,19 @@ Item: TypeAlias = tuple[Path, Path]
 
 
 class NewAnalysis(NamedTuple):
-    """A new analysis: as it is, as the row that is kept under ``key``, or both. Between processes a row is enough."""
+    """A new analysis: as it is, as the row that is kept under ``key``, or both."""
 
     key: str | None
     row: str | None
     analysis: Analysis | None
+
+    def __reduce__(self) -> tuple[type[NewAnalysis], tuple[str | None, str | None, Analysis | None]]:
+        """Between processes a row is enough, and far less than an analysis."""
+        row = self.row
+        if row is None and self.analysis is not None:
+            with suppress(NotPlain):
+                row = to_row(self.analysis)
+        return NewAnalysis, (self.key, row, self.analysis if row is None else None)
 
 
 class Workers(Protocol):
@@ -67,9 +80,8 @@ class Analyzer(Struct, frozen=True):
     """How documents are analysed.
 
     ``keep`` says that readings are wanted, not only what they showed: then everything happens here and now.
-    ``progress`` is told how many documents are done. ``rows`` asks for the row of every analysis, for a store or for
-    another process. ``stamps`` gives what tells a file from all that it was or will be: one that was hashed before is
-    not read again.
+    ``progress`` is told how many documents are done. ``stamps`` gives what tells a file from all that it was or will
+    be: one that was hashed before is not read again.
     """
 
     files: Files
@@ -79,7 +91,6 @@ class Analyzer(Struct, frozen=True):
     store: Store | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
-    rows: bool = False
     stamps: Callable[[Path], Stamped | None] | None = None
 
     def analyses(self, paths: Sequence[Path], known: Container[Path] = ()) -> dict[Path, Analysis]:
@@ -102,7 +113,10 @@ class Analyzer(Struct, frozen=True):
 
     def make(self, items: Sequence[Item]) -> list[NewAnalysis]:
         """The analyses of documents as they are handed over between processes, kept ones among them."""
-        return [self._made(item, kept) for item, kept in zip(items, self._fetched(items), strict=True)]
+        fetched = self._fetched(items)
+        both = zip((real for real, _ in items), fetched, strict=True)
+        new = self._new([(real, each) for real, each in both if isinstance(each, SourceText)])
+        return [NewAnalysis(None, None, each) if isinstance(each, Analysis) else next(new) for each in fetched]
 
     def _read_all(self, items: Sequence[Item]) -> Iterator[Analysis]:
         from prosa.rules.analyse import analyse
@@ -139,10 +153,10 @@ class Analyzer(Struct, frozen=True):
         assert self.workers is not None
         load_rules()
         count = -(-len(items) // max(1, min(CHUNK, len(items) // (self.workers.count * SHARES))))
-        alone = replace(self, workers=None, progress=None, rows=True, stamps=None)
+        alone = replace(self, workers=None, progress=None, stamps=None)
         stamps = self._stamps(items)
         chunks = [items[start::count] for start in range(count)]
-        jobs = [(alone, [(str(real), str(path)) for real, path in some]) for some in chunks]
+        jobs = [(alone, some) for some in chunks]
         by_real: dict[Path, Analysis] = {}
         for some, made in zip(chunks, self.workers.map(_make, jobs), strict=True):
             by_real.update(zip((real for real, _ in some), self._taken_in(some, made), strict=True))
@@ -201,21 +215,27 @@ class Analyzer(Struct, frozen=True):
         except FileProblem as problem:
             return unreadable(problem)
 
-    def _made(self, item: Item, kept: Analysis | SourceText) -> NewAnalysis:
-        if isinstance(kept, Analysis):
-            return NewAnalysis(None, None, kept)
-        from prosa.rules.analyse import analyse
+    def _new(self, texts: Sequence[tuple[Path, SourceText]]) -> Iterator[NewAnalysis]:
+        """The analyses of texts, which are made of a few at a time."""
+        from prosa.rules.analyse import analyse_all
 
-        real, _ = item
-        analysis = analyse(kept, self.hints(real), self.files, self.now)
-        key = self._key(real, analysis.digest)
-        lean = replace(analysis, reading=None, source=kept if analysis.problems else None)
+        for start in range(0, len(texts), TOGETHER):
+            some = texts[start : start + TOGETHER]
+            made = analyse_all([(source, self.hints(real)) for real, source in some], self.files, self.now)
+            yield from (self._lean(real, analysis) for (real, _), analysis in zip(some, made, strict=True))
+
+    def _lean(self, real: Path, analysis: Analysis) -> NewAnalysis:
+        """An analysis without what nobody asks for again, and the row that is kept of it."""
+        lean = replace(analysis, reading=None, source=analysis.source if analysis.problems else None)
+        if self.store is None:
+            return NewAnalysis(None, None, lean)
         try:
-            row = to_row(analysis) if self.rows or self.store is not None else None
+            row = to_row(analysis)
         except NotPlain:
             return NewAnalysis(None, None, lean)
         if not analysis.lasting or not analysis.digest:
             return NewAnalysis(None, row, lean)
+        key = self._key(real, analysis.digest)
         return NewAnalysis(f"{key}:{real}" if analysis.depends else key, row, lean)
 
     def _key(self, real: Path, digest: str) -> str:
@@ -233,11 +253,10 @@ def _keyed(items: Sequence[Item], keys: Mapping[Path, str]) -> Iterator[tuple[Pa
     return ((real, path, keys.get(real, "")) for real, path in items)
 
 
-def _make(job: tuple[Analyzer, Sequence[tuple[str, str]]]) -> list[NewAnalysis]:
-    """The work of one process. What has a row goes back as that alone."""
-    analyzer, names = job
-    made = analyzer.make([(Path(real), Path(path)) for real, path in names])
-    return [each if each.row is None else each._replace(analysis=None) for each in made]
+def _make(job: tuple[Analyzer, Sequence[Item]]) -> list[NewAnalysis]:
+    """The work of one process."""
+    analyzer, items = job
+    return analyzer.make(items)
 
 
 def load_rules() -> None:

@@ -45,6 +45,8 @@ class ResultStore(Struct):
     name: str = FILE_NAME
     _connection: sqlite3.Connection | None = None
     _process: int = 0
+    _inherited: sqlite3.Connection | None = None
+    """That of the process this one was forked from. SQLite wants it neither used nor closed here."""
 
     def __reduce__(self) -> tuple[type[ResultStore], tuple[Path, str, int, str]]:
         return ResultStore, (self.folder, self.version, self.day, self.name)
@@ -53,7 +55,7 @@ class ResultStore(Struct):
         """Closes the file. It is opened again by the next question."""
         if self._connection is not None and self._process == os.getpid():
             self._connection.close()
-        self._connection = None
+            self._connection = None
 
     def get(self, keys: Sequence[str]) -> Mapping[str, str]:
         """The rows there are."""
@@ -133,6 +135,7 @@ class ResultStore(Struct):
 
         if self._connection is not None and self._process == os.getpid():
             return self._connection
+        self._inherited = self._connection
         path = self.folder / self.name
         with contextlib.suppress(FileExistsError, OSError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE))

@@ -1,8 +1,8 @@
 """Processes that share out work. In: a function of a module and its arguments. Out: the results in that order.
 
-Workers are forked where that is safe, so that what this process has loaded need not be loaded again. Where threads are
-at work it is not: a lock that one of them holds would stay held in the worker for good. A worker that dies takes
-nothing along: its share, and what is left, is done here.
+Workers are forked where that is safe (`forked`), so that what this process has loaded need not be loaded again. Where
+threads are at work it is not: a lock that one of them holds would stay held in the worker for good. A worker that dies
+takes nothing along: its share, and what is left, is done here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ _Result = TypeVar("_Result")
 
 MAX_WORKERS = 32
 """Processes of one command; more would wait for the disk and for the process that collects their results."""
+
+
+FORKING = sys.platform == "linux"
+"""Whether a process that is forked can do the work of this one. Elsewhere libraries of the system forbid it."""
 
 
 def worker_count() -> int:
@@ -50,11 +54,19 @@ class Pool(Struct, frozen=True):
         if self.count < 2 or len(jobs) < 2:
             yield from map(function, jobs)
             return
+        if FORKING and not self.fresh:
+            from prosa.adapters.processes.forked import forked
+
+            yield from forked(function, jobs, self.count, here=self.here)
+        else:
+            yield from self._started(function, jobs)
+
+    def _started(self, function: Callable[[_Job], _Result], jobs: Sequence[_Job]) -> Iterator[_Result]:
         from concurrent.futures import ProcessPoolExecutor
         from concurrent.futures.process import BrokenProcessPool
         from multiprocessing import get_context
 
-        context = get_context("spawn" if self.fresh else "fork" if sys.platform == "linux" else None)
+        context = get_context("spawn" if self.fresh else None)
         size = min(self.count, len(jobs)) - self.here
         done = 0
         own: dict[int, _Result] = {}
