@@ -8,8 +8,6 @@ import sqlite3
 import stat
 from pathlib import Path
 
-import pytest
-
 from prosa.adapters.files import result_store
 from prosa.adapters.files.code_mark import code_mark
 from prosa.adapters.files.result_store import FILE_NAME, ResultStore
@@ -79,7 +77,6 @@ def test_a_store_goes_to_another_process_without_its_connection(tmp_path: Path):
     assert pickle.loads(pickle.dumps(store)).get(["a"]) == {"a": "one"}
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes")
 def test_a_forked_process_opens_the_store_for_itself(tmp_path: Path):
     store = ResultStore(tmp_path, "1", 5)
     store.put({"a": "one"})

@@ -17,7 +17,6 @@ from prosa.dialects.evals.fields import EVAL, LISTS, QUERY, TOP
 from prosa.dialects.evals.model import EvalModel, EvalsModel, Holds, TriggerModel
 from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of, type_name
 from prosa.dialects.front import FrontReading
-from prosa.dialects.table import CASES
 from prosa.document import Document
 from prosa.evaluation.case import Requirement, parse_requirement
 from prosa.source import SourceText, Span
@@ -32,6 +31,10 @@ MAX_SLIPS = 50
 """Unknown fields of one mapping that are compared with the known ones."""
 
 
+_CASES_NAME = "evals.json"
+"""The name of a file with cases; every other one holds requests."""
+
+
 def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Problem, ...]]:
     """What the file says, and what is wrong with it."""
     del document
@@ -41,7 +44,7 @@ def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Pro
 
 def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
     """The same for a text: by the name of the file it holds cases or requests."""
-    holds: Holds = "cases" if PurePath(source.path).name.lower() == PurePath(CASES).name else "triggers"
+    holds: Holds = "cases" if PurePath(source.path).name.lower() == _CASES_NAME else "triggers"
     reading = read_json(source.text)
     start = len(source.text) - len(source.text.lstrip("\ufeff \t\r\n"))
     anchor = Span(start, min(start + 1, len(source.text)))
