@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, gather
 from prosa.app.check.project import Project, project_at
 from prosa.diagnostics import Diagnostic
+from prosa.dialects.reading import DialectReading, open_document
 from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.rules.analysis import unreadable
 from prosa.rules.analyzer import Analyzer
@@ -34,9 +35,6 @@ from prosa.rules.resident import ResidentCorpus
 from prosa.rules.severity import diagnosed, ordered
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, Files, SourceText
-
-if TYPE_CHECKING:
-    from prosa.dialects.reading import DialectReading
 
 MAX_READINGS = 16
 """Readings that are kept: of the documents that somebody edits now, and of those that they ask about."""
@@ -146,8 +144,6 @@ class Workspace(Struct, eq=False):
             return None
         kept = self._readings.pop(path, None)
         if kept is None or kept.front.source.text != source.text:
-            from prosa.dialects.reading import open_document
-
             kept = open_document(source, self.profile.hints(path), self.profile.relations)
         self._readings[path] = kept
         while len(self._readings) > MAX_READINGS:
