@@ -269,3 +269,53 @@ _ALL: Final = (
 
 FUNCTIONS: Final[Mapping[str, Function]] = MappingProxyType({function.name: function for function in _ALL})
 """Every function but ``and`` and ``or``, by its name."""
+
+ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "and": ("and A B …", "the first argument that is false or empty, else the last one"),
+        "or": ("or A B …", "the first argument that is neither false nor empty, else the last one"),
+        "not": ("not A", "whether a value is false or empty"),
+        "eq": ("eq A B …", "whether the first argument equals any of the others"),
+        "ne": ("ne A B", "whether two values differ"),
+        "lt": ("lt A B", "whether the first of two numbers or texts is less"),
+        "le": ("le A B", "whether the first is less or equal"),
+        "gt": ("gt A B", "whether the first is greater"),
+        "ge": ("ge A B", "whether the first is greater or equal"),
+        "index": ("index VALUE KEY …", "an item of a list by its number from 0, or a member of a map by its name"),
+        "slice": ("slice VALUE FROM TO", "a part of a text or of a list"),
+        "len": ("len VALUE", "the characters of a text, the items of a list, the members of a map"),
+        "print": ("print VALUE …", "the values as one text, a blank between two that are no texts"),
+        "println": ("println VALUE …", "the values as one line, a blank between them"),
+        "printf": ("printf FORMAT VALUE …", "the values in a format such as `%s: %d`"),
+        "html": ("html VALUE …", "the text with `<`, `>`, `&` and quotes written for HTML"),
+        "js": ("js VALUE …", "the text written for a string of JavaScript"),
+        "urlquery": ("urlquery VALUE …", "the text written for the query of a URL"),
+        "call": ("call FUNCTION …", "calls a function that the data holds; data has none here"),
+        "upper": ("upper TEXT", "the text in upper case"),
+        "lower": ("lower TEXT", "the text in lower case"),
+        "title": ("title TEXT", "the text with the first letter of each word in upper case"),
+        "default": ("VALUE | default FALLBACK", "the value, or the fallback where it is absent or empty"),
+        "join": ('join LIST ", "', "the items of a list as one text, with a separator between them"),
+        "split": ('split TEXT ","', "the parts of a text between separators, as a list"),
+    }
+)
+"""How each function is called, and what it gives, for people."""
+
+KEYWORDS_ABOUT: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "if": ("if CONDITION", "the text up to `end`, or up to `else`, where the condition holds"),
+        "else": ("else", "what stands where the condition does not hold, or the list is empty"),
+        "end": ("end", "ends `if`, `range`, `with`, `define` or `block`"),
+        "range": ("range LIST", "the text once for each item; the item is `.`"),
+        "with": ("with VALUE", "the text where the value is not empty; the value is `.`"),
+        "break": ("break", "ends the innermost `range`"),
+        "continue": ("continue", "goes on with the next item of the innermost `range`"),
+        "define": ('define "NAME"', "a text with a name, for `template`"),
+        "template": ('template "NAME" VALUE', "the text of that name; the value is `.` in it"),
+        "block": ('block "NAME" VALUE', "`define` and `template` in one"),
+        "true": ("true", "the truth value"),
+        "false": ("false", "the truth value"),
+        "nil": ("nil", "no value"),
+    }
+)
+"""The same for the words that are no functions."""

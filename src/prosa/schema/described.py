@@ -1,0 +1,116 @@
+"""What a schema says of the values that somebody is writing: which members there are, which values, in words.
+
+In: a schema as plain data, and a way into the values that it describes. Out: the schemas of the value there, and what
+they say. Alternatives count together: what one of them allows may be written. Nothing is validated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prosa.data import Value
+from prosa.schema.fields import type_text
+from prosa.schema.keywords import ABOUT
+from prosa.schema.values import shown_value
+from prosa.schema.walk import References, in_place
+
+MAX_PARTS = 1_000
+"""Parts of a schema that are looked at for one value; recursive schemas have no end."""
+
+MAX_VALUES = 200
+"""Values of one enumeration that are listed."""
+
+
+class SchemaView:
+    """A schema that is asked about, with its references. A schema that is no mapping describes nothing."""
+
+    def __init__(self, root: Value) -> None:
+        self.root = root
+        self.references = References(root)
+
+    def at(self, path: Iterable[str | None]) -> tuple[Mapping[str, Value], ...]:
+        """The schemas of the value at a path; None stands for an element of a list or of a mapping."""
+        found = self._parts([self.root])
+        for step in path:
+            found = self._parts(child for part in found for child in _inner(part, step))
+        return found
+
+    def members(self, path: Iterable[str | None]) -> dict[str, list[Value]]:
+        """The members that are declared for the value at a path, each with its schemas."""
+        found: dict[str, list[Value]] = {}
+        for part in self.at(path):
+            properties = part.get("properties")
+            for name, schema in properties.items() if isinstance(properties, Mapping) else ():
+                found.setdefault(name, []).append(schema)
+        return found
+
+    def required(self, path: Iterable[str | None]) -> frozenset[str]:
+        """The members that the value at a path must have."""
+        lists = (part.get("required") for part in self.at(path))
+        return frozenset(str(name) for names in lists if isinstance(names, list) for name in names)
+
+    def values(self, path: Iterable[str | None]) -> list[Value]:
+        """The values that are named for the one at a path: of an enumeration, a constant, examples, the default."""
+        found: dict[str, Value] = {}
+        for part in self.at(path):
+            for value in _named(part):
+                if len(found) < MAX_VALUES:
+                    found.setdefault(shown_value(value), value)
+        return list(found.values())
+
+    def told(self, schemas: Iterable[Value]) -> tuple[str, str]:
+        """The type that schemas accept, and what they say about it, for people."""
+        parts = self._parts(schemas)
+        types = dict.fromkeys(type_text(part, self.references) for part in parts if part.keys() & _TYPED)
+        texts = (part.get(key) for key in ("description", "title") for part in parts)
+        about = next((" ".join(text.split()) for text in texts if isinstance(text, str) and text.strip()), "")
+        return " or ".join(types) or "any JSON", about
+
+    def _parts(self, schemas: Iterable[Value]) -> tuple[Mapping[str, Value], ...]:
+        """The schemas and all that look at the same value."""
+        waiting, seen, found = list(schemas), set[int](), list[Mapping[str, Value]]()
+        while waiting and len(found) < MAX_PARTS:
+            schema = waiting.pop(0)
+            if isinstance(schema, Mapping) and id(schema) not in seen:
+                seen.add(id(schema))
+                found.append(schema)
+                if "not" in schema:
+                    schema = {key: each for key, each in schema.items() if key != "not"}
+                waiting += in_place(schema, self.references)
+        return tuple(found)
+
+
+_TYPED = frozenset({"type", "enum", "const", "properties"})
+
+
+def _inner(schema: Mapping[str, Value], step: str | None) -> Iterator[Value]:
+    properties, others = schema.get("properties"), schema.get("additionalProperties")
+    if step is None:
+        yield schema.get("items")
+        yield from prefix if isinstance(prefix := schema.get("prefixItems"), list) else ()
+        yield others
+    elif isinstance(properties, Mapping) and step in properties:
+        yield properties[step]
+    else:
+        yield others
+
+
+def _named(schema: Mapping[str, Value]) -> Iterator[Value]:
+    if isinstance(choices := schema.get("enum"), list):
+        yield from choices
+    if "const" in schema:
+        yield schema["const"]
+    types = schema.get("type")
+    if types == "boolean" or (isinstance(types, list) and "boolean" in types):
+        yield from (True, False)
+    if types == "null" or (isinstance(types, list) and "null" in types):
+        yield None
+    if "default" in schema:
+        yield schema["default"]
+    if isinstance(examples := schema.get("examples"), list):
+        yield from examples
+
+
+def keyword_text(name: str) -> str:
+    """What a keyword of JSON Schema means; empty for one that nobody knows."""
+    return ABOUT.get(name, "")
