@@ -1,0 +1,254 @@
+"""The parts of one document, as an editor shows them: a tree of symbols, what can be folded, what a selection grows to.
+
+In: a workspace and a path. Out: symbols, folds, spans, all of the reading alone: no other document is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.place import Place
+from prosa.data import Entry, Mapping, Sequence
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MAGI, MDH, PRAPTI, YMJ
+from prosa.source import SourceText, Span
+
+SymbolKind: TypeAlias = Literal[
+    "heading", "front matter", "field", "script", "relationship", "message", "action", "footer"
+]
+FoldKind: TypeAlias = Literal["front matter", "section", "code", "comment", "block", "message", "footer"]
+
+MAX_SYMBOLS = 5_000
+"""Symbols of a document; an editor that is given more becomes slow, and nobody reads them."""
+
+MAX_FIELDS = 3
+"""Mappings inside mappings of front matter that are shown."""
+
+
+class OutlineSymbol(Struct, frozen=True):
+    """A part of a document: ``whole`` is all of it, ``place`` what names it. ``detail`` says more in a few words."""
+
+    name: str
+    kind: SymbolKind
+    whole: Place
+    place: Place
+    detail: str = ""
+    children: tuple[OutlineSymbol, ...] = ()
+
+
+class Fold(Struct, frozen=True, order=True):
+    """What can be folded: from the line that stays to the end of the last line that goes."""
+
+    place: Place
+    kind: FoldKind
+
+
+class _Part(NamedTuple):
+    whole: Span
+    span: Span
+    name: str
+    kind: SymbolKind
+    detail: str = ""
+
+
+def outline(workspace: Workspace, path: Path) -> tuple[OutlineSymbol, ...]:
+    """The symbols of a document as a tree, in the order of the text."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return ()
+    parts = [*islice(_parts(reading), MAX_SYMBOLS)]
+    return tuple(_nested(path, sorted(parts, key=lambda each: (each.whole.start, -each.whole.end))))
+
+
+def _nested(path: Path, parts: list[_Part]) -> list[OutlineSymbol]:
+    """A tree of parts, which come in the order of the text, the larger of two that begin together first."""
+    open_parts: list[tuple[_Part, list[OutlineSymbol]]] = []
+    top: list[OutlineSymbol] = []
+
+    def close(end: int) -> None:
+        while open_parts and open_parts[-1][0].whole.end <= end:
+            part, children = open_parts.pop()
+            above = open_parts[-1][1] if open_parts else top
+            above.append(_symbol(path, part, children))
+
+    for part in parts:
+        close(part.whole.start)
+        open_parts.append((part, []))
+    while open_parts:
+        close(open_parts[-1][0].whole.end)
+    return top
+
+
+def _symbol(path: Path, part: _Part, children: list[OutlineSymbol]) -> OutlineSymbol:
+    whole, span = Place(path, part.whole.start, part.whole.end), Place(path, part.span.start, part.span.end)
+    return OutlineSymbol(part.name, part.kind, whole, span, part.detail, tuple(children))
+
+
+def _parts(reading: DialectReading[object]) -> Iterator[_Part]:
+    return chain(_front(reading), _messages(reading), _headings(reading), _scripts(reading), _footer(reading))
+
+
+def _front(reading: DialectReading[object]) -> Iterator[_Part]:
+    fields = reading.front.fields
+    if fields is None or not fields.entries:
+        return
+    whole = Span(min(reading.front.anchor.start, fields.span.start), max(reading.front.body.start, fields.span.end))
+    whole = _trimmed(reading.front.source, whole)
+    yield _Part(whole, Span(whole.start, min(reading.front.anchor.end, whole.end)), "front matter", "front matter")
+    yield from _fields(fields, MAX_FIELDS)
+    model = reading.model_of(MDH)
+    for action in model.actions if model is not None else ():
+        names = [each.text for each in (action.id, action.title, action.url) if each is not None]
+        span = action.id.span if action.id is not None else action.anchor
+        detail = " ".join(filter(None, (action.verb, action.url.text if action.url is not None else "")))
+        yield _Part(_with(action.node.span, span), span, names[0] if names else "action", "action", detail)
+
+
+def _fields(node: Mapping, depth: int) -> Iterator[_Part]:
+    for entry in node:
+        yield _Part(entry.span, entry.key.span, entry.key.text or "?", "field", _detail(entry))
+        if isinstance(entry.value, Mapping) and depth > 1:
+            yield from _fields(entry.value, depth - 1)
+
+
+def _detail(entry: Entry) -> str:
+    if isinstance(entry.value, Sequence):
+        return f"{len(entry.value.items)} items"
+    return "" if isinstance(entry.value, Mapping) else " ".join(entry.value.text.split())[:60]
+
+
+def _with(whole: Span, span: Span) -> Span:
+    return Span(min(whole.start, span.start), max(whole.end, span.end))
+
+
+def _messages(reading: DialectReading[object]) -> Iterator[_Part]:
+    model = reading.model_of(PRAPTI)
+    for each in model.messages if model is not None else ():
+        if each.heading is not None:
+            whole = _trimmed(reading.front.source, Span(each.heading.start, max(each.body.end, each.heading.end)))
+            name = f"@{each.role}" + (f"/{each.name}" if each.name else "")
+            detail = "disabled" if each.disabled else "hidden" if each.hidden else ""
+            yield _Part(whole, _with(each.role_span, each.role_span), name, "message", detail)
+
+
+def _headings(reading: DialectReading[object]) -> Iterator[_Part]:
+    """The headings with their sections; in a chat none reaches beyond its message."""
+    chat = reading.model_of(PRAPTI)
+    messages = [each for each in chat.messages if each.heading is not None] if chat is not None else []
+    heads = {each.heading.start for each in messages if each.heading is not None}
+    for section in reading.document.sections:
+        heading = section.heading
+        if heading.nested or heading.span.start in heads:
+            continue
+        within = (each.body for each in messages if each.body.start <= heading.span.start < each.body.end)
+        end = min(section.span.end, next((each.end for each in within), section.span.end))
+        whole = _trimmed(reading.front.source, Span(section.span.start, max(end, heading.span.end)))
+        name = " ".join(heading.plain.split()) or "untitled"
+        yield _Part(whole, heading.content, name, "heading")
+
+
+def _scripts(reading: DialectReading[object]) -> Iterator[_Part]:
+    model = reading.model_of(MAGI)
+    for script in model.scripts if model is not None else ():
+        span = script.fields.span("script-id") or script.opening
+        prompt = " ".join((script.fields.text("prompt") or "").split())[:60]
+        yield _Part(_with(script.fence.span, span), span, script.address, "script", prompt)
+    for each in model.relationships if model is not None else ():
+        names = [each.fields.text(name) for name in ("doc-id", "source-url")]
+        target = next((name for name in names if name), "")
+        whole = _trimmed(reading.front.source, each.definition.span)
+        span = Span(whole.start, min(each.definition.content.start, whole.end))
+        detail = " ".join(filter(None, (each.fields.text("rel-type"), target)))
+        yield _Part(whole, span, f"[^{each.label}]", "relationship", detail)
+
+
+def _footer(reading: DialectReading[object]) -> Iterator[_Part]:
+    model = reading.model_of(YMJ)
+    if model is None or model.footer is None:
+        return
+    node, head = model.footer.node, model.footer.place.open
+    whole = _trimmed(model.source, Span(min(head.start, node.span.start), len(model.source.text)))
+    yield _Part(whole, Span(head.start, min(head.end, whole.end)), "footer", "footer")
+    yield from _fields(node, MAX_FIELDS)
+
+
+def _trimmed(source: SourceText, span: Span) -> Span:
+    text = source.slice(span)
+    return Span(span.start, span.start + len(text.rstrip()))
+
+
+def folds(workspace: Workspace, path: Path) -> tuple[Fold, ...]:
+    """What can be folded in a document, in the order of the text; only what has several lines."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return ()
+    source = reading.front.source
+    found: dict[tuple[int, int], Fold] = {}
+    for span, kind in islice(_foldable(reading), MAX_SYMBOLS):
+        span = _trimmed(source, span)
+        lines = source.lines.line(span.start), source.lines.line(span.end)
+        if lines[0] < lines[1]:
+            found.setdefault(lines, Fold(Place(path, span.start, span.end), kind))
+    return tuple(sorted(found.values()))
+
+
+def _foldable(reading: DialectReading[object]) -> Iterator[tuple[Span, FoldKind]]:
+    kinds: dict[SymbolKind, FoldKind] = {
+        "front matter": "front matter",
+        "message": "message",
+        "heading": "section",
+        "footer": "footer",
+    }
+    for part in _parts(reading):
+        if part.kind in kinds:
+            yield part.whole, kinds[part.kind]
+        elif part.kind in ("field", "action", "relationship"):
+            yield part.whole, "block"
+    document = reading.document
+    yield from ((each.span, "code") for each in document.fences)
+    yield from ((span, "code") for span in document.indented_code)
+    yield from ((span, "comment") for span in document.comments)
+    model = reading.model_of(MAGI)
+    yield from ((each.span, "block") for each in (model.regions if model is not None else ()))
+    blocks = (*document.quotes, *document.lists, *document.items)
+    yield from ((span, "block") for span in blocks)
+    yield from ((each.span, "block") for each in document.html if each.block)
+
+
+def selections(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ...]:
+    """What a selection at an offset grows to, the smallest first, each inside the next: the word, the link, the
+    paragraph, the blocks around it, the sections, the document."""
+    reading = workspace.reading(path)
+    if reading is None:
+        return ()
+    around = sorted({*_around(reading, offset)}, key=lambda each: (len(each), each.start))
+    grown: list[Span] = []
+    for span in around:
+        if not grown or (span != grown[-1] and span.start <= grown[-1].start and grown[-1].end <= span.end):
+            grown.append(span)
+    return tuple(Place(path, each.start, each.end) for each in grown)
+
+
+def _around(reading: DialectReading[object], offset: int) -> Iterator[Span]:
+    document, text = reading.document, reading.front.source.text
+    links = (span for each in (*document.links, *document.images) for span in (each.text_span, each.span))
+    inline = (*(each.span for each in document.wikilinks), *(each.span for each in document.code_spans))
+    texts = (*(each.span for each in document.paragraphs), *(each.span for each in document.fences))
+    blocks = (*document.quotes, *document.lists, *document.items)
+    parts = (span for each in _parts(reading) for span in (each.span, each.whole))
+    every: Iterable[Span] = chain(links, inline, texts, blocks, parts)
+    yield from (each for each in every if each.start <= offset <= each.end and len(each) > 0)
+    start = end = min(max(offset, 0), len(text))
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    if start < end:
+        yield Span(start, end)
+    yield Span(0, len(text))
