@@ -19,7 +19,8 @@ SECTION = "prosa"
 
 
 class Features(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which features answer. One that another extension has already can be switched off."""
+    """Which features answer. One that another extension has already can be switched off; counts of backlinks above the
+    text (``lens``) are for those who ask for them."""
 
     diagnostics: bool = True
     actions: bool = True
@@ -30,6 +31,7 @@ class Features(Struct, frozen=True, forbid_unknown_fields=True):
     rename: bool = True
     symbols: bool = True
     folding: bool = True
+    lens: bool = False
 
 
 class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):

@@ -57,6 +57,7 @@ class Workspace(Struct, eq=False):
     resident: ResidentCorpus | None = None
     _checked: dict[Path, str] = field(default_factory=dict)
     _lone: dict[Path, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    searched: dict[Path, tuple[Facts, str]] = field(default_factory=dict)
     _touched: set[Path] = field(default_factory=set)
     _readings: dict[Path, DialectReading[object]] = field(default_factory=dict)
 

@@ -29,6 +29,7 @@ MAX_QUERY = 200
 """Characters of a question that count."""
 
 _ORDER: tuple[FoundKind, ...] = ("document", "program", "id", "action", "heading")
+_HEADINGS = _ORDER.index("heading")
 _HEADING = regex(r"^[ \t>]{0,20}(?:[-*+][ \t]+)?#{1,6}[ \t]+(.{1,1000}?)[ \t#]*$")
 _PIECES = regex(r"[\W_]+")
 
@@ -43,33 +44,58 @@ class WorkspaceSymbol(Struct, frozen=True):
 
 
 class _Hit(NamedTuple):
-    rank: tuple[int, int, int, str, str]
+    """A name that fits; of two hits the smaller one fits better."""
+
+    fit: int
+    order: int
+    length: int
     name: str
-    kind: FoundKind
-    real: Path
+    path: str
     start: int
     end: int
+    real: Path
 
 
 def workspace_symbols(workspace: Workspace, query: str, limit: int = MAX_FOUND) -> tuple[WorkspaceSymbol, ...]:
     """The symbols in whose names every word of a question occurs, whatever its case, the best first. Without a question
     these are documents."""
     words = tuple(word for word in _PIECES.split(query[:MAX_QUERY].casefold()) if word)
-    hits = nsmallest(limit, _hits(workspace, words), key=lambda each: each.rank)
+    hits = nsmallest(limit, _hits(workspace, words))
     return tuple(_symbol(workspace, each) for each in hits)
 
 
 def _hits(workspace: Workspace, words: tuple[str, ...]) -> Iterator[_Hit]:
-    whole = "-".join(words)
+    spaced, joined = " ".join(words), "-".join(words)
     for real, facts in workspace.entries.items():
+        searched = _searched(workspace, real, facts)
+        if not all(word in searched for word in words):
+            continue
+        path = str(real)
         for name, kind, start, end in _named(real, facts):
             folded = name.casefold()
             if all(word in folded for word in words):
-                yield _Hit(_rank(folded, whole, kind, real), name, kind, real, start, end)
-        if words:
-            for anchor in facts.anchors:
-                if words[0] in anchor and anchor[0] not in "^*" and all(word in anchor for word in words):
-                    yield _Hit(_rank(anchor, whole, "heading", real), anchor, "heading", real, 0, 0)
+                fit = min(_fit(folded, spaced, " "), _fit(folded, joined, "-"))
+                yield _Hit(fit, _ORDER.index(kind), len(name), name, path, start, end, real)
+        for anchor in facts.anchors if words else ():
+            if words[0] in anchor and anchor[0] not in "^*" and all(word in anchor for word in words):
+                yield _Hit(_fit(anchor, joined, "-"), _HEADINGS, len(anchor), anchor, path, 0, 0, real)
+
+
+def _searched(workspace: Workspace, real: Path, facts: Facts) -> str:
+    """All names of a document in one text, kept as long as its facts are the same: most documents have none that is
+    looked for."""
+    kept = workspace.searched.get(real)
+    if kept is None or kept[0] is not facts:
+        names = (name.casefold() for name, *_ in _named(real, facts))
+        kept = workspace.searched[real] = facts, "\n".join((*names, *facts.anchors))
+    return kept[1]
+
+
+def _fit(name: str, whole: str, between: str) -> int:
+    """How well a name fits: exactly, at its beginning, at that of a word, within one."""
+    if name.startswith(whole):
+        return 0 if len(name) == len(whole) else 1
+    return 2 if f"{between}{whole}" in name else 3
 
 
 def _named(real: Path, facts: Facts) -> Iterator[tuple[str, FoundKind, int, int]]:
@@ -88,22 +114,10 @@ def _named(real: Path, facts: Facts) -> Iterator[tuple[str, FoundKind, int, int]
         yield str(action[0]), "action", action[4][0], action[4][1]
 
 
-def _rank(name: str, whole: str, kind: FoundKind, real: Path) -> tuple[int, int, int, str, str]:
-    """How well a name fits: exactly, at its beginning, at that of a word, within one; then short names first."""
-    pieces = "-".join(_PIECES.split(name))
-    if pieces == whole:
-        fit = 0
-    elif pieces.startswith(whole):
-        fit = 1
-    else:
-        fit = 2 if f"-{whole}" in pieces else 3
-    return fit, _ORDER.index(kind), len(name), name, real.as_posix()
-
-
 def _symbol(workspace: Workspace, hit: _Hit) -> WorkspaceSymbol:
     container = hit.real.relative_to(workspace.root).as_posix()
-    if hit.kind != "heading":
-        return WorkspaceSymbol(hit.name, hit.kind, Place(hit.real, hit.start, hit.end), container)
+    if hit.order != _HEADINGS:
+        return WorkspaceSymbol(hit.name, _ORDER[hit.order], Place(hit.real, hit.start, hit.end), container)
     source = workspace.source(hit.real)
     name, start, end = _heading(source, hit.name) if source is not None else (hit.name, 0, 0)
     return WorkspaceSymbol(name, "heading", Place(hit.real, start, end), container)

@@ -1,0 +1,239 @@
+"""Where things are: definitions, references, highlights, links, symbols, folds, selections, counts of backlinks.
+
+In: questions of the client. Out: what `app.editor` answers, in positions. A client that cannot take the richer form of
+an answer is given the plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.definition import definitions
+from prosa.app.editor.links import document_links
+from prosa.app.editor.outline import FoldKind, OutlineSymbol, SymbolKind, folds, outline, selections
+from prosa.app.editor.place import Place
+from prosa.app.editor.references import backlink_counts, highlights, references
+from prosa.app.editor.workspace_symbols import MAX_FOUND, FoundKind, WorkspaceSymbol, workspace_symbols
+from prosa.lsp.positions import Encoding, range_of
+from prosa.lsp.view import View
+from prosa.source import LineIndex
+
+if TYPE_CHECKING:
+    from prosa.lsp.server import ProsaServer
+
+_KINDS: Mapping[SymbolKind | FoundKind, types.SymbolKind] = MappingProxyType(
+    {
+        "heading": types.SymbolKind.String,
+        "front matter": types.SymbolKind.Namespace,
+        "field": types.SymbolKind.Key,
+        "script": types.SymbolKind.Function,
+        "relationship": types.SymbolKind.Interface,
+        "message": types.SymbolKind.Event,
+        "action": types.SymbolKind.Method,
+        "footer": types.SymbolKind.Namespace,
+        "document": types.SymbolKind.File,
+        "program": types.SymbolKind.Function,
+        "id": types.SymbolKind.Constant,
+    }
+)
+_FOLDS: Mapping[FoldKind, types.FoldingRangeKind] = MappingProxyType(
+    {"comment": types.FoldingRangeKind.Comment, "front matter": types.FoldingRangeKind.Imports}
+)
+
+
+def register(server: ProsaServer) -> None:
+    """Registers the handlers that the user wants."""
+    features = server.session.configuration.features
+    if features.navigation:
+        _register_navigation(server)
+    if features.symbols:
+        _register_symbols(server)
+    if features.folding:
+        _register_folding(server)
+    if features.lens:
+        _register_lens(server)
+
+
+def _register_navigation(server: ProsaServer) -> None:
+    session = server.session
+    document = server.client_capabilities.text_document
+    linked = bool(document and document.definition and document.definition.link_support)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(params: types.DefinitionParams) -> list[types.LocationLink] | list[types.Location] | None:
+        def found(view: View) -> list[types.LocationLink] | list[types.Location]:
+            made = definitions(view.workspace, view.path, view.offset(params.position))
+            if not linked:
+                return [view.location(each.name) for each in made]
+            return [
+                types.LocationLink(
+                    target_uri=view.uris(each.name.path),
+                    target_range=_range(view, each.whole),
+                    target_selection_range=_range(view, each.name),
+                    origin_selection_range=_range(view, each.origin),
+                )
+                for each in made
+            ]
+
+        return await session.ask(params.text_document.uri, found)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def named(params: types.ReferenceParams) -> list[types.Location] | None:
+        def found(view: View) -> list[types.Location]:
+            offset, declared = view.offset(params.position), params.context.include_declaration
+            return _locations(view, references(view.workspace, view.path, offset, definitions=declared))
+
+        return await session.ask(params.text_document.uri, found)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def highlighted(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+        def found(view: View) -> list[types.DocumentHighlight]:
+            made = highlights(view.workspace, view.path, view.offset(params.position))
+            return [types.DocumentHighlight(each.range) for each in _locations(view, made)]
+
+        return await session.ask(params.text_document.uri, found)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
+    async def linking(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+        def found(view: View) -> list[types.DocumentLink]:
+            lines = view.lines()
+            return [
+                types.DocumentLink(
+                    range_of(lines, each.place.start, each.place.end, view.encoding),
+                    view.uris(each.path) if each.path is not None else each.url,
+                )
+                for each in document_links(view.workspace, view.path)
+            ]
+
+        return await session.ask(params.text_document.uri, found)
+
+
+def _register_symbols(server: ProsaServer) -> None:
+    session = server.session
+    document = server.client_capabilities.text_document
+    symbols = document.document_symbol if document is not None else None
+    nested = bool(symbols and symbols.hierarchical_document_symbol_support)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def parts(
+        params: types.DocumentSymbolParams,
+    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation] | None:
+        def found(view: View) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
+            made, lines = outline(view.workspace, view.path), view.lines()
+            if nested:
+                return [_symbol(each, lines, view.encoding) for each in made]
+            return [*_flat(made, "", view, lines)]
+
+        return await session.ask(params.text_document.uri, found)
+
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def everywhere(params: types.WorkspaceSymbolParams) -> list[types.SymbolInformation]:
+        def found(workspaces: list[Workspace]) -> list[types.SymbolInformation]:
+            made = [(each, one) for one in workspaces for each in workspace_symbols(one, params.query)]
+            return [_found(each, one, server) for each, one in made[:MAX_FOUND]]
+
+        return await session.ask_all(found)
+
+
+def _register_folding(server: ProsaServer) -> None:
+    session = server.session
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        def found(view: View) -> list[types.FoldingRange]:
+            lines = view.lines()
+            return [
+                types.FoldingRange(
+                    lines.line(each.place.start) - 1, lines.line(each.place.end) - 1, kind=_FOLDS.get(each.kind)
+                )
+                for each in folds(view.workspace, view.path)
+            ]
+
+        return await session.ask(params.text_document.uri, found)
+
+    @server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
+    async def selecting(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
+        def found(view: View) -> list[types.SelectionRange]:
+            return [
+                _selection(view, selections(view.workspace, view.path, view.offset(position)), position)
+                for position in params.positions
+            ]
+
+        return await session.ask(params.text_document.uri, found)
+
+
+def _register_lens(server: ProsaServer) -> None:
+    session = server.session
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
+    async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        def found(view: View) -> list[types.CodeLens]:
+            return [
+                types.CodeLens(
+                    _range(view, place), types.Command("1 backlink" if count == 1 else f"{count} backlinks", "")
+                )
+                for place, count in backlink_counts(view.workspace, view.path)
+            ]
+
+        return await session.ask(params.text_document.uri, found)
+
+
+def _range(view: View, place: Place) -> types.Range:
+    return view.range(place.start, place.end, place.path)
+
+
+def _locations(view: View, places: Iterable[Place]) -> list[types.Location]:
+    """Places as the protocol names them; the lines of each document are counted once."""
+    lines: dict[Path, LineIndex] = {}
+    found = []
+    for each in places:
+        index = lines.get(each.path)
+        if index is None:
+            index = lines[each.path] = view.lines(each.path)
+        found.append(types.Location(view.uris(each.path), range_of(index, each.start, each.end, view.encoding)))
+    return found
+
+
+def _symbol(symbol: OutlineSymbol, lines: LineIndex, encoding: Encoding) -> types.DocumentSymbol:
+    return types.DocumentSymbol(
+        name=symbol.name,
+        kind=_KINDS[symbol.kind],
+        range=range_of(lines, symbol.whole.start, symbol.whole.end, encoding),
+        selection_range=range_of(lines, symbol.place.start, symbol.place.end, encoding),
+        detail=symbol.detail or None,
+        children=[_symbol(each, lines, encoding) for each in symbol.children],
+    )
+
+
+def _flat(
+    symbols: Iterable[OutlineSymbol], container: str, view: View, lines: LineIndex
+) -> Iterable[types.SymbolInformation]:
+    for each in symbols:
+        place = types.Location(
+            view.uris(each.whole.path), range_of(lines, each.whole.start, each.whole.end, view.encoding)
+        )
+        yield types.SymbolInformation(place, each.name, _KINDS[each.kind], container_name=container or None)
+        yield from _flat(each.children, each.name, view, lines)
+
+
+def _found(symbol: WorkspaceSymbol, workspace: Workspace, server: ProsaServer) -> types.SymbolInformation:
+    session, place = server.session, symbol.place
+    source = workspace.source(place.path) if place.end else None
+    lines = source.lines if source is not None else LineIndex("")
+    where = types.Location(session.uri_of(place.path), range_of(lines, place.start, place.end, session.encoding))
+    return types.SymbolInformation(where, symbol.name, _KINDS[symbol.kind], container_name=symbol.container)
+
+
+def _selection(view: View, places: Iterable[Place], position: types.Position) -> types.SelectionRange:
+    """The innermost of nested ranges, each with the one around it."""
+    lines = view.lines()
+    found: types.SelectionRange | None = None
+    for each in reversed([*places]):
+        found = types.SelectionRange(range_of(lines, each.start, each.end, view.encoding), found)
+    return found or types.SelectionRange(types.Range(position, position))
