@@ -238,13 +238,20 @@ def comments(parsed: Parsed, found: Iterable[Html]) -> tuple[Span, ...]:
 
 def ids(parsed: Parsed) -> Iterator[str]:
     """The values of `id` and `name` in HTML tags, which links can point at."""
-    found = ((pieces, parsed.source.slice(parsed.span(where))) for where, pieces in parsed.found.html_blocks)
-    blocks = (_text_of_block(parsed, pieces) for pieces, text in found if "=" in text)
-    inline = (parsed.source.slice(parsed.span(where)) for _, where in parsed.found.inline_html)
+    blocks = (_text_of_block(parsed, pieces) for _, pieces in parsed.found.html_blocks if _may_assign(parsed, pieces))
+    inline = (
+        parsed.source.slice(parsed.span(where))
+        for text, where in parsed.found.inline_html
+        if parsed.masked or "=" in text
+    )
     for text in (*blocks, *inline):
         if "=" in text and not _is_comment(text):
             for tag in _TAG.finditer(text):
                 yield from (match[1] or match[2] or match[3] or "" for match in _ID.finditer(tag.group()))
+
+
+def _may_assign(parsed: Parsed, pieces: Sequence[Piece]) -> bool:
+    return parsed.masked or any("=" in text for _, text, _ in pieces)
 
 
 def _blocks(parsed: Parsed) -> Iterator[Html]:

@@ -32,7 +32,7 @@ def mask(text: str, spans: Sequence[Span]) -> str:
 def encodable(text: str) -> str:
     """``text`` with lone surrogates replaced by U+FFFD, which takes as many bytes; parsers refuse surrogates."""
     try:
-        text.encode()  # quicker than to search, and few texts hold any
+        _ = text.isascii() or text.encode()  # quicker than to search, and few texts hold any
     except UnicodeEncodeError:
         return _SURROGATE.sub("\ufffd", text)
     return text

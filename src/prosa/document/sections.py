@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -12,7 +11,6 @@ from prosa.regex import regex
 from prosa.source import Span
 
 _LEVELS = 7
-_DROPPED = regex(r"[^a-z0-9_ -]+")
 _SILENT = regex(r"[\W_]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
@@ -54,7 +52,7 @@ def anchors(texts: Sequence[str]) -> list[str]:
 
 def slug(text: str) -> str:
     """Lower case, without punctuation and symbols, a hyphen for every space."""
-    return _DROPPED.sub(_kept, text.strip().lower()).replace(" ", "-")
+    return text.strip().lower().translate(_ANCHORED)
 
 
 def sounding(anchor: str) -> str:
@@ -62,9 +60,17 @@ def sounding(anchor: str) -> str:
     return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
 
 
-def _kept(match: re.Match[str]) -> str:
-    """Outside ASCII: letters, marks, decimal digits and what connects words stay, everything else goes."""
-    return "".join(char for char in match[0] if not char.isascii() and unicodedata.category(char) in _WORD)
+class _Anchored(dict[int, str]):
+    """What becomes of each character. Outside ASCII letters, marks, decimal digits and what connects words stay,
+    everything else goes; a character is looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = kept = char if not char.isascii() and unicodedata.category(char) in _WORD else ""
+        return kept
+
+
+_ANCHORED = _Anchored({ord(char): char for char in "abcdefghijklmnopqrstuvwxyz0123456789_-"} | {ord(" "): "-"})
 
 
 def _unique(name: str, used: dict[str, int]) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from prosa.regex import regex
 
 _LINE_END = regex(r"\r\n|\n|\r")
-_BLOCK = 256
+_BLOCK = 512
 """Characters between two counted places: no question costs more than one block, however long the line is."""
 
 
