@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prosa.corpus.embedding import looks_classified
+from prosa.corpus.published import guarded, looks_limited
 from prosa.dialects.reading import open_document
 from prosa.document import parse
 from prosa.document.document import NAMED_BLOCK, html, ids
@@ -78,6 +80,24 @@ def test_anchors_and_title_are_those_of_the_elements(text: str):
     assert document.heading_anchors == tuple(each.anchor for each in document.sections)
     tops = (each for each in document.headings if each.level == 1 and not each.nested and each.plain)
     assert document.title == next(tops, None)
+    outline = [(each.level, each.span.start, each.nested) for each in document.headings]
+    assert [tuple(each) for each in document.outline] == outline
+
+
+WARNINGS = (
+    *("classification: secret", "Classification:", "claſſification: secret", "classıficatİon: [secret]"),
+    *("visibility: private", "VISIBILITY: limited", "vİsibility: private", "vısibility: private", "\ud800"),
+    *("public", "---\n", "\n", " ", "# "),
+)
+
+
+@given(st.lists(st.sampled_from(WARNINGS), max_size=12).map("".join))
+def test_x23_a_guarded_document_is_one_whose_text_says_so(text: str):
+    """X23: whatever letters say it."""
+    rows = guarded((), f"---\n{text}")
+    expected = {"classification": looks_classified(f"---\n{text}")}
+    expected["visibility"] = "visibility" in text.lower() and looks_limited(f"---\n{text}", has_footer=False)
+    assert {each.key for each in rows} == {name for name, holds in expected.items() if holds}
 
 
 @given(TEXTS)

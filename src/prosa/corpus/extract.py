@@ -23,7 +23,6 @@ from prosa.dialects.reading import DialectReading, open_document, open_documents
 from prosa.dialects.relations import Relations
 from prosa.dialects.table import MAGI, YMJ
 from prosa.document.document import Document
-from prosa.document.sections import anchors
 from prosa.graph.records import record_of
 from prosa.regex import regex
 from prosa.source import SourceText, Span
@@ -136,17 +135,17 @@ def _blanked(text: str, hidden: Sequence[Span]) -> str:
 
 def _rows(document: Document, text: str) -> Iterator[SectionRow]:
     body, cjk = document.body, is_cjk(text)
-    named = zip(document.headings, anchors([each.plain for each in document.headings]), strict=True)
-    found = [(heading, anchor) for heading, anchor in named if not heading.nested]
-    starts = [*(heading.span.start for heading, _ in found), body.end]
+    named = zip(document.outline, document.heading_texts, document.heading_anchors, strict=True)
+    found = [each for each in named if not each[0].nested]
+    starts = [*(heading.start for heading, _, _ in found), body.end]
     above: list[tuple[int, str]] = []
     first = _row(document, text, 0, 0, "", "", body.start, starts[0], cjk=cjk)
     if first.text or not found:
         yield first
-    for number, (heading, anchor) in enumerate(found, start=1):
+    for number, (heading, plain, anchor) in enumerate(found, start=1):
         while above and above[-1][0] >= heading.level:
             above.pop()
-        above.append((heading.level, heading.plain.strip()[:MAX_HEADING]))
+        above.append((heading.level, plain.strip()[:MAX_HEADING]))
         path = BETWEEN.join(name for _, name in above if name)
         yield _row(document, text, number, heading.level, path, anchor, *starts[number - 1 : number + 1], cjk=cjk)
 

@@ -16,6 +16,9 @@ from prosa.regex import regex
 CLASSIFICATION = "classification"
 WORST = "secret"
 
+_MAYBE_CLASSIFIED = b"cla"
+"""What `classification` begins with, in whatever letters it is found: others than ASCII are alike to `i` and `s`."""
+
 VISIBILITY = "visibility"
 LIMITED = "private"
 
@@ -33,9 +36,10 @@ def guarded(rows: Sequence[FieldRow], text: str, *, has_footer: bool = False) ->
     """The rows of a document, with the worst where its text looks as if it said something of who may see it that its
     front matter, or with ``has_footer`` its footer, perhaps broken, does not tell (X6, X23)."""
     found = rows
-    if _is_unclear(rows) or (not _is_secret(rows) and looks_classified(text)):
+    lower = text.encode("utf-8", "surrogatepass").lower()  # ASCII alone: a tenth of the time of all letters
+    if _is_unclear(rows) or (_MAYBE_CLASSIFIED in lower and not _is_secret(rows) and looks_classified(text)):
         found = _with(found, CLASSIFICATION, WORST)
-    if VISIBILITY in text.lower() and looks_limited(text, has_footer=has_footer):
+    if VISIBILITY.encode() in lower and looks_limited(text, has_footer=has_footer):
         found = _with(found, VISIBILITY, LIMITED)
     return tuple(found)
 

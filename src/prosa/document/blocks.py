@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from prosa.document.model import Fence, Heading, Paragraph
 from prosa.document.parsed import Parsed
@@ -25,6 +25,23 @@ def heading_texts(parsed: Parsed) -> tuple[str, ...]:
     return tuple(
         "".join([_plain(parsed, piece) for piece in found.pieces if piece[0] in _VISIBLE])
         for found in parsed.found.headings
+    )
+
+
+class OutlineEntry(NamedTuple):
+    """What a table of contents needs of a heading beside its text: where it begins, and whether another block holds
+    it."""
+
+    level: int
+    start: int
+    nested: bool
+
+
+def outline(parsed: Parsed) -> tuple[OutlineEntry, ...]:
+    """The same of all headings, without the headings themselves."""
+    place = parsed.place
+    return tuple(
+        [OutlineEntry(each.level, place(each.where["start"]), each.outer is not None) for each in parsed.found.headings]
     )
 
 

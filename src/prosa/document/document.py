@@ -11,7 +11,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from prosa.document import blocks, links, sections
-from prosa.document.blocks import containers
+from prosa.document.blocks import OutlineEntry, containers
 from prosa.document.cover import Cover
 from prosa.document.model import (
     CodeSpan,
@@ -52,6 +52,11 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     def headings(self) -> tuple[Heading, ...]:
         """Headings, nested ones too."""
         return blocks.headings(self.parsed, self.heading_texts)
+
+    @cached_property
+    def outline(self) -> tuple[OutlineEntry, ...]:
+        """Level, beginning and nesting of each heading. Who needs no more of it saves making the headings."""
+        return blocks.outline(self.parsed)
 
     @cached_property
     def heading_texts(self) -> tuple[str, ...]:

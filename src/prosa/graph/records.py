@@ -94,8 +94,9 @@ def title_of(reading: DialectReading[object], path: str) -> str:
     for name in _OWN_TITLE.get(reading.name, ("title",)):
         if title := _said(reading, name):
             return title
-    tops = (each for each in reading.document.headings if each.level == 1 and not each.nested)
-    first = next((title for each in tops if (title := _one_line(each.plain))), "")
+    named = zip(reading.document.outline, reading.document.heading_texts, strict=True)
+    tops = (plain for heading, plain in named if heading.level == 1 and not heading.nested)
+    first = next((title for plain in tops if (title := _one_line(plain))), "")
     return first or _said(reading, "name") or file_title(path)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -41,6 +42,7 @@ class Moment(Struct, frozen=True):
     zoned: bool
 
 
+@lru_cache(maxsize=1024)
 def read_date(text: str) -> Moment | None:
     """The date that an ISO 8601 text names, or None. Years before 1 and after 9998 are none."""
     match = _ISO.fullmatch(text) if len(text) <= MAX_LENGTH else None
