@@ -7,9 +7,10 @@ from pathlib import Path
 
 from prosa.api.arguments import Amount, ApiName, environment_of, options_of, require_provider, synchronous
 from prosa.app.options import Record, Replay
-from prosa.app.test.load import find_tests, load_suites, side_of
+from prosa.app.test.load import find_tests, load_suites
 from prosa.app.test.run import TestOptions
 from prosa.app.test.run import run_tests as run_all
+from prosa.app.test.suite import side_of
 from prosa.evaluation.report import Report
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -43,7 +44,8 @@ async def arun_tests(
     listener: Listener = ignore,
     environ: Mapping[str, str] | None = None,
 ) -> Report:
-    """Runs test documents, files or folders of them: a report with every repeat of every case (X28).
+    """Runs test documents and skills with cases, files or folders of them: a report with every repeat of every case
+    (X28, X32).
 
     ``models`` are tried each on their own, ``repeat`` is how often each case runs; both win over the documents.
     ``cases`` are parts of names, ``failed`` chooses the cases that failed the last time. ``against`` is another
@@ -66,9 +68,10 @@ async def arun_tests(
     options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
     groups = find_tests(named, options.root, options.max_size)
     if not groups:
-        raise RunError(f"no test documents in {', '.join(named)}", hint="they are called NAME.test.md")
+        hint = "they are called NAME.test.md; the cases of a skill stand in its evals/evals.json"
+        raise RunError(f"no test documents in {', '.join(named)}, and no skill with cases", hint=hint)
     environment = environment_of(groups[0].paths[0], environ)
-    side = None if against is None else side_of(against, options, environment, Path(named[0]))
+    side = None if against is None else side_of(against, Path(named[0]))
     wanted = TestOptions(chosen, repeat, _texts(cases), failed, lower, cache, concurrency, grader_model, side)
     suites = load_suites(groups, options, environment)
     return await run_all(suites, wanted, options, environment, listener=listener, provider=provider)

@@ -16,10 +16,12 @@ from prosa.diagnostics.nearest import nearest
 
 
 class Maker(Struct, frozen=True):
-    """What makes a new document of a dialect, and the end of its name."""
+    """What makes a new document of a dialect, and the end of its name. ``beside`` makes the files that belong to a
+    document with a name, by their paths below its folder."""
 
     make: Callable[[argparse.Namespace], str]
     suffix: str
+    beside: Callable[[argparse.Namespace], dict[str, str]] | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -50,16 +52,28 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.out(text, end="")
         return 0
     path = Path(output)
-    if args.dry_run:
+    files = {path: text}
+    if make.beside is not None and args.output is None:
+        files |= {path.parent / name: each for name, each in make.beside(args).items()}
+    return _write(files, console, dry_run=args.dry_run)
+
+
+def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
+    """Writes new files, all or none of them: each is looked for before the first is written."""
+    for path in files:
         if os.path.lexists(path):
             raise _exists(path)
-        console.out(f"would write: {path}")
-        return 0
     from prosa.app.text_files import write_new
 
-    if not write_new(path, text):
-        raise _exists(path)
-    console.note(f"wrote {output}")
+    for path, text in files.items():
+        if dry_run:
+            console.out(f"would write: {path}")
+            continue
+        if len(files) > 1:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if not write_new(path, text):
+            raise _exists(path)
+        console.note(f"wrote {path}")
     return 0
 
 
@@ -95,9 +109,37 @@ def _test(args: argparse.Namespace) -> str:
     return sketch(Path(program), folder, subject=args.subject, named=args.program is not None)
 
 
+def _skill(args: argparse.Namespace) -> str:
+    """A skill; its name is the last part of NAME, as that of its folder is."""
+    return _skill_files(args)["SKILL.md"]
+
+
+def _beside_skill(args: argparse.Namespace) -> dict[str, str]:
+    return {name: text for name, text in _skill_files(args).items() if name != "SKILL.md"}
+
+
+def _skill_files(args: argparse.Namespace) -> dict[str, str]:
+    from prosa.app.test.first_eval import first_skill
+    from prosa.dialects.skill_md.fields import as_name, is_name
+
+    name = Path(args.name.removesuffix("/SKILL.md")).name if args.name else "my-skill"
+    if not is_name(name):
+        better = as_name(name)
+        hint = f"did you mean {better}?" if better else "at most 64 lower-case letters, digits and single hyphens"
+        raise WrongUse(f"{name}: no name of a skill", hint=hint)
+    try:
+        return first_skill(name, summary=args.summary or args.subject, owner=args.owner)
+    except ValueError as error:
+        raise WrongUse(f"--summary: {error}") from None
+
+
 def _exists(path: Path) -> WrongUse:
     return WrongUse(f"{path} exists; nothing was written", hint="give another name, or another --output")
 
 
-_MAKERS: dict[str, Maker] = {"ymj": Maker(_record, ".ymj"), "test": Maker(_test, ".test.md")}
+_MAKERS: dict[str, Maker] = {
+    "ymj": Maker(_record, ".ymj"),
+    "test": Maker(_test, ".test.md"),
+    "skill": Maker(_skill, "/SKILL.md", _beside_skill),
+}
 """Dialect → what makes a new document of it."""

@@ -1,4 +1,4 @@
-"""`prosa test`: test documents in, a report on stdout; 1 where one of their gates is closed."""
+"""`prosa test`: test documents and skills in, a report on stdout; 1 where one of their gates is closed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
 
 if TYPE_CHECKING:
-    from prosa.app.options import Environment, Options
-    from prosa.app.test.load import Suite
+    from prosa.app.options import Options
     from prosa.app.test.run import TestOptions, TestProgress
+    from prosa.app.test.suite import Suite
     from prosa.evaluation.report import Report
 
 FORMATS = ("text", "json", "jsonl", "junit", "github")
@@ -28,7 +28,7 @@ FORMATS = ("text", "json", "jsonl", "junit", "github")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa test`."""
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents and folders of them (default: .)")
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents, skills, folders of them (default: .)")
     parser.add_argument("--case", action="append", dest="cases", metavar="NAME", help="cases with this in their name")
     parser.add_argument("--failed", action="store_true", help="the cases that failed the last time")
     parser.add_argument("--repeat", type=count, metavar="N", help="how often each case runs (default: its document)")
@@ -80,10 +80,13 @@ def _once(args: argparse.Namespace, console: Console) -> int:
 
     groups = find_tests(args.paths, args.root, args.max_size)
     if not groups:
-        hint = "a test document is called NAME.test.md; `prosa new test NAME` writes one"
-        raise WrongUse(f"no test documents in {', '.join(args.paths)}", hint=hint)
+        hint = "a test document is called NAME.test.md, and the cases of a skill stand in its evals/evals.json"
+        raise WrongUse(
+            f"no test documents in {', '.join(args.paths)}, and no skill with cases",
+            hint=f"{hint}; `prosa new test NAME` and `prosa new skill NAME` write them",
+        )
     environment = environment_of(console, groups[0].paths[0])
-    chosen, options = _chosen(args, environment)
+    chosen, options = _chosen(args)
     suites = load_suites(groups, options, environment)
     options = complete_options(options, environment)
     with progress(console, wanted=not args.no_progress) as status:
@@ -99,17 +102,17 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     return OK if report.ok else FAILED
 
 
-def _chosen(args: argparse.Namespace, environment: Environment) -> tuple[TestOptions, Options]:
+def _chosen(args: argparse.Namespace) -> tuple[TestOptions, Options]:
     """What the user chose for tests, and for each of their runs."""
-    from prosa.app.test.load import side_of
     from prosa.app.test.run import TestOptions
+    from prosa.app.test.suite import side_of
 
     models = tuple(dict.fromkeys(name for text in args.models or () for name in _names(text)))
     at_once = args.concurrency or 8
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
     plain.model = models[0] if len(models) == 1 else None
     options = replace(choices_from(plain), journal=None)  # what is kept of tests is kept by repeat
-    against = None if args.against is None else side_of(args.against, options, environment, Path(args.paths[0]))
+    against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
     chosen = TestOptions(
         models=models,
         repeat=args.repeat,

@@ -4,6 +4,7 @@ a package is loaded before a document needs it."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
@@ -116,6 +117,12 @@ CASES = "evals/evals.json"
 
 TRIGGERS = ("evals/trigger-eval.json", "evals/triggers.json", "trigger-eval.json", "triggers.json")
 """The files that say which requests a skill is for, below its folder."""
+
+
+def skill_folder(path: Path) -> Path:
+    """The folder of the skill that a file with cases or requests is of: the one around `evals`, or its own."""
+    return path.parent.parent if path.parent.name == "evals" else path.parent
+
 
 WHICH_DOCUMENTS = (
     f"Prosa looks for {', '.join(DOCUMENT_SUFFIXES[:-1])} and {DOCUMENT_SUFFIXES[-1]} that git does not ignore"

@@ -7,12 +7,14 @@ how quickly something ran, so the same answers give the same report.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import fsum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from prosa.data import Value
 from prosa.evaluation.case import Case, Gate, Requirement, RunFacts
 from prosa.evaluation.expectations import Failure
+from prosa.evaluation.routing import Confusion, Routing, confusion
 from prosa.evaluation.statistics import Comparison, Counted, Interval, compare, wilson
 
 
@@ -78,7 +80,8 @@ class CaseReport(Struct, frozen=True):
 
 class SuiteReport(Struct, frozen=True):
     """The cases of a test document, tried with one program and one model. ``label`` says which, where there are
-    several; ``baseline`` marks what others are compared with, which no gate is asked of."""
+    several; ``baseline`` marks what others are compared with, which no gate is asked of. ``routing`` is there where
+    what counts of a run is which skills it loaded, and ``without`` marks what was tried without its skill (X32)."""
 
     path: str
     program: str
@@ -88,6 +91,17 @@ class SuiteReport(Struct, frozen=True):
     gate: Gate
     label: str = ""
     baseline: bool = False
+    routing: Routing | None = None
+    without: bool = False
+
+    @property
+    def confusion(self) -> Confusion | None:
+        """Which skills were loaded for which requests, where that is what was tried."""
+        if self.routing is None:
+            return None
+        return confusion(
+            self.routing, ((each.case.name, [loaded_skills(a) for a in each.attempts]) for each in self.cases)
+        )
 
     @property
     def passed(self) -> bool:
@@ -104,13 +118,29 @@ class SuiteReport(Struct, frozen=True):
         return total_cost([each.cost for each in self.cases])
 
 
+def loaded_skills(attempt: Attempt) -> Sequence[str]:
+    """The skills that a repeat loaded, where that is what was tried."""
+    return attempt.output["loaded"] if isinstance(attempt.output, dict) else ()
+
+
+class Lift(Struct, frozen=True):
+    """What a skill does for its cases: its name, the share that passed with it and without it, and US dollars of both;
+    None where a price is not known."""
+
+    skill: str
+    rates: tuple[float, float]
+    costs: tuple[float | None, float | None]
+
+
 class Compared(Struct, frozen=True):
-    """Two suites of one document: the first against the second."""
+    """Two suites of one document: the first against the second. ``lift`` is there where they are a skill and nothing
+    (X32)."""
 
     path: str
     first: str
     second: str
     comparison: Comparison
+    lift: Lift | None = None
 
 
 class Report(Struct, frozen=True):
@@ -151,3 +181,14 @@ def compared(first: SuiteReport, second: SuiteReport) -> Compared:
     others = {each.case.name: each.counted for each in second.cases}
     pairs = [(each.counted, others[each.case.name]) for each in first.cases if each.case.name in others]
     return Compared(first.path, first.label, second.label, compare(pairs))
+
+
+def lift(first: SuiteReport, second: SuiteReport) -> Compared:
+    """Compares a suite tried with a skill and without it."""
+    rates = _mean(first), _mean(second)
+    told = Lift(first.program, rates, (first.cost, second.cost))
+    return structs.replace(compared(first, second), lift=told)
+
+
+def _mean(suite: SuiteReport) -> float:
+    return fsum(each.counted.rate for each in suite.cases) / len(suite.cases)

@@ -22,7 +22,7 @@ from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import Walk, documents_in
 from prosa.app.check.project import Project, project_at
 from prosa.corpus.found import Folders
-from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, SKILL_MD, TRIGGERS, dialect_of_file_name
+from prosa.dialects.table import CASES, DOCUMENT_SUFFIXES, EVALS, SKILL_MD, TRIGGERS, dialect_of_file_name, skill_folder
 from prosa.rules.beside import Sighted
 from prosa.rules.subject import Rooted
 from prosa.source import FileProblem, Files, SourceText, TextFiles
@@ -140,7 +140,10 @@ class _Grouping(Struct):
         """`--root`, else the nearest marked ancestor, else the folder of the document."""
         if self.root is not None:
             return real_path(self.root)
-        return find_root(path)
+        root = find_root(path)
+        if dialect_of_file_name(path.name) == EVALS.name and not is_marked(root) and not path.is_dir():
+            return real_path(skill_folder(path).parent)  # what is said of a skill is held against those beside it
+        return root
 
     def add(self, root: Path, paths: Sequence[Path]) -> None:
         self.by_root.setdefault(root, []).extend(paths)

@@ -27,7 +27,7 @@ from prosa.runtime.lower.skill_md import lower, skill_of
 from prosa.runtime.program import Program
 from prosa.runtime.skill import Skill
 from prosa.settings import Settings
-from prosa.source import FileProblem
+from prosa.source import FileProblem, Files
 
 SKILL_FILE = "SKILL.md"
 
@@ -60,14 +60,17 @@ def load_skill(
     *,
     warned: Callable[[Diagnostic], None] | None = None,
     within: Path | None = None,
+    files: Files | None = None,
 ) -> LoadedSkill:
     """Reads a skill: its `SKILL.md`, and the names of what lies below its folder. ``path`` is the file or the folder.
 
     ``warned`` hears the warnings about it. ``within`` is the root where not the user named the skill: then nothing
-    outside of it is opened. Raises `FileProblem`, and `ProgramRefused` for a front matter that nobody can read.
+    outside of it is opened. ``files`` are read in place of those on the disk. Raises `FileProblem`, and
+    `ProgramRefused` for a front matter that nobody can read.
     """
     file = skill_file(path)
-    files = RootedFiles(within or file.parent, size_limit(options.max_size, settings), () if within else (file,))
+    if files is None:
+        files = RootedFiles(within or file.parent, size_limit(options.max_size, settings), () if within else (file,))
     text = files.read(file).text
     checked = check_documents([file], files, dialect="skill_md")
     if errors := [each for each in checked.errors if each.rule in UNREADABLE]:

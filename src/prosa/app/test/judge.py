@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from importlib import resources
@@ -22,11 +23,12 @@ from prosa.adapters.sandbox import WasmSandbox, missing_part
 from prosa.app.run.jobs import Driver, Job
 from prosa.app.run.load import load_program
 from prosa.app.test.answers import Answers, Kept
-from prosa.data import Value
-from prosa.evaluation.case import Case, RunFacts, run_failures
+from prosa.data import JsonError, Value, parse_json
+from prosa.evaluation.case import Assertion, Case, RunFacts, run_failures
 from prosa.evaluation.expectations import Failure, PythonCheck, match
 from prosa.evaluation.matchers import Missing
 from prosa.evaluation.report import Graded
+from prosa.regex import regex
 from prosa.runtime.errors import SandboxError
 
 if TYPE_CHECKING:
@@ -177,6 +179,31 @@ def _verdict(output: Value) -> tuple[bool, str]:
     return output["pass"], str(output.get("reason", "it gave no reason"))
 
 
+async def _asserted(assertion: Assertion, case: Case, ran: Ran, checks: Checks) -> list[Failure]:
+    """What an output lacks of one assertion, by its name."""
+    output = ran.output
+    if assertion.as_json:
+        try:
+            output = parse_json(unfenced(output) if isinstance(output, str) else json.dumps(output))
+        except JsonError as error:
+            return [Failure(assertion.name, "JSON", f"line {error.line}, column {error.column}: {error.message}")]
+    found = match(assertion.expect, output)
+    failures = list(found.failures)
+    for check in found.checks:
+        wrong = await checks.ask(check, case, ran.calls)
+        failures += [wrong] if wrong is not None else []
+    return [replace(each, pointer=f"{assertion.name}{each.pointer and f' {each.pointer}'}") for each in failures]
+
+
+_WHOLE_FENCE = regex(r"\s*(`{3,})[^\n`]*\n(?P<text>.*?)\n?[ \t]*\1`*\s*", re.DOTALL)
+
+
+def unfenced(text: str) -> str:
+    """The text of an answer that is one fenced block and nothing else; any other text as it is."""
+    match = _WHOLE_FENCE.fullmatch(text)
+    return match["text"] if match else text
+
+
 async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, name: str, take: int) -> Judged:
     """Everything that is expected of a run, held against it."""
     failures = list(run_failures(case.run, ran.facts))
@@ -188,6 +215,8 @@ async def judge(case: Case, ran: Ran, checks: Checks, grader: Grader | None, nam
         for check in () if failures else found.checks:
             wrong = await checks.ask(check, case, ran.calls)
             failures += [wrong] if wrong is not None else []
+    for assertion in case.assertions:
+        failures += await _asserted(assertion, case, ran, checks)
     if failures or not case.grade or grader is None:
         return Judged(tuple(failures))
     said = await asyncio.gather(

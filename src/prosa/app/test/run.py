@@ -23,11 +23,12 @@ from prosa.app.run.load import require_agreement
 from prosa.app.run.money import budget_of
 from prosa.app.test.answers import Answers, Kept, failed_key, open_kept
 from prosa.app.test.judge import Checks, Grader, Ran, judge, load_grader
-from prosa.app.test.load import Side, Suite
+from prosa.app.test.skills import WITHOUT
+from prosa.app.test.suite import Side, Suite
 from prosa.data import Value
 from prosa.dialects.test.fields import MAX_REPEAT
 from prosa.evaluation.case import Case, FailureKind, RunFacts, gate
-from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport, compared
+from prosa.evaluation.report import Attempt, CaseReport, Compared, Report, SuiteReport, compared, lift
 from prosa.regex import regex
 from prosa.runtime import errors, events
 from prosa.runtime.cassette import cassette_name, given_digest
@@ -78,7 +79,9 @@ class TestOptions(Struct, frozen=True):
 
 
 class _Variant(Struct, frozen=True):
-    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model."""
+    """A suite with one program and one model. ``chosen`` is what the user would have to say for that model. ``tape`` is
+    the folder below that of the test in which it is recorded; ``lifts`` is the index of the variant ``without`` the
+    skill, where there is one."""
 
     suite: Suite
     program: Program
@@ -87,6 +90,9 @@ class _Variant(Struct, frozen=True):
     cases: tuple[Case, ...]
     repeats: int
     baseline: bool = False
+    tape: str = ""
+    lifts: int | None = None
+    without: bool = False
 
 
 class _Unit(Struct, frozen=True):
@@ -155,33 +161,61 @@ def _variants(
         cases = _chosen_cases(suite, chosen, kept, environment)
         if not cases:
             continue
-        repeats = _repeats(suite, chosen)
-        models = chosen.models or suite.model.models or (options.model,)
-        several = len(models) > 1 or chosen.against is not None
-        for model in models:
-            label = model or _own_model(suite.program, options)
-            found.append(_Variant(suite, suite.program, model, label if several else "", cases, repeats))
-        if chosen.against is not None:
-            found.append(_other(suite, chosen.against, models[0], cases, repeats))
+        found += _of_suite(suite, chosen, options, cases, len(found))
     if not found:
         hint = f"--case {chosen.cases[0]!r} names none" if chosen.cases else "see: prosa show FILE.test.md"
         raise RunError("there is no case to run", hint=hint)
     return tuple(found)
 
 
+def _of_suite(
+    suite: Suite, chosen: TestOptions, options: Options, cases: tuple[Case, ...], at: int
+) -> Iterator[_Variant]:
+    """A suite with each model, without its skill where it has one, and with what it is compared with. ``at`` is the
+    index of the first of them."""
+    repeats = _repeats(suite, chosen)
+    models = chosen.models or suite.terms.models or (options.model,)
+    several = len(models) > 1 or chosen.against is not None
+    place = "triggers" if suite.routing is not None else ""
+    for model in models:
+        of_model = (model or _own_model(suite.program, options)) if several else ""
+        variant = _Variant(
+            suite,
+            suite.program,
+            model,
+            _joined(suite.label, of_model),
+            cases,
+            repeats,
+            tape=_joined(place, of_model),
+            lifts=None if suite.without is None else at + 1,
+        )
+        yield variant
+        at += 1
+        if suite.without is not None:
+            label, tape = _joined(WITHOUT, of_model), _joined("without", of_model)
+            plain = suite.without
+            yield _Variant(suite, plain, model, label, cases, repeats, baseline=True, tape=tape, without=True)
+            at += 1
+    if chosen.against is not None:
+        side = chosen.against
+        program = suite.program if side.load is None else side.load(suite)
+        label, tape = _joined(suite.label, side.label), _joined(place, side.label)
+        model = side.model or models[0]
+        yield _Variant(suite, program, model, label, cases, repeats, baseline=True, tape=tape)
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(filter(None, parts))
+
+
 def _own_model(program: Program, options: Options) -> str:
     return options.model or program.model_name or DEFAULT_MODEL
 
 
-def _other(suite: Suite, side: Side, model: str | None, cases: tuple[Case, ...], repeats: int) -> _Variant:
-    program = suite.program if side.load is None else side.load(suite)
-    return _Variant(suite, program, side.model or model, side.label, cases, repeats, baseline=True)
-
-
 def _repeats(suite: Suite, chosen: TestOptions) -> int:
     """How often each case runs. Raises `RunError` for fewer repeats than the rate of the document is about."""
-    repeats = chosen.repeat or suite.model.repeat
-    require = suite.requirement
+    repeats = chosen.repeat or suite.terms.repeat
+    require = suite.terms.requirement
     if require.is_rate and require.k > repeats:
         message = f"{suite.path} requires `{require.text}`, which {repeats} repeats cannot tell"
         raise RunError(message, hint=f"--repeat {require.k} or more")
@@ -268,7 +302,7 @@ class _Running(Struct):
         anything is asked, not as a failure of every case."""
         tape = self.options.tape
         for variant in self.variants:
-            driver = await self._driver(variant.label, variant.chosen)
+            driver = await self._driver(variant.tape, variant.chosen)
             if tape is None or not tape.plays_all:
                 await driver.services.of(None)
             await driver.require_prices([Job("", variant.program, None)])
@@ -294,13 +328,13 @@ class _Running(Struct):
 
     async def _grader(self, suite: Suite) -> Grader:
         """The grader of a suite, under the model that the user chose for it, else the first one that is tried."""
-        path = suite.path.parent / suite.model.grader if suite.model.grader else None
+        path = suite.terms.grader
         model = self.chosen.grader_model or self.variants[0].chosen
         driver = await self._driver("grades", model)
         program = load_grader(path, suite.root, driver.options, self.environment)
         program = replace(program, classified=program.classified or suite.classified)
         await driver.require_prices([Job("", program, None)])
-        return Grader(program, driver, suite.model.votes, self._kept_for(suite, model))
+        return Grader(program, driver, suite.terms.votes, self._kept_for(suite, model))
 
     def _kept_for(self, suite: Suite, model: str | None) -> Kept | None:
         """Where answers are kept; nowhere for classified documents, and for replies that are scripted anyway."""
@@ -311,20 +345,24 @@ class _Running(Struct):
 
     async def _attempt(self, unit: _Unit, checks: Checks) -> Attempt:
         variant = self.variants[unit.variant]
-        case, driver = variant.cases[unit.case], self.drivers[variant.label, variant.chosen]
+        case, driver = variant.cases[unit.case], self.drivers[variant.tape, variant.chosen]
         take = self.takes[unit.variant, unit.case] * MAX_REPEAT + unit.repeat
         name = f"{variant.suite.path} {case.name} #{unit.repeat + 1}" + (f" {variant.label}" if variant.label else "")
         about = f"{case.name}\n{unit.repeat}\n{self.options.base_url or ''}\n{self.options.api or ''}"
         answers = Answers(self._kept_for(variant.suite, variant.chosen), about)
+        around = variant.suite.around
         program = variant.program
         if driver.options.model_name:
             program = with_model(program, driver.options.model_name)
         tools = _Tools()
-        job = Job(name, program, case.input, take=take + 1, journal=answers)
+        job = Job(name, program, case.input, take=take + 1, journal=around(answers) if around else answers)
         outcome = await self._outcome(driver, job, tools)
-        ran = Ran(outcome.output, _facts(outcome, tools), tuple(tools.calls))
+        ran = Ran(_judged_output(variant.suite, outcome), _facts(outcome, tools), tuple(tools.calls))
         grader = self.graders.get(variant.suite.path)
         judged = await judge(case, ran, checks, grader, f"{case.name} #{unit.repeat}", take)
+        if variant.suite.routing is not None and outcome.error is None:
+            missed = variant.suite.routing.missed(case.name, outcome.summary.skills)
+            judged = replace(judged, failures=(*judged.failures, missed) if missed else judged.failures)
         return Attempt(
             ran.output,
             ran.facts,
@@ -344,13 +382,20 @@ class _Running(Struct):
         return outcome
 
 
+def _judged_output(suite: Suite, outcome: Outcome[Job]) -> Value:
+    """What is held against the expectations: the output, or which skills were loaded where that is what is tried."""
+    if suite.routing is None or outcome.error is not None:
+        return outcome.output
+    return {"loaded": list(outcome.summary.skills)}
+
+
 def _takes(variants: Sequence[_Variant]) -> dict[tuple[int, int], int]:
     """How many earlier cases have the same program and input: their recordings are told apart by that."""
     seen: Counter[str] = Counter()
     found: dict[tuple[int, int], int] = {}
     for at, variant in enumerate(variants):
         for index, case in enumerate(variant.cases):
-            key = json.dumps([variant.label, variant.program.name, case.input], sort_keys=True)
+            key = json.dumps([variant.tape, variant.program.name, case.input], sort_keys=True)
             found[at, index] = seen[key]
             seen[key] += 1
     return found
@@ -435,7 +480,7 @@ def _report(
     suites = tuple(_suite_report(at, variant, attempts, chosen) for at, variant in enumerate(variants))
     if kept is not None:
         _remember_failed(variants, suites, kept)
-    return Report(suites, tuple(_comparisons(suites)))
+    return Report(suites, tuple(_comparisons(variants, suites)))
 
 
 def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], chosen: TestOptions) -> SuiteReport:
@@ -443,16 +488,18 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
         CaseReport(case, tuple(attempts[_Unit(at, index, repeat)] for repeat in range(variant.repeats)))
         for index, case in enumerate(variant.cases)
     )
-    requirement = variant.suite.requirement
+    requirement = variant.suite.terms.requirement
     return SuiteReport(
         str(variant.suite.path),
-        variant.program.name,
+        variant.suite.program.name if variant.without else variant.program.name,
         variant.chosen or "",
         requirement,
         cases,
         gate(requirement, [each.counted for each in cases], lower=chosen.lower),
         variant.label,
         variant.baseline,
+        variant.suite.routing,
+        variant.without,
     )
 
 
@@ -471,11 +518,14 @@ def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport]
         kept.put({key: "\n".join(sorted(names | before))})
 
 
-def _comparisons(suites: Sequence[SuiteReport]) -> Iterator[Compared]:
-    """Each suite of a document against its baseline, or the first one where there is none."""
+def _comparisons(variants: Sequence[_Variant], suites: Sequence[SuiteReport]) -> Iterator[Compared]:
+    """The lift of each skill; then each suite of a document against its baseline, or the first one where there is
+    none."""
+    yield from (lift(suites[at], suites[each.lifts]) for at, each in enumerate(variants) if each.lifts is not None)
     by_path: dict[str, list[SuiteReport]] = {}
     for each in suites:
-        by_path.setdefault(each.path, []).append(each)
+        if not each.without:
+            by_path.setdefault(each.path, []).append(each)
     for several in by_path.values():
         baseline = next((each for each in several if each.baseline), several[0])
         yield from (compared(each, baseline) for each in several if each is not baseline)

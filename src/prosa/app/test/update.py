@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from prosa.app.check.fix import Change, write_changes
-from prosa.app.test.load import Suite
+from prosa.app.test.suite import Suite
 from prosa.data import Mapping, Node, Scalar, Value, to_value
 from prosa.data import Sequence as Items
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
 from prosa.dialects.table import TEST
-from prosa.dialects.test.model import Block, CaseModel
+from prosa.dialects.test.model import Block, CaseModel, SuiteModel
 from prosa.evaluation.case import expects_failure
 from prosa.evaluation.expectations import is_query, match
 from prosa.evaluation.jsonpath import BadQuery, compile_query
@@ -54,7 +54,11 @@ def updates(suites: Sequence[Suite], report: Report) -> Updates:
         told = next((each for each in report.suites if each.path == str(suite.path) and not each.baseline), None)
         if told is None:
             continue
-        change, notes, done = _updated(suite, told)
+        if suite.model is None:
+            left += [f"{suite.path}: what is said of a skill is not changed"] if told.passed is False else []
+            remains = remains or not told.passed
+            continue
+        change, notes, done = _updated(suite, suite.model, told)
         changes += [change] if change is not None else []
         left += notes
         remains = remains or not done
@@ -66,9 +70,9 @@ def write_updates(changes: Sequence[Change]) -> tuple[str, ...]:
     return tuple(write_changes(changes).values())
 
 
-def _updated(suite: Suite, told: SuiteReport) -> tuple[Change | None, list[str], bool]:
-    source = suite.model.document.source
-    models = {each.name: each for each in suite.model.cases}
+def _updated(suite: Suite, model: SuiteModel, told: SuiteReport) -> tuple[Change | None, list[str], bool]:
+    source = model.document.source
+    models = {each.name: each for each in model.cases}
     edits: dict[str, list[Edit]] = {}
     left: list[str] = []
     for case in told.cases:

@@ -12,7 +12,7 @@ from prosa.dialects.fields import shown
 from prosa.dialects.reading import open_document
 from prosa.dialects.skill_md.fields import as_name
 from prosa.dialects.skill_md.model import SkillModel
-from prosa.dialects.table import SKILL_MD
+from prosa.dialects.table import SKILL_MD, skill_folder
 from prosa.rules.evals import RULES
 from prosa.rules.rule import Finding
 from prosa.rules.subject import Subject
@@ -28,13 +28,12 @@ REPORTED = (
 """What readers report by name."""
 
 
-def skill_folder(path: Path) -> Path:
-    """The folder of the skill that a file is beside: the one around `evals`, or its own."""
-    return path.parent.parent if path.parent.name == "evals" else path.parent
-
-
 def _folder(subject: Subject[EvalsModel]) -> Path | None:
-    return skill_folder(subject.path) if subject.path is not None and subject.files is not None else None
+    """The folder of the skill; None where it is not known, or lies outside the root (X5)."""
+    if subject.path is None or subject.files is None:
+        return None
+    folder = skill_folder(subject.path)
+    return folder if subject.files.inside_root(folder / "SKILL.md") else None
 
 
 def _skill(subject: Subject[EvalsModel], folder: Path) -> SkillModel | None:
@@ -111,7 +110,7 @@ def unknown_expected_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
     for each in subject.model.queries:
         if not each.belongs or (own is not None and own.name == each.belongs):
             continue
-        name = as_name(each.belongs)
-        if name is None or not subject.files.exists(folder.parent / name / "SKILL.md"):
+        place = folder.parent / (as_name(each.belongs) or "-") / "SKILL.md"
+        if subject.files.inside_root(place) and not subject.files.exists(place):
             message = f"there is no skill `{shown(each.belongs)}` in the folders beside this one"
             yield Finding(message, each.span, ("triggering is measured against the skills in the same folder",))

@@ -1,0 +1,264 @@
+"""Skills as suites (X32): the cases in `evals/evals.json`, each tried with the skill and without it, and the requests
+in `evals/trigger-eval.json`, tried on which of all the skills in the folder a model loads.
+
+In: the `SKILL.md` that somebody named. Out: suites for the one runner of tests. What `prosa check` calls an error in
+the two files is said before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.adapters.files import RootedFiles
+from prosa.app.check.check import Checker, CheckOptions
+from prosa.app.check.gather import Group, evals_beside
+from prosa.app.options import Environment, Options
+from prosa.app.run.skills import LoadedSkill, is_skill, load_skill, skills_program
+from prosa.app.test.suite import Suite, Terms
+from prosa.diagnostics import Diagnostic
+from prosa.dialects.dialect import Hints
+from prosa.dialects.evals.model import EvalModel, EvalsModel, TriggerModel
+from prosa.dialects.fields import shown
+from prosa.dialects.reading import open_document
+from prosa.dialects.table import EVALS
+from prosa.evaluation.case import Case
+from prosa.evaluation.routing import Routing
+from prosa.runtime.errors import ProgramRefused, RunError
+from prosa.runtime.journal import Ask, Journal, ModelStep, ToolStep, Use
+from prosa.runtime.messages import ModelReply
+from prosa.runtime.ports import ToolResult
+from prosa.runtime.program import Program
+from prosa.source import FileProblem, Files
+from prosa.source.files import is_hidden
+
+MAX_ATTACHED = 256 * 1024
+"""Bytes of the files of one case that are put into its request."""
+
+MAX_NAME = 60
+"""Characters of a request in the name of its case."""
+
+WITH, WITHOUT = "with the skill", "without the skill"
+
+
+def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...]:
+    """What `prosa check` finds in the files beside the skills of a group. Raises `RunError` for a skill without any."""
+    paths: list[Path] = []
+    for skill in group.paths:
+        beside = evals_beside(skill)
+        if not beside:
+            hint = f"cases stand in {skill.parent / 'evals' / 'evals.json'}; see: prosa explain evals"
+            raise RunError(f"{skill}: there is nothing to try the skill on", hint=hint)
+        paths += beside
+    checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
+    return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
+
+
+def skill_suites(path: Path, group: Group, options: Options, environment: Environment) -> Iterator[Suite]:
+    """The suites of a skill: its cases, and the requests that it is for. Raises what `load_skill` does, `RunError`."""
+    files = [_read(each, group.files) for each in evals_beside(path)]
+    cases = next((each for each in files if each.holds == "cases"), None)
+    terms = _terms(cases, path)
+    made = _Maker(path, group, options, environment, load_skill(path, options, environment.settings))
+    if cases is not None and cases.evals:
+        yield made.cases(cases, terms)
+    requests = [each for each in files if each.holds == "triggers"]
+    if any(each.queries for each in requests):
+        yield made.requests(requests, terms)
+
+
+def _read(path: Path, files: Files) -> EvalsModel:
+    model = open_document(files.read(path), Hints(explicit=EVALS.name)).model_of(EVALS)
+    if model is None:
+        raise RunError(f"{path}: it holds no cases")
+    return model
+
+
+def _terms(model: EvalsModel | None, skill: Path) -> Terms:
+    if model is None:
+        return Terms()
+    require = model.requirement
+    repeat = model.repeat or (require.k if require.is_rate else 1)
+    grader = skill.parent / model.grader if model.grader else None
+    return Terms(repeat, require, model.models, grader, model.votes)
+
+
+class _Maker(Struct, frozen=True):
+    """What makes suites of one skill."""
+
+    path: Path
+    group: Group
+    options: Options
+    environment: Environment
+    skill: LoadedSkill
+
+    def cases(self, model: EvalsModel, terms: Terms) -> Suite:
+        """Its cases, with and without it."""
+        cases = tuple(self._case(each, model) for each in model.evals)
+        program, without = self._program([], self.skill), self._program([], None)
+        return Suite(
+            path=Path(model.source.path),
+            cases=cases,
+            program=program,
+            program_path=self.path,
+            root=self.group.root,
+            files=self.group.files,
+            terms=terms,
+            load=lambda path, files: self._program([], self._at(path, files)),
+            classified=self.skill.classified,
+            label=WITH,
+            without=replace(without, classified=program.classified),
+        )
+
+    def requests(self, models: Sequence[EvalsModel], terms: Terms) -> Suite:
+        """The requests that it is for, and those that it is not for, among all skills of its folder."""
+        beside = self._beside()
+        offered = {each.skill.name: each for each in (self.skill, *beside)}
+        own = self.skill.skill.name
+        owners = {name: _owned(each) for name, each in offered.items() if name != own}
+        cases: list[Case] = []
+        belongs: dict[str, str] = {}
+        for model in models:
+            for each in model.queries:
+                name = _named(each.query, belongs)
+                belongs[name] = _owner(each, own, owners)
+                place = f"{model.source.path}:{model.line(each.span)}"
+                cases.append(Case(name, {"request": each.query}, place=place))
+        program = self._offering(self.skill, beside)
+        return Suite(
+            path=Path(models[0].source.path),
+            cases=tuple(cases),
+            program=program,
+            program_path=self.path,
+            root=self.group.root,
+            files=self.group.files,
+            terms=replace(terms, grader=None),
+            load=lambda path, files: self._offering(self._at(path, files), beside),
+            classified=program.classified,
+            routing=Routing(own, tuple(offered), belongs),
+            around=FirstChoice,
+        )
+
+    def _program(self, offered: Sequence[LoadedSkill], chosen: LoadedSkill | None, *, python: bool = True) -> Program:
+        return skills_program(offered, self.options, self.environment.settings, chosen=chosen, python=python)
+
+    def _offering(self, skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Program:
+        """The program that shows names and descriptions and nothing else: no file, no script, no other tool."""
+        bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in (skill, *beside)]
+        program = self._program(bare, None, python=False)
+        limits = replace(program.limits, iterations=max(program.limits.iterations, 2))
+        return replace(program, name=skill.skill.name, limits=limits)
+
+    def _at(self, path: Path, files: Files | None) -> LoadedSkill:
+        return load_skill(path, self.options, self.environment.settings, files=files)
+
+    def _beside(self) -> list[LoadedSkill]:
+        """The other skills in the folder around; one that cannot be read is told and passed over."""
+        found: list[LoadedSkill] = []
+        own = self.path.parent.absolute()
+        for folder in sorted(own.parent.iterdir()):
+            if folder == own or is_hidden(folder.name) or not folder.is_dir() or not is_skill(folder):
+                continue
+            try:
+                found.append(load_skill(folder, self.options, self.environment.settings))
+            except (FileProblem, ProgramRefused) as error:
+                self.environment.notice(f"warning: {folder.name} is not among the skills that are offered: {error}")
+        return found
+
+    def _case(self, each: EvalModel, model: EvalsModel) -> Case:
+        return Case(
+            each.name,
+            {"request": each.prompt + self._attached(each)},
+            run=each.run,
+            grade=each.asked,
+            place=f"{model.source.path}:{model.line(each.span)}",
+            assertions=each.assertions,
+        )
+
+    def _attached(self, each: EvalModel) -> str:
+        """The files of a case as part of its request: with the skill and without it, the run has the same. Raises
+        `RunError` for a file that is not there, and for more than a request can hold."""
+        files, folder = self.group.files, self.path.parent
+        parts, room = [], MAX_ATTACHED
+        for written, _ in each.files:
+            path = folder / written
+            if not files.real(path).is_relative_to(files.real(folder)):
+                raise RunError(f"{path}: it lies outside of the skill and is not read")
+            try:
+                text = files.read(path).text
+            except FileProblem as problem:
+                if problem.kind != "not-utf-8":
+                    raise
+                parts.append(f"The file `{written}` is attached; it is no text and cannot be shown.")
+                continue
+            room -= len(text.encode())
+            if room < 0:
+                raise RunError(f"{path}: the files of a case have at most {MAX_ATTACHED // 1024} KiB together")
+            parts.append(f"The file `{written}` is attached:\n\n{_fenced(text)}")
+        return "".join(f"\n\n{part}" for part in parts)
+
+
+def _fenced(text: str) -> str:
+    """A text between fences that are longer than any in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+# ---- requests ----
+
+
+def _owned(skill: LoadedSkill) -> frozenset[str]:
+    """The requests that a skill says are its own."""
+    found: set[str] = set()
+    files = RootedFiles(skill.path.parent)
+    for path in evals_beside(skill.path):
+        try:
+            model = _read(path, files)
+        except (FileProblem, RunError):
+            continue
+        found.update(_same(each.query) for each in model.queries if each.should_trigger)
+    return frozenset(found)
+
+
+def _owner(each: TriggerModel, own: str, owners: dict[str, frozenset[str]]) -> str:
+    """The skill that a request belongs to: by what its author says, else because another skill says it is its own."""
+    if each.should_trigger:
+        return own
+    return each.belongs or next((name for name, queries in owners.items() if _same(each.query) in queries), "")
+
+
+def _same(query: str) -> str:
+    return " ".join(query.split()).casefold()
+
+
+def _named(query: str, taken: dict[str, str]) -> str:
+    name = shown(query, MAX_NAME)
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{shown(query, MAX_NAME - 5)} ({number})"
+    return name
+
+
+class FirstChoice(Struct):
+    """A journal that asks the model once: which skill it loads is known from its first reply, and what it would do with
+    it is not asked and not paid for."""
+
+    inner: Journal
+    first: str = ""
+
+    async def reply(self, step: ModelStep, ask: Ask) -> ModelReply:
+        """The first reply, however often it has to be tried; afterwards an end that nobody wrote."""
+        self.first = self.first or step.path
+        if step.path == self.first:
+            return await self.inner.reply(step, ask)
+        return ModelReply(content="(what was loaded is all that was asked)", finish="stop")
+
+    async def result(self, step: ToolStep, use: Use) -> ToolResult:
+        """Loads the skill."""
+        return await self.inner.result(step, use)

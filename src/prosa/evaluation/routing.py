@@ -1,0 +1,84 @@
+"""Which skill a model loads for a request, out of several that it knows by name and description (X32).
+
+In: what was expected and what was loaded, for each repeat of each request. Out: a confusion table. Nobody judges: a
+skill was loaded or it was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from prosa.evaluation.expectations import Failure
+
+NONE = "none"
+SEVERAL = "several"
+
+
+class Routing(Struct, frozen=True):
+    """What was offered for the requests of one skill: ``own`` is its name, ``offered`` are the names of all.
+    ``belongs`` says by the name of a case which skill its request belongs to; empty where the author names none."""
+
+    own: str
+    offered: tuple[str, ...]
+    belongs: Mapping[str, str]
+
+    @property
+    def otherwise(self) -> str:
+        """What is expected of a request that belongs to no skill that anybody named."""
+        return f"not {self.own}"
+
+    def missed(self, case: str, loaded: Sequence[str]) -> Failure | None:
+        """What a repeat lacks that loaded some skills: the one that its request belongs to; and a request that is not
+        for the skill must not load it."""
+        belongs = self.belongs.get(case, "")
+        wrong = belongs != self.own and self.own in loaded
+        if not wrong and (not belongs or belongs in loaded):
+            return None
+        return Failure("loaded", belongs or self.otherwise, ", ".join(dict.fromkeys(loaded)) or NONE)
+
+    def expected(self, case: str) -> str:
+        """The name of the row that a case counts in."""
+        return self.belongs.get(case) or self.otherwise
+
+
+class ConfusionRow(Struct, frozen=True):
+    """How often which skill was loaded for the requests that belong to one: by name, with `none` and `several`."""
+
+    expected: str
+    loaded: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All repeats of its requests."""
+        return sum(self.loaded.values())
+
+
+class Confusion(Struct, frozen=True):
+    """Rows by what was expected: the skill itself first, then those beside it, then requests that belong to none."""
+
+    own: str
+    offered: tuple[str, ...]
+    rows: tuple[ConfusionRow, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What was loaded at all, the skill itself first, `none` and `several` last."""
+        seen = {name for row in self.rows for name in row.loaded}
+        names = [self.own, *(name for name in self.offered if name in seen and name != self.own), NONE]
+        return (*names, *((SEVERAL,) if SEVERAL in seen else ()))
+
+
+def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str]]]]) -> Confusion:
+    """The table of requests, each a name of a case with the skills that each of its repeats loaded."""
+    counted: dict[str, dict[str, int]] = {}
+    for case, repeats in loads:
+        row = counted.setdefault(routing.expected(case), {})
+        for loaded in repeats:
+            names = dict.fromkeys(loaded)
+            name = SEVERAL if len(names) > 1 else next(iter(names), NONE)
+            row[name] = row.get(name, 0) + 1
+    order = (routing.own, *(each for each in routing.offered if each != routing.own), routing.otherwise)
+    rows = tuple(ConfusionRow(name, counted[name]) for name in order if name in counted)
+    return Confusion(routing.own, routing.offered, rows)
