@@ -37,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),
     Command("show", "prosa.cli.show", "print what a reader understands of a document", "check"),
+    Command("convert", "prosa.cli.convert", "make a document of one form into another", "check"),
     Command("explain", "prosa.cli.explain", "print the page of a rule or a dialect", "check"),
     Command("lsp", "prosa.cli.lsp", "check documents in an editor while they are written", "check"),
     Command("index", "prosa.cli.index", "build or refresh the index of a corpus", "know"),

@@ -1,0 +1,1 @@
+"""Documents of one form made into another: the files around a conversion."""

@@ -1,0 +1,202 @@
+"""Converts documents that a user names, and writes the results where nothing is yet (X31).
+
+In: paths and what is wanted. Out: a `Result` for each, with its text and where it goes. What was named is opened, and
+nothing else but a program beside the target that might be imported, and the program inside a skill that wraps it.
+Nothing is run or fetched. `write_results` replaces nothing unless it is told to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, replace_file
+from prosa.adapters.files.read import real_path
+from prosa.app.convert.wrap import unwrapped, wrapped
+from prosa.convert.convert import Converted, convert
+from prosa.convert.form import Around, NotConvertible
+from prosa.convert.neutral import FormName
+from prosa.convert.program import calls_in
+from prosa.convert.report import Report
+from prosa.convert.table import ROWS, form_in, stem_of
+from prosa.dialects.reading import dialect_of
+from prosa.source import FileProblem, SourceText
+
+
+class ConvertOptions(Struct, frozen=True):
+    """What is wanted. ``origin`` is the form of the sources where the user says it; ``output`` a file or a folder,
+    ``into`` says which. ``wrap`` makes a skill around a program."""
+
+    target: FormName
+    origin: FormName | None = None
+    output: Path | None = None
+    into: bool = False
+    wrap: bool = False
+    max_size: int = MAX_DOCUMENT_BYTES
+
+
+class NewFile(Struct, frozen=True):
+    """A file to write. Where ``path`` is None the text is for standard output."""
+
+    path: Path | None
+    text: str
+
+
+class Result(Struct, frozen=True):
+    """One source, and what became of it: files and a report, or a problem in words."""
+
+    source: str
+    files: tuple[NewFile, ...] = ()
+    report: Report = field(default_factory=lambda: Report(0))
+    problem: str = ""
+    hint: str = ""
+
+
+def convert_documents(sources: Sequence[SourceText], options: ConvertOptions) -> tuple[Result, ...]:
+    """The results, in the order of the sources. Nothing is written."""
+    made: dict[str, str] = {}
+    results: list[Result] = []
+    for source in sources:
+        try:
+            result = _converted(source, options, made, alone=len(sources) == 1)
+        except NotConvertible as problem:
+            at = source.position(min(problem.offset, len(source.text)))
+            result = Result(source.path, problem=f"{source.path}:{at.line}:{at.column}: {problem}", hint=problem.hint)
+        except FileProblem as problem:
+            result = Result(source.path, problem=str(problem))
+        results.append(_without_clash(result, results))
+    return tuple(results)
+
+
+def read_sources(paths: Sequence[Path], max_size: int) -> Iterator[SourceText | FileProblem]:
+    """The documents of these paths; of a folder that is a skill, its SKILL.md."""
+    files = RootedFiles(max_size=max_size)
+    for path in paths:
+        try:
+            if path.is_dir():
+                if not (path / "SKILL.md").is_file():
+                    raise FileProblem(path, "not-a-file", "is a folder without SKILL.md: name its documents")
+                path = path / "SKILL.md"
+            yield files.read(path)
+        except FileProblem as problem:
+            yield problem
+
+
+def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str], *, alone: bool) -> Result:
+    origin = options.origin or form_in(source)
+    if origin not in ROWS:
+        raise NotConvertible(f"the form {origin} is not converted yet", 0)
+    stem = stem_of(str(real_path(source.path)))
+    folder = _folder(source, options, alone=alone)
+    if options.wrap:
+        return _wrap(source, origin, stem, folder, options)
+    inner = unwrapped(source, options.max_size) if (origin, options.target) == ("skill", "program") else None
+    if inner is not None:
+        path = _target(options, folder, options.target, stem, None)
+        return Result(source.path, (NewFile(path, inner.files[0][1]),), inner.report)
+    around = Around(stem, ROWS[options.target].path(stem), _programs(source, options, folder, made))
+    found = convert(source, origin, options.target, around)
+    path = _target(options, folder, options.target, stem, found)
+    if options.target == "program" and path is not None and folder is not None:
+        made[stem] = f"./{path.name}"
+    return Result(source.path, (NewFile(path, found.text),), found.report)
+
+
+def _folder(source: SourceText, options: ConvertOptions, *, alone: bool) -> Path | None:
+    """The folder that results go to; None for standard output, or a file that the user names."""
+    if options.output is not None:
+        return options.output if options.into else None
+    return None if alone else Path(source.path).parent
+
+
+def _target(
+    options: ConvertOptions, folder: Path | None, form: FormName, stem: str, found: Converted | None
+) -> Path | None:
+    if folder is None:
+        return options.output
+    name = found.name if form == "skill" and found is not None and found.name else stem
+    return folder / ROWS[form].path(name)
+
+
+def _programs(source: SourceText, options: ConvertOptions, folder: Path | None, made: dict[str, str]) -> dict[str, str]:
+    """The programs that the text calls by name and that lie, or will lie, where the result goes."""
+    if options.target != "program":
+        return {}
+    beside = folder or (options.output.parent if options.output else None)
+    files = RootedFiles(beside.resolve()) if beside is not None and beside.is_dir() else None
+    found: dict[str, str] = {}
+    for name in calls_in(source.text):
+        if name in made:
+            found[name] = made[name]
+        elif files is not None and beside is not None and _is_program(files, beside / f"{name}.md"):
+            found[name] = f"./{name}.md"
+    return found
+
+
+def _is_program(files: RootedFiles, path: Path) -> bool:
+    try:
+        return files.inside_root(path) and path.is_file() and dialect_of(files.read(path)) == "markdownlang"
+    except FileProblem:
+        return False
+
+
+def _wrap(source: SourceText, origin: FormName, stem: str, folder: Path | None, options: ConvertOptions) -> Result:
+    if origin != "program":
+        raise NotConvertible(f"--wrap makes a skill around a program, and this is of the form {origin}")
+    if folder is None:
+        raise NotConvertible("--wrap writes a folder", hint="give --output DIR/")
+    made = wrapped(source, stem, options.max_size)
+    return Result(source.path, tuple(NewFile(folder / name, text) for name, text in made.files), made.report)
+
+
+def _without_clash(result: Result, before: Sequence[Result]) -> Result:
+    """The result, or the problem that another source goes to the same file."""
+    taken = {each.path: one.source for one in before for each in one.files if each.path is not None}
+    for each in result.files:
+        if each.path in taken:
+            message = f"{result.source}: {each.path} would be made of {taken[each.path]} too; nothing is written for it"
+            return Result(result.source, problem=message, hint="convert it alone, with another --output")
+    return result
+
+
+def blocked(path: Path, folder: Path | None, *, force: bool) -> str:
+    """Why a file is not written; empty where it may be."""
+    if path.is_symlink():
+        return f"{path} is a link; nothing was written"
+    if folder is not None and not real_path(path.parent).is_relative_to(real_path(folder)):
+        return f"{path} leads out of {folder}; nothing was written"
+    if os.path.lexists(path) and (not force or not path.is_file()):
+        return f"{path} exists; nothing was written"
+    return ""
+
+
+def write_results(
+    results: Sequence[Result], folder: Path | None, *, force: bool, told: Callable[[Path], None]
+) -> tuple[str, ...]:
+    """Writes the files, and tells each; gives the words for those that were not. ``folder`` is where all lie."""
+    refused: list[str] = []
+    for result in results:
+        targets = [(each.path, each.text) for each in result.files if each.path is not None]
+        reasons = [why for path, _ in targets if (why := blocked(path, folder, force=force))]
+        if reasons:
+            refused.append(reasons[0])
+            continue
+        for path, text in targets:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(path, text, expect_digest=None if force else "")
+            except FileProblem:
+                refused.append(f"{path} exists; nothing was written")
+            except OSError as error:
+                refused.append(f"{path}: {error.strerror or error}; it was not written")
+            else:
+                told(path)
+    return tuple(refused)
+
+
+def is_folder(output: str, count: int) -> bool:
+    """Whether an output that somebody names is a folder: it is one, is written as one, or is for several results."""
+    return output.endswith(("/", os.sep)) or Path(output).is_dir() or count > 1

@@ -1,0 +1,160 @@
+"""`prosa convert`: documents of one form made into another, with a report of what came of every part (X31)."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+from prosa.cli.errors import FAILED, OK, say
+from prosa.cli.options import size_in_bytes
+from prosa.cli.parser import WrongUse
+from prosa.convert.table import ROWS, known_form
+from prosa.diagnostics.nearest import UnknownName
+
+if TYPE_CHECKING:
+    from prosa.app.convert.convert import ConvertOptions, Result
+    from prosa.convert.neutral import FormName
+    from prosa.source import SourceText
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `convert`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="documents, or folders of skills; - is standard input")
+    forms = ", ".join(ROWS)
+    parser.add_argument("--to", dest="target", required=True, metavar="FORM", help=f"one of {forms}")
+    parser.add_argument(
+        "--from", dest="origin", metavar="FORM", help="what the documents are (default: by name and shape)"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE|DIR",
+        help="write here (default: one result to stdout, several beside their sources)",
+    )
+    parser.add_argument("--wrap", action="store_true", help="make a skill around a program, which stays as it is")
+    parser.add_argument("--report", choices=("text", "json"), default="text", help="how to print the report, on stderr")
+    parser.add_argument("--strict", action="store_true", help="fail when anything is lost")
+    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")
+    parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where a document could not be read, converted or written, and with `--strict` where anything is lost."""
+    from prosa.app.convert.convert import convert_documents
+
+    options = _options(args)
+    sources, failed = _sources(args, options, console)
+    results = convert_documents(sources, options)
+    failed += _say_problems(results, console)
+    failed += _put(results, args, options, console)
+    _say_report(results, args.report, console)
+    lost = any(each.report.loses for each in results)
+    return FAILED if failed or (args.strict and lost) else OK
+
+
+def _options(args: argparse.Namespace) -> ConvertOptions:
+    from prosa.app.convert.convert import ConvertOptions, is_folder
+
+    into = args.output is not None and is_folder(args.output, len(args.files))
+    if args.wrap and args.target != "skill":
+        raise WrongUse("--wrap makes skills", hint="--to skill --wrap")
+    if args.wrap and not into and args.output is not None:
+        raise WrongUse(f"--output {args.output}: --wrap writes a folder", hint=f"--output {args.output}/")
+    if into and Path(args.output).exists() and not Path(args.output).is_dir():
+        raise WrongUse(f"--output {args.output} is a file, and there are several results", hint="name a folder")
+    return ConvertOptions(
+        target=_form("--to", args.target),
+        origin=_form("--from", args.origin) if args.origin else None,
+        output=Path(args.output) if args.output is not None else None,
+        into=into,
+        wrap=args.wrap,
+        max_size=size_in_bytes(args.max_size),
+    )
+
+
+def _form(flag: str, name: str) -> FormName:
+    try:
+        return known_form(name)
+    except UnknownName as error:
+        raise WrongUse(f"{flag} {name}: no such form", hint=f"{error.hint}; forms are {', '.join(ROWS)}") from None
+
+
+def _sources(args: argparse.Namespace, options: ConvertOptions, console: Console) -> tuple[list[SourceText], int]:
+    """The documents that can be read, and how many cannot."""
+    from prosa.app.check.gather import STDIN, read_stdin
+    from prosa.app.convert.convert import read_sources
+    from prosa.source import FileProblem
+
+    paths = [Path(name) for name in dict.fromkeys(args.files) if name != STDIN]
+    found = list(read_sources(paths, options.max_size))
+    if STDIN in args.files:
+        if options.origin is None:
+            raise WrongUse("standard input has no name to tell its form by", hint="add --from FORM")
+        found.append(read_stdin(console.read_bytes, None))
+    problems = [each for each in found if isinstance(each, FileProblem)]
+    if problems and len(problems) == len(found):
+        raise problems[0]
+    for problem in problems:
+        say(console, str(problem))
+    return [each for each in found if not isinstance(each, FileProblem)], len(problems)
+
+
+def _say_problems(results: Sequence[Result], console: Console) -> int:
+    wrong = [each for each in results if each.problem]
+    for each in wrong:
+        say(console, each.problem, each.hint)
+    return len(wrong)
+
+
+def _put(results: Sequence[Result], args: argparse.Namespace, options: ConvertOptions, console: Console) -> int:
+    """Prints or writes the results; gives how many could not be written."""
+    from prosa.app.convert.convert import blocked, write_results
+
+    folder = options.output if options.into else None
+    files = [each for result in results for each in result.files]
+    for each in files:
+        if each.path is None and not (args.diff or args.dry_run):
+            console.out(each.text, end="")
+        elif args.diff:
+            from prosa.render.diff import render_diff
+
+            console.out(render_diff(str(each.path or "<stdout>"), _there(each.path), each.text), end="")
+    if args.diff or args.dry_run:
+        reasons = [blocked(each.path, folder, force=args.force) for each in files if each.path is not None]
+        if args.dry_run:
+            for each in files:
+                console.out(f"would write: {each.path or '<stdout>'}")
+        return _refuse([why for why in reasons if why], console)
+    refused = write_results(results, folder, force=args.force, told=lambda path: console.note(f"wrote {path}"))
+    return _refuse(refused, console)
+
+
+def _refuse(refused: Sequence[str], console: Console) -> int:
+    for words in refused:
+        say(console, words, "--force replaces it; or give another --output" if " exists;" in words else "")
+    return len(refused)
+
+
+def _there(path: Path | None) -> str:
+    """The text that a file has now; empty where there is none."""
+    from prosa.app.text_files import read_given
+
+    return read_given(path) if path is not None and path.is_file() else ""
+
+
+def _say_report(results: Sequence[Result], form: str, console: Console) -> None:
+    from prosa.render.conversion import report_lines, reports_data
+    from prosa.render.json import dump
+
+    done = [each.report for each in results if not each.problem]
+    if form == "json":
+        console.err(dump(reports_data(done)))
+        return
+    for report in done:
+        for line in report_lines(report):
+            console.note(line)

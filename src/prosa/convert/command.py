@@ -1,0 +1,33 @@
+"""Commands: what a user calls as `/name` in the program around an agent, and what is typed behind it (`$ARGUMENTS`)."""
+
+from __future__ import annotations
+
+from prosa.convert.arguments import as_template
+from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.front import Row
+from prosa.convert.markdown import read_markdown, write_markdown
+from prosa.convert.neutral import Carry, Marks, Piece
+from prosa.convert.skill import tools_in
+from prosa.source import SourceText
+
+ROWS = (
+    Row("name", "name"),
+    Row("description", "description"),
+    Row("argument-hint", "hint"),
+    Row("allowed-tools", "tools", tools_in, ", ".join),
+    Row("model", "host-model"),
+)
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The command. Raises `NotConvertible`."""
+    return read_markdown(source, marks, "command", ROWS, as_template)
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The command. Its name is that of its file, so it says one only where its author did or another form has one."""
+    del around
+    return write_markdown(piece, carry, "command", ROWS, piece.slots, as_template, tells=True)
+
+
+FORM = Form(name="command", read=read, write=write, carrier="/prosa")

@@ -1,0 +1,77 @@
+"""Conversations as the text of a chat, and back (P2–P14, PA6). Values only.
+
+In: messages. Out: a body with their headings, in which whatever they say stays text; and the messages in such a body as
+they would be sent, hidden and disabled ones by their role. Nothing is included and no command is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prosa.convert.neutral import Piece, Said
+from prosa.data import Value
+from prosa.dialects.front import read_front
+from prosa.dialects.prapti.content import sent_text
+from prosa.dialects.prapti.escape import escaped
+from prosa.dialects.prapti.model import HEAD_ROLE, ChatModel
+from prosa.dialects.prapti.read import read
+from prosa.dialects.prapti.write import heading
+from prosa.document import parse
+from prosa.source import SourceText, Span
+
+BODY = "=body"
+"""The field of a chat that holds the wording of its author: comments, configuration lines, blank space."""
+
+OFF = "//"
+"""What the role of a disabled message begins with."""
+
+
+def chat_model(source: SourceText, body: Span) -> ChatModel:
+    """The chat in a part of a source."""
+    return read(read_front(source), parse(source, body=body))[0]
+
+
+def messages_of(model: ChatModel) -> tuple[Said, ...]:
+    """The messages of a chat; what stands before the first heading is one where it says anything."""
+    return tuple(
+        Said(sent_text(each, model.document, {}), f"{OFF if each.disabled else ''}{each.role}", each.name)
+        for each in model.messages
+        if each.heading is not None or each.content.strip()
+    )
+
+
+def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str, Value]]]:
+    """The messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
+    said = messages_of(chat_model(SourceText(text), Span(0, len(text))))
+    return said, {} if chat_body(said) == text else {"chat": {BODY: text}}
+
+
+def body_of(piece: Piece) -> str:
+    """The messages of a piece as the body of a chat, as its author worded it where that says the same."""
+    worded = piece.own_of("chat").get(BODY)
+    if isinstance(worded, str) and _says(worded, piece.said):
+        return worded
+    return chat_body(piece.said)
+
+
+def _says(text: str, said: Sequence[Said]) -> bool:
+    return messages_of(chat_model(SourceText(text), Span(0, len(text)))) == tuple(said)
+
+
+def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
+    """The text of a chat that begins with these lines."""
+    blocks = ["\n".join(head)] if head else []
+    for each in said:
+        if each.role == HEAD_ROLE:
+            blocks.append(escaped(each.text))
+            continue
+        blocks.append(_heading(each))
+        if each.text.strip():
+            blocks.append(escaped(each.text))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _heading(each: Said) -> str:
+    role = each.role or "user"
+    line = heading(role.removeprefix(OFF), each.name)
+    return line.replace("### ", f"### {OFF}", 1) if role.startswith(OFF) else line

@@ -1,0 +1,120 @@
+"""One document from one form to another (X31): read, write, read what was written, and carry what did not come back.
+
+In: a source and two forms. Out: the new text and a report that is computed, not promised: a part is kept where the new
+document says it by itself, moved where the document carries it along, lost where neither is so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Piece, carried, flat, restored, same
+from prosa.convert.report import Item, Note, Report
+from prosa.convert.table import form_of
+from prosa.source import SourceText
+
+
+class Converted(Struct, frozen=True):
+    """A new document, the name that it has in its own words, and the report of how it came to be."""
+
+    text: str
+    report: Report
+    name: str | None = None
+
+
+def convert(source: SourceText, origin: FormName, target: FormName, around: Around) -> Converted:
+    """The document in another form. Raises `NotConvertible` for a source that cannot be read whole."""
+    found = form_of(origin).read(source, None)
+    piece, edited = restored(found.piece, found.carry)
+    if origin == target:
+        return Converted(source.text, Report(len(_counted(piece))))
+    form = form_of(target)
+    written, back, carry = _written(form, piece, around)
+    whole, _ = restored(back, carry)
+    notes = (*found.notes, *edited, *written.notes)
+    report = _report(source, found, (piece, back, whole), carry, notes, form)
+    return Converted(written.text, report, back.slot("name"))
+
+
+def _written(form: Form, piece: Piece, around: Around) -> tuple[Written, Piece, Carry]:
+    """The document, what it says itself, and what it carries."""
+    bare = form.write(piece, NO_CARRY, around)
+    back = form.read(SourceText(bare.text, around.path), bare.marks).piece
+    carry = _fitting(carried(piece, back, bare.marks), form)
+    if not carry:
+        return bare, back, NO_CARRY
+    written = form.write(piece, carry, around)
+    again = form.read(SourceText(written.text, around.path), None)
+    return replace(written, notes=bare.notes), again.piece, again.carry
+
+
+def _fitting(carry: Carry, form: Form) -> Carry:
+    """As much of a carry as there is room for, large parts left out first."""
+    if not form.carrier:
+        return NO_CARRY
+    keep = dict(carry.keep)
+    size = {key: len(json.dumps(value, ensure_ascii=False)) for key, value in keep.items()}
+    while keep and sum(size[key] for key in keep) > form.room:
+        del keep[max(keep, key=lambda key: size[key])]
+    return replace(carry, keep=keep)
+
+
+def _counted(piece: Piece) -> list[str]:
+    return [key for key in flat(piece) if not _is_silent(key)]
+
+
+def _report(
+    source: SourceText,
+    found: FormReading,
+    pieces: tuple[Piece, Piece, Piece],
+    carry: Carry,
+    notes: tuple[Note, ...],
+    form: Form,
+) -> Report:
+    """The report. ``pieces`` are what the source says, what the new document says itself, and that with its carry."""
+    wanted, said, final = map(flat, pieces)
+    kept = 0
+    made: list[Note] = []
+    told = {note.key for note in notes}
+    for key, value in wanted.items():
+        silent = _is_silent(key)
+        if (key in said and same(said[key], value)) or (
+            key.startswith("text/") and isinstance(carry.keep.get(key), dict)
+        ):
+            kept += not silent
+        elif key in final and same(final[key], value):
+            made += [] if silent else [Note("moved", key, f"{_named(key)} is carried along", form.carrier)]
+        elif not (silent and key in told):
+            made.append(Note("lost", key, f"{_named(key)} has no place in a document of this form"))
+    for key in said:
+        if key not in wanted and key not in told and not key.startswith(("text/", "own/")):
+            made.append(Note("guessed", key, f"{_named(key)} is said though the source does not say it"))
+    return Report(kept, tuple(_items(source, found, (*notes, *made))))
+
+
+def _is_silent(key: str) -> bool:
+    """Whether a part is no field, but says how others are to be taken."""
+    return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles"))
+
+
+def _items(source: SourceText, found: FormReading, notes: tuple[Note, ...]) -> Iterator[Item]:
+    for note in notes:
+        at = found.places.get(note.key, At(0))
+        offset = note.offset if note.offset is not None else at.offset
+        line = source.position(min(offset, len(source.text))).line
+        yield Item(note.level, source.path, line, at.pointer, note.to, note.message, note.key)
+
+
+def _named(key: str) -> str:
+    """A part in words."""
+    if key.startswith("text/"):
+        return "the text" if key == "text/0" else f"the text of message {int(key[5:]) + 1}"
+    if key.startswith("own/"):
+        _, form, name = key.split("/", 2)
+        return f"the wording of the {form}" if name.startswith("=") else f"`{name}` of the {form}"
+    return "that the text is a template" if key == "template" else "the roles" if key == "roles" else f"`{key}`"

@@ -1,0 +1,71 @@
+"""What a form is to a conversion: a reader and a writer in one frozen record, and what both are given and give.
+
+In: a source, or a neutral value. Out: the value with the places of its parts, or a text. A source that cannot be read
+whole is refused: what nobody can read nobody can keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct, field
+
+from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, FormName, Marks, Piece
+from prosa.convert.report import Note
+from prosa.source import SourceText
+
+
+class NotConvertible(ValueError):
+    """A source that is not of the form that it should be, or cannot be read whole. ``offset`` is where."""
+
+    def __init__(self, message: str, offset: int = 0, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.hint = hint
+
+
+class At(Struct, frozen=True):
+    """Where a part stands in the source."""
+
+    offset: int
+    pointer: str = ""
+
+
+class Around(Struct, frozen=True):
+    """What is known of the target: ``path`` is the name of its file, ``stem`` what a document without a name is called.
+    ``programs`` are those that a program there could import: the path by the name."""
+
+    stem: str = "document"
+    path: str = "document.md"
+    programs: Mapping[str, str] = field(default_factory=dict)
+
+
+class FormReading(Struct, frozen=True):
+    """A source as its form reads it. ``piece`` is what it says itself, ``carry`` what it keeps for others."""
+
+    piece: Piece
+    carry: Carry = NO_CARRY
+    places: Mapping[str, At] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+
+
+class Written(Struct, frozen=True):
+    """A new document. ``marks`` are what its reader must know. ``added`` says of slots that only the writer made up how
+    it came to them: nobody has to guess from the report."""
+
+    text: str
+    marks: Marks = NO_MARKS
+    notes: tuple[Note, ...] = ()
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """One form. ``read`` takes the marks of a document that has just been written, else finds them itself; it raises
+    `NotConvertible`. ``carrier`` says where a carry is put, empty where there is no place for one; ``room`` is how many
+    characters of it fit. ``file_name`` gives the path of a document of that name below a folder."""
+
+    name: FormName
+    read: Callable[[SourceText, Marks | None], FormReading]
+    write: Callable[[Piece, Carry, Around], Written]
+    carrier: str
+    room: int = 200_000

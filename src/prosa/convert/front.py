@@ -1,0 +1,203 @@
+"""Forms whose documents are front matter and a body: one reading and one writing for all, told by tables.
+
+A row says which slot a field is, and how its value becomes that of the slot and back. What no row knows, and what the
+author worded as the writer would not, stays a field of the form's own. The order of fields is that of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from msgspec import Struct
+
+from prosa.convert.form import At, NotConvertible
+from prosa.convert.neutral import Carry, FormName, Piece, carry_of, is_slot, same
+from prosa.data import Entry, Node, Scalar, Value, format_pointer, to_value
+from prosa.data import Mapping as Fields
+from prosa.data import Sequence as Items
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.front import FrontReading, front_under, read_front
+from prosa.source import SourceText, Span
+
+CARRY = "prosa"
+"""The field that holds a carry."""
+
+WORDED = "=front"
+"""The front matter as its author wrote it, where a new one would lack something: comments, `1.10` for a number."""
+
+
+def text_in(node: Node) -> Value:
+    """The source text of a scalar (X1)."""
+    return node.text if isinstance(node, Scalar) and node.value is not None else None
+
+
+def texts_in(node: Node) -> Value:
+    """The texts of a list, or of a text with commas between them."""
+    if isinstance(node, Items):
+        found = [text_in(item) for item in node.items]
+        return None if None in found else found
+    text = text_in(node)
+    return None if text is None else [part.strip() for part in str(text).split(",") if part.strip()]
+
+
+def any_in(node: Node) -> Value:
+    """Plain data."""
+    return to_value(node)
+
+
+def as_is(value: Value) -> Value:
+    """The value itself."""
+    return value
+
+
+class Row(Struct, frozen=True):
+    """One field and its slot."""
+
+    field: str
+    slot: str
+    read: Callable[[Node], Value] = text_in
+    write: Callable[[Value], Value] = as_is
+
+
+class FrontPart(Struct, frozen=True):
+    """What the front matter of a source says, and where its body begins."""
+
+    slots: dict[str, Value]
+    own: dict[str, Value]
+    places: dict[str, At]
+    carry: Value
+    body: str
+    offset: int
+    bare: bool
+
+
+def read_part(source: SourceText, form: FormName, rows: Iterable[Row], *, loose: bool = False) -> FrontPart:
+    """Front matter and body. Raises `NotConvertible` where the front matter cannot be read whole."""
+    front = front_under(source, "plain") if loose else read_front(source)
+    require_whole(front)
+    by_field = {row.field: row for row in rows}
+    slots: dict[str, Value] = {}
+    own: dict[str, Value] = {}
+    places: dict[str, At] = {}
+    carry: Value = None
+    for entry in front.fields or ():
+        name = entry.key.text
+        at = At(entry.key.span.start, format_pointer((name,)))
+        if name == CARRY and carry_of(to_value(entry.value)) is not None:
+            carry = to_value(entry.value)
+            continue
+        row = by_field.get(name)
+        value = row.read(entry.value) if row else None
+        if row and value is not None and is_slot(row.slot, value) and row.slot not in slots:
+            slots[row.slot] = value
+            places[row.slot] = at
+            if not same(row.write(value), _worded(entry.value, row)):
+                own[name] = to_value(entry.value)
+        else:
+            own[name] = to_value(entry.value)
+        places[f"own/{form}/{name}"] = at
+    places["text/0"] = At(front.body.start)
+    body = source.slice(front.body)
+    if _is_worded(front):
+        own[WORDED] = front.source.text[front.anchor.end : front.body.start].strip("\r\n").removesuffix("---")
+        places[f"own/{form}/{WORDED}"] = At(front.anchor.start)
+    return FrontPart(slots, own, places, carry, body, front.body.start, not front.present)
+
+
+def require_whole(front: FrontReading) -> None:
+    """Refuses front matter of which a part is unread. Raises `NotConvertible`."""
+    problem = next(iter(front.problems), None)
+    if problem is not None and (front.fields is None or not front.complete or problem.rule == "duplicate-key"):
+        raise NotConvertible(problem.message, problem.span.start, "mend the front matter first: prosa check shows it")
+
+
+def _worded(node: Node, row: Row) -> Value:
+    """A field as the writer would have to word it; a text is its source text."""
+    return text_in(node) if row.read is text_in else to_value(node)
+
+
+def own_and_slots(piece: Piece, form: FormName, rows: Iterable[Row], slots: Mapping[str, Value]) -> dict[str, Value]:
+    """The fields to write: those of the table, worded as the author did where that says the same, then the others."""
+    own = dict(piece.own_of(form))
+    fields: dict[str, Value] = {}
+    for row in rows:
+        worded = own.pop(row.field, None) if row.slot in slots else None
+        value = slots.get(row.slot)
+        if worded is not None and same(row.read(node_of(worded)), value):
+            fields[row.field] = worded
+        elif value is not None:
+            fields[row.field] = row.write(value)
+    return fields | {
+        name: value for name, value in own.items() if name not in (*fields, CARRY) and not name.startswith("=")
+    }
+
+
+def node_of(value: Value) -> Node:
+    """Plain data as a tree without places."""
+    nowhere = Span(0, 0)
+    if isinstance(value, dict):
+        return Fields(tuple(Entry(Scalar(key, key, nowhere), node_of(each)) for key, each in value.items()), nowhere)
+    if isinstance(value, list):
+        return Items(tuple(map(node_of, value)), nowhere)
+    return Scalar(value, value if isinstance(value, str) else write_yaml({"x": value})[3:-1], nowhere)
+
+
+def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Value = None) -> str:
+    """The text of a document. ``bare`` says that its body came without front matter and gets a blank line in front,
+    ``worded`` is the front matter as its author wrote it, which is taken where it says the same."""
+    if not fields and not worded and not body.removeprefix("\ufeff").startswith(("---", "–", "—", " ")):
+        return body
+    gap = "\n" if bare and body and not body.startswith(("\n", "\r")) else ""
+    own = {name: value for name, value in fields.items() if name != CARRY}
+    if isinstance(worded, str) and _says(worded, own):
+        carry = write_yaml({CARRY: fields[CARRY]}) if CARRY in fields else ""
+        return f"---\n{worded}{carry}---\n{gap}{body}"
+    return f"---\n{write_yaml(fields)}---\n{gap}{body}"
+
+
+def _says(worded: str, fields: Mapping[str, Value]) -> bool:
+    """Whether a front matter that somebody wrote says these fields, and nothing that breaks out of it."""
+    if not worded.endswith(("\n", "\r")) and worded:
+        return False
+    front = read_front(SourceText(f"---\n{worded}---\n"))
+    return front.body.start == len(worded) + 8 and not front.problems and same(front.value, dict(fields))
+
+
+def with_carry(fields: dict[str, Value], carry: Carry) -> dict[str, Value]:
+    """The fields with the carry behind them."""
+    return fields | ({CARRY: carry.data()} if carry else {})
+
+
+def _is_worded(front: FrontReading) -> bool:
+    """Whether the YAML says more than its data: a comment, or a number that would be written in another way."""
+    return front.fields is not None and (_has_comment(front) or any(map(_is_odd, _scalars(front.fields))))
+
+
+def _is_odd(node: Scalar) -> bool:
+    if not isinstance(node.value, int | float) or isinstance(node.value, bool):
+        return False
+    return write_yaml({"x": node.value})[3:-1] != node.text
+
+
+def _has_comment(front: FrontReading) -> bool:
+    """Whether something between keys and values begins with a number sign."""
+    text, at = front.source.text, front.anchor.end
+    spans = sorted((each.span.start, each.span.end) for each in _scalars(front.fields or Fields((), front.anchor)))
+    for start, end in (*spans, (front.body.start, front.body.start)):
+        if text.find("#", at, start) >= 0:
+            return True
+        at = max(at, end)
+    return False
+
+
+def _scalars(node: Node) -> Iterable[Scalar]:
+    """The keys and the scalars of a tree."""
+    if isinstance(node, Scalar):
+        yield node
+    elif isinstance(node, Items):
+        for item in node.items:
+            yield from _scalars(item)
+    else:
+        for entry in node.entries:
+            yield entry.key
+            yield from _scalars(entry.value)

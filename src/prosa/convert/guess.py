@@ -1,0 +1,204 @@
+"""What a skill implies and a program must say (L46, LA30): parameters, results, tools; and placeholders in the prose.
+
+In: the parts of a skill. Out: schemas, servers and texts, by rules that are few and strict: where the words do not say
+it plainly, nothing is claimed. Whoever calls reports every guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from prosa.convert.literal import spelled
+from prosa.data import Value
+from prosa.dialects.skill_md import Parameter
+from prosa.regex import regex
+
+_LIST = regex(r"\((?P<words>[^()]{1,200})\)[.\s]*\Z")
+_WORD = regex(r"[\w.+-]+(?: [\w.+-]+)?")
+_URL = regex(r"(?:.*[_-])?(?:url|uri|link)", re.IGNORECASE)
+_DEFAULT = regex(r"\bdefaults?(?: to| is|:|=)?\s+[`\"']?(?P<value>[^`\"',;)\s]+)", re.IGNORECASE)
+_TYPES = {
+    "string": "string",
+    "text": "string",
+    "integer": "integer",
+    "int": "integer",
+    "number": "number",
+    "float": "number",
+    "boolean": "boolean",
+    "bool": "boolean",
+    "list": "array",
+    "array": "array",
+    "object": "object",
+}
+_NOTE = regex(r"\((?P<note>[^()\r\n]*)\)")
+
+_COUNTS = frozenset(
+    {"status", "count", "number", "total", "size", "length", "code", "age", "index", "line", "id_number"}
+)
+"""Results that are whole numbers by their name: `status` is, by the specification's own example."""
+
+_RETURNS = regex(
+    r"\b[Rr]eturns?\s+(?P<names>(?:(?:the|a|an|its)\s+)?[a-z][a-z_]*"
+    r"(?:(?:,\s*(?:and\s+)?|\s+and\s+)(?:(?:the|a|an|its)\s+)?[a-z][a-z_]*){0,9})\s*(?:[.;]|\r?\n\r?\n|\Z)"
+)
+_ARTICLE = regex(r"\A(?:the|a|an|its)\s+")
+
+MCP_SERVERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "fetch": ("uvx", ("mcp-server-fetch",)),
+    "git": ("uvx", ("mcp-server-git",)),
+    "time": ("uvx", ("mcp-server-time",)),
+    "memory": ("npx", ("-y", "@modelcontextprotocol/server-memory")),
+    "filesystem": ("npx", ("-y", "@modelcontextprotocol/server-filesystem", ".")),
+}
+"""The reference servers of the protocol, as they are started (LA30)."""
+
+TOOL_SERVERS = {"WebFetch": "fetch", "web_fetch": "fetch", "fetch": "fetch"}
+"""Tools of other programs that a server here does the work of."""
+
+_TOOL = regex(r"\b[Uu]s(?:es?|ing)\s+(?:the\s+)?`?(?P<name>[a-z][\w-]*)`?\s+(?:tool|server)\b")
+
+
+def input_of(parameters: Sequence[Parameter], texts: Sequence[str]) -> dict[str, Value]:
+    """The input schema of a list of parameters (step 1). ``texts`` are the items as they are written."""
+    properties = {each.name: _property(each, text) for each, text in zip(parameters, texts, strict=True)}
+    required = [
+        each.name for each in parameters if each.required is not False and "default" not in properties[each.name]
+    ]
+    schema: dict[str, Value] = {"type": "object", "properties": properties}
+    return schema | ({"required": required} if required else {})
+
+
+def _property(each: Parameter, text: str) -> dict[str, Value]:
+    note = _NOTE.search(text.split(":", 1)[0])
+    words = [part.strip().lower() for part in re.split(r"[,;|]", note["note"])] if note else []
+    kind = next((_TYPES[word] for word in words if word in _TYPES), "string")
+    schema: dict[str, Value] = {"type": kind}
+    if kind == "string" and _URL.fullmatch(each.name):
+        schema["format"] = "uri"
+    choices = _choices(each.description) if kind == "string" else []
+    if choices:
+        schema["enum"] = choices
+    default = _default(f"{each.description} {note['note'] if note else ''}", kind, choices)
+    if default is not None:
+        schema["default"] = default
+    elif choices and each.required is False:
+        schema["default"] = choices[0]
+    return schema
+
+
+def _choices(description: str) -> list[str]:
+    """The words in parentheses at the end of a description, two at least."""
+    found = _LIST.search(description)
+    words = [word.strip().strip("`\"'") for word in re.split(r",|\bor\b|\|", found["words"])] if found else []
+    words = [word for word in words if word]
+    if len(words) < 2 or len(set(words)) < len(words) or not all(_WORD.fullmatch(word) for word in words):
+        return []
+    return words if not any(word.lower().startswith(("e.g", "i.e", "default")) for word in words) else []
+
+
+def _default(text: str, kind: str, choices: Sequence[str]) -> Value:
+    found = _DEFAULT.search(text)
+    if found is None:
+        return None
+    value = found["value"].rstrip(".")
+    if kind == "integer" and re.fullmatch(r"-?\d{1,15}", value):
+        return int(value)
+    if kind == "number" and re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", value):
+        return float(value)
+    if kind == "boolean" and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value if kind == "string" and (not choices or value in choices) else None
+
+
+def output_of(text: str) -> dict[str, Value] | None:
+    """The output schema of what a text says that it returns (step 2); None where it does not say it in plain words."""
+    for found in _RETURNS.finditer(text[:20_000]):
+        names = [_ARTICLE.sub("", part.strip()) for part in re.split(r",\s*and\s+|,\s*|\s+and\s+", found["names"])]
+        if all(regex(r"[a-z][a-z_]*").fullmatch(name) for name in names) and len(set(names)) == len(names):
+            properties = {name: {"type": "integer" if name in _COUNTS else "string"} for name in names}
+            return {"type": "object", "properties": properties, "required": names}
+    return None
+
+
+UNKNOWN_OUTPUT: dict[str, Value] = {
+    "type": "object",
+    "properties": {"result": {"type": "string"}},
+    "required": ["result"],
+}
+"""The output where nothing is known of it (LA30)."""
+
+
+def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]], list[str]]:
+    """The servers that a text names ("Uses the fetch tool") and tools ask for, and the tools that none is known for."""
+    names = [found["name"] for found in _TOOL.finditer(text[:100_000]) if found["name"] in MCP_SERVERS]
+    bare = {tool: tool.split("(")[0] for tool in tools}
+    names += [TOOL_SERVERS[name] for name in bare.values() if name in TOOL_SERVERS]
+    servers = [_server(name) for name in dict.fromkeys(names)]
+    return servers, [tool for tool, name in bare.items() if name not in TOOL_SERVERS]
+
+
+def _server(name: str) -> dict[str, Value]:
+    command, args = MCP_SERVERS[name]
+    return {"name": name, "command": command, "args": list(args)}
+
+
+def with_placeholders(text: str, parameters: Sequence[Parameter], schema: dict[str, Value]) -> tuple[str, list[str]]:
+    """The text as a template that uses the parameters (step 5), and the names of those that prose did not mention.
+
+    The first `{name}`, `{{name}}`, `<name>` or `$name`, else the first "a NAME" becomes an action. What is left of the
+    parameters is told at the end.
+    """
+    pieces: list[tuple[int, int, str]] = []
+    rest: list[str] = []
+    for each in parameters:
+        action = _action(each.name, schema)
+        found = list(_places(text, each.name))
+        taken = next((at for at in found if all(at[1] <= one[0] or at[0] >= one[1] for one in pieces)), None)
+        if taken is None:
+            rest.append(f"{_label(each)}: {action}.")
+        else:
+            pieces.append((*taken, action))
+    template = _replaced(text, sorted(pieces))
+    return (_told(template, rest) if rest else template), [each.name for each in parameters]
+
+
+def _places(text: str, name: str) -> Iterator[tuple[int, int]]:
+    escaped = re.escape(name)
+    marked = re.search(rf"\{{\{{\s*{escaped}\s*\}}\}}|\{{{escaped}\}}|<{escaped}>|\$\{{?{escaped}\b\}}?", text)
+    if marked:
+        yield marked.span()
+    said = re.search(rf"(?<![\w`])(?:an?|the given|the)\s+{escaped}(?![\w`-])", text, re.IGNORECASE)
+    if said:
+        yield said.span()
+
+
+def _action(name: str, schema: dict[str, Value]) -> str:
+    path = f".{name}" if re.fullmatch(r"[A-Za-z_][\w-]*", name) else f'(index . "{name}")'
+    default = schema["properties"][name].get("default")
+    if isinstance(default, str) and not set(default) & set('"\\\r\n{}'):
+        return f'{{{{ {path} | default "{default}" }}}}'
+    return f"{{{{ {path} }}}}"
+
+
+def _label(each: Parameter) -> str:
+    words = _LIST.sub("", each.description).strip().rstrip(".:")
+    first = re.split(r"[.;:]\s", words)[0] if words else ""
+    return spelled(first or each.name)
+
+
+def _replaced(text: str, pieces: Sequence[tuple[int, int, str]]) -> str:
+    done, at = "", 0
+    for start, end, action in pieces:
+        done += spelled(text[at:start]) + action
+        at = end
+    return done + spelled(text[at:])
+
+
+def _told(template: str, rest: Sequence[str]) -> str:
+    """The template with sentences behind its last paragraph, where it ends with one."""
+    body = template.rstrip()
+    ending = template[len(body) :] or "\n"
+    last = body.rsplit("\n", 1)[-1]
+    prose = last[:1].isalpha() and last.endswith((".", "!", "?"))
+    return f"{body}{' ' if prose else chr(10) * 2}{' '.join(rest)}{ending}"

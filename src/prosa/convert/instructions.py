@@ -1,0 +1,29 @@
+"""Instructions: Markdown that an agent keeps in view while it works on files (`NAME.instructions.md`, `AGENTS.md`)."""
+
+from __future__ import annotations
+
+from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.front import Row, texts_in
+from prosa.convert.markdown import read_markdown, write_markdown
+from prosa.convert.neutral import Carry, Marks, Piece
+from prosa.source import SourceText
+
+ROWS = (
+    Row("name", "name"),
+    Row("description", "description"),
+    Row("applyTo", "globs", texts_in, ",".join),
+)
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The instructions. Raises `NotConvertible`."""
+    return read_markdown(source, marks, "instructions", ROWS)
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The instructions."""
+    del around
+    return write_markdown(piece, carry, "instructions", ROWS, piece.slots)
+
+
+FORM = Form(name="instructions", read=read, write=write, carrier="/prosa")

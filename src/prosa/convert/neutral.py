@@ -1,0 +1,327 @@
+"""The neutral value in the middle of every conversion, and what travels beside a document that cannot say all of it.
+
+A `Piece` is what a document says, in words that belong to no form: a few slots (`name`, `description`, `input` …),
+texts with or without roles, and for each form the fields that only it has. Two pieces are compared part by part
+(`flat`): what does not come back when a written document is read again is put into a `Carry`, which the document keeps
+where its form does not look. So a conversion loses nothing that it does not name (X31).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.convert.report import Note
+from prosa.data import Value
+
+FormName: TypeAlias = Literal[
+    "program",
+    "skill",
+    "command",
+    "agent",
+    "instructions",
+    "dotprompt",
+    "chat",
+    "openai",
+    "llm",
+    "markdown",
+    "magi",
+    "ymj",
+    "mdh",
+]
+
+Template: TypeAlias = Literal["text", "go"]
+"""What the texts are: data, or templates in Go's language (X11)."""
+
+SLOTS: Mapping[str, type | tuple[type, ...]] = {
+    "id": str,
+    "name": str,
+    "title": str,
+    "description": str,
+    "author": str,
+    "license": str,
+    "version": str,
+    "lang": str,
+    "created": str,
+    "updated": str,
+    "url": str,
+    "tags": list,
+    "globs": list,
+    "hint": str,
+    "host-model": str,
+    "tools": list,
+    "model": str,
+    "sampling": dict,
+    "input": (dict, bool),
+    "output": (dict, bool),
+    "imports": list,
+    "servers": list,
+}
+"""What several forms say, and the type it has. `model` is a model as its service names it, `host-model` one as the
+program around an agent does (`sonnet`)."""
+
+_TEXT_LISTS = frozenset({"tags", "globs", "tools", "imports"})
+
+
+class Said(Struct, frozen=True):
+    """One text. Without a role it is the body of a document, with one a message; one that begins with `_` is hidden."""
+
+    text: str
+    role: str | None = None
+    name: str | None = None
+
+
+class Piece(Struct, frozen=True):
+    """What a document says. ``own`` are the fields of single forms, by form. ``bare`` says that the source has no front
+    matter, so that its text begins where the file does."""
+
+    form: FormName
+    slots: Mapping[str, Value]
+    said: tuple[Said, ...]
+    template: Template = "text"
+    own: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    bare: bool = False
+
+    @property
+    def text(self) -> str:
+        """The first text."""
+        return self.said[0].text if self.said else ""
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether the texts are messages."""
+        return len(self.said) != 1 or self.said[0].role is not None
+
+    def slot(self, name: str) -> Value:
+        """The value of a slot, None where nothing is said."""
+        return self.slots.get(name)
+
+    def own_of(self, form: FormName) -> Mapping[str, Value]:
+        """The fields of a form."""
+        return self.own.get(form, {})
+
+
+class Marks(Struct, frozen=True):
+    """What the reader of a written document must know to find in it what was put there.
+
+    ``template``: the text is a template though its form knows none. ``literal``: the template only spells a text.
+    ``chat``: the body is a chat. ``escaped``: headings of messages have a backslash in front. ``request``: the text
+    ends with the request that a program takes. ``section`` is the digest of a section at the end that tells parameters.
+    """
+
+    template: bool = False
+    literal: bool = False
+    chat: bool = False
+    escaped: bool = False
+    request: bool = False
+    section: str = ""
+
+    def data(self) -> dict[str, Value]:
+        """The marks that are set."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if getattr(self, name)}
+
+
+NO_MARKS = Marks()
+
+
+class Carry(Struct, frozen=True):
+    """What a document keeps for others. ``keep`` are parts by their key, ``added`` the keys of parts that only the
+    document says; ``says`` are digests of what it says of such a part: once somebody edits that, it counts."""
+
+    form: str = ""
+    marks: Marks = NO_MARKS
+    keep: Mapping[str, Value] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+    says: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.keep or self.added) or self.marks != NO_MARKS
+
+    def data(self) -> dict[str, Value]:
+        """The carry as plain data."""
+        parts = {"keep": dict(self.keep), "added": list(self.added), "says": dict(self.says)}
+        said = {"from": self.form, "marks": self.marks.data(), **parts}
+        return {name: value for name, value in said.items() if value}
+
+
+NO_CARRY = Carry()
+
+
+def carry_of(data: Value) -> Carry | None:
+    """The carry in plain data that somebody may have written by hand; None where it is none. Parts that are not well-
+    formed are left out."""
+    if isinstance(data, str):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(data, dict) or not isinstance(data.get("from"), str):
+        return None
+    marks = data.get("marks")
+    keep, says, added = data.get("keep", {}), data.get("says", {}), data.get("added", [])
+    if not isinstance(keep, dict) or not isinstance(says, dict) or not isinstance(added, list):
+        return None
+    return Carry(
+        data["from"],
+        _marks(marks) if isinstance(marks, dict) else NO_MARKS,
+        {key: value for key, value in keep.items() if _fits(key, value)},
+        tuple(key for key in added if isinstance(key, str) and key not in ("template", "roles")),
+        {key: value for key, value in says.items() if isinstance(value, str)},
+    )
+
+
+def _marks(data: Mapping[str, Value]) -> Marks:
+    known = {name: data[name] for name in Marks.__struct_fields__ if name in data}
+    return msgspec.convert({name: each for name, each in known.items() if isinstance(each, _MARK[name])}, Marks)
+
+
+_MARK: Mapping[str, type] = {name: str if name == "section" else bool for name in Marks.__struct_fields__}
+
+
+def _fits(key: str, value: Value) -> bool:
+    """Whether a part may be what a carry says."""
+    if key in SLOTS:
+        return is_slot(key, value)
+    if key == "template":
+        return value in ("text", "go")
+    if key == "roles":
+        return isinstance(value, list) and all(_is_role(each) for each in value)
+    if key.startswith("text/"):
+        return isinstance(value, str) or _is_patch(value)
+    return key.startswith("own/") and key.count("/") >= 2
+
+
+def is_slot(name: str, value: Value) -> bool:
+    """Whether a value is one that a slot may have."""
+    wanted = SLOTS[name]
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in _types(wanted)):
+        return False
+    items: Value = value
+    if name in _TEXT_LISTS:
+        return all(isinstance(each, str) for each in items)
+    return name != "servers" or all(isinstance(each, dict) for each in items)
+
+
+def _types(wanted: type | tuple[type, ...]) -> tuple[type, ...]:
+    return wanted if isinstance(wanted, tuple) else (wanted,)
+
+
+def _is_role(each: Value) -> bool:
+    return isinstance(each, list) and len(each) == 2 and all(part is None or isinstance(part, str) for part in each)
+
+
+def flat(piece: Piece) -> dict[str, Value]:
+    """The parts of a piece, by key: slots, `template`, `roles`, each text, and each field of a form of its own."""
+    parts: dict[str, Value] = {name: piece.slots[name] for name in SLOTS if piece.slots.get(name) is not None}
+    parts["template"] = piece.template
+    parts["roles"] = [[each.role, each.name] for each in piece.said]
+    parts |= {f"text/{number}": each.text for number, each in enumerate(piece.said)}
+    return parts | {f"own/{form}/{name}": value for form, own in piece.own.items() for name, value in own.items()}
+
+
+def digest(value: Value) -> str:
+    """A short digest of plain data."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True, allow_nan=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def carried(piece: Piece, back: Piece, marks: Marks) -> Carry:
+    """What a document that reads as ``back`` must carry to be read as ``piece``."""
+    wanted, said = flat(piece), flat(back)
+    keep: dict[str, Value] = {}
+    says: dict[str, str] = {}
+    for key, value in wanted.items():
+        found = said.get(key)
+        if key in said and same(value, found):
+            continue
+        patch = _patch(value, found) if key.startswith("text/") else None
+        keep[key] = value if patch is None else patch
+        if patch is None and key in said:
+            says[key] = digest(found)
+    added = tuple(key for key in said if key not in wanted and not key.startswith("text/"))
+    return Carry(piece.form, marks, keep, added, says | {key: digest(said[key]) for key in added})
+
+
+def same(one: Value, other: Value) -> bool:
+    """Whether two values are the same data: `1` is neither `true` nor `1.0`."""
+    return digest(one) == digest(other)
+
+
+def restored(native: Piece, carry: Carry) -> tuple[Piece, tuple[Note, ...]]:
+    """The piece that a document and its carry tell together. What was edited in the document since counts."""
+    parts = flat(native)
+    notes: list[Note] = []
+    for key in (*carry.keep, *carry.added):
+        guard, value = carry.says.get(key), carry.keep.get(key)
+        if guard is not None and (key not in parts or digest(parts[key]) != guard):
+            notes.append(Note("lost", key, "was edited since it was converted, and what stands there now counts"))
+        elif key not in carry.keep:
+            parts.pop(key, None)
+        elif key.startswith("text/") and isinstance(value, dict):
+            parts[key] = _patched(str(parts.get(key, "")), value)
+        else:
+            parts[key] = value
+    return _whole(native, parts), tuple(notes)
+
+
+def _whole(native: Piece, parts: Mapping[str, Value]) -> Piece:
+    """The piece with these parts."""
+    roles = parts["roles"]
+    texts = [str(parts.get(f"text/{number}") or "") for number in range(len(roles))]
+    own: dict[str, dict[str, Value]] = {}
+    for key, value in parts.items():
+        if key.startswith("own/"):
+            _, form, name = key.split("/", 2)
+            own.setdefault(form, {})[name] = value
+    return replace(
+        native,
+        slots={name: parts[name] for name in SLOTS if parts.get(name) is not None},
+        template=parts["template"],
+        said=tuple(Said(text, role, name) for text, (role, name) in zip(texts, roles, strict=True)),
+        own=own,
+    )
+
+
+MAX_AROUND = 256
+"""Characters around a text that a patch may hold; more is another text."""
+
+
+def _patch(wanted: str, found: Value) -> dict[str, Value] | None:
+    """How a text becomes another that is the same but for line ends and for what is around it; None for any other."""
+    if not isinstance(found, str):
+        return None
+    for crlf in (False, True):
+        inner = found.replace("\n", "\r\n") if crlf else found
+        for cut, chop in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            core = inner[cut : len(inner) - chop]
+            cuts_blank = (not cut or inner[:1] in "\r\n") and (not chop or inner[-1:] in "\r\n")
+            at = wanted.find(core) if cuts_blank and core.strip() else -1
+            if at >= 0 and len(wanted) - len(core) <= MAX_AROUND:
+                patch = {
+                    "cut": cut,
+                    "chop": chop,
+                    "before": wanted[:at],
+                    "after": wanted[at + len(core) :],
+                    "crlf": crlf,
+                }
+                return {name: value for name, value in patch.items() if value}
+    return None
+
+
+def _patched(found: str, patch: Mapping[str, Value]) -> str:
+    inner = found.replace("\n", "\r\n") if patch.get("crlf") else found
+    core = inner[int(patch.get("cut", 0)) : len(inner) - int(patch.get("chop", 0))]
+    return f"{patch.get('before', '')}{core}{patch.get('after', '')}"
+
+
+def _is_patch(value: Value) -> bool:
+    kinds = {"cut": int, "chop": int, "before": str, "after": str, "crlf": bool}
+    return isinstance(value, dict) and all(
+        name in kinds and isinstance(each, kinds[name]) for name, each in value.items()
+    )

@@ -1,0 +1,228 @@
+"""Programs: a template with a schema for what goes in and what comes out (L2–L8).
+
+A program must say what it takes and gives. Where a source does not, the writer guesses and says so: a text without
+parameters is followed by the request that the program takes. A carry stands in a comment of the template, which renders
+as nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from prosa.convert.conversation import body_of, conversation_in
+from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.front import WORDED, Row, any_in, document, node_of, own_and_slots, read_part, texts_in
+from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of
+from prosa.convert.literal import guarded, spelled, spells, unguarded
+from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, Template, carry_of
+from prosa.convert.prose import described, titled
+from prosa.convert.report import Note
+from prosa.data import Mapping as Fields
+from prosa.data import Node, Value
+from prosa.data import Sequence as Items
+from prosa.dialects.fields import Owner, read_fields, text_of
+from prosa.dialects.markdownlang.fields import PROGRAM, SERVER
+from prosa.dialects.markdownlang.model import BUILT_IN_SERVER
+from prosa.regex import regex
+from prosa.schema import check_schema_shape
+from prosa.source import SourceText, Span
+
+ROWS = (
+    Row("name", "name"),
+    Row("description", "description"),
+    Row("input", "input", any_in),
+    Row("output", "output", any_in),
+    Row("imports", "imports", texts_in),
+    Row("mcp_servers", "servers", any_in),
+    Row("model", "model"),
+)
+
+REQUEST: dict[str, Value] = {
+    "type": "object",
+    "properties": {"request": {"type": "string"}},
+    "required": ["request"],
+}
+_REQUEST = "\n## Request\n\n{{ .request }}\n"
+_OPEN, _CLOSE = "{{/* prosa ", " */}}"
+_TOOL_NAME = regex(r"[A-Za-z0-9_-]{1,64}")
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The program. Raises `NotConvertible`."""
+    part = read_part(source, "program", ROWS)
+    body, carried = _split(part.body)
+    carry = carry_of(carried) or carry_of(part.carry) or NO_CARRY
+    marks = marks or carry.marks
+    text, template = _text(body, marks)
+    if _unsound(part.slots):
+        part.own[UNSOUND] = True
+    said, worded = conversation_in(text) if marks.chat else ((Said(text),), {})
+    own = worded | ({"program": part.own} if part.own else {})
+    piece = Piece("program", part.slots, said, template, own, part.bare)
+    return FormReading(piece, carry, part.places | {"text/0": At(part.offset)})
+
+
+def _split(body: str) -> tuple[str, Value]:
+    """The template, and what the comment at its end keeps."""
+    at = body.rfind(_OPEN)
+    end = body.rstrip()
+    if at < 0 or not end.endswith(_CLOSE):
+        return body, None
+    try:
+        data = json.loads(end[at + len(_OPEN) : -len(_CLOSE)])
+    except (ValueError, RecursionError):
+        return body, None
+    return (body, None) if carry_of(data) is None else (body[:at] + body[len(end) :].removesuffix("\n"), data)
+
+
+def _text(body: str, marks: Marks) -> tuple[str, Template]:
+    if marks.request:
+        body = body.removesuffix(_REQUEST)
+    if marks.literal:
+        text = spells(body)
+        if text is not None:
+            return text, "text"
+    return unguarded(body) if marks.chat else body, "go" if "{{" in body else "text"
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The program, and what of it is guessed."""
+    notes: list[Note] = []
+    slots = dict(piece.slots)
+    text = body_of(piece) if piece.is_conversation else piece.text
+    if piece.is_conversation:
+        notes.append(Note("guessed", "roles", "the messages are the text of one prompt", "the body"))
+    if not piece.own_of("program").get(UNSOUND):
+        _leave_out(slots, notes)
+    _named(slots, text, around, notes)
+    body, marks = _body(piece, text)
+    if "input" not in slots:
+        slots["input"] = REQUEST
+        body, marks = f"{body}{'' if body.endswith(chr(10)) else chr(10)}{_REQUEST}", replace(marks, request=True)
+        notes.append(Note("guessed", "input", "the program takes a `request`, told below the text", "/input"))
+    if "output" not in slots:
+        _guess_output(slots, text, notes)
+    _guess_servers(slots, text, notes)
+    _guess_imports(slots, text, around, notes)
+    fields = own_and_slots(piece, "program", ROWS, slots)
+    whole = document(fields, body, bare=piece.bare, worded=piece.own_of("program").get(WORDED))
+    return Written(whole + _comment(carry) if carry else whole, marks, tuple(notes))
+
+
+UNSOUND = "=unsound"
+"""The field of a program that says that its author wrote a field that no program can have: it stays as it is."""
+
+_FIELDS = {row.slot: row.field for row in ROWS}
+
+
+def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
+    """Takes out what is said in other forms and would be an error in a program."""
+    for slot in _unsound(slots):
+        field = _FIELDS[slot]
+        notes.append(
+            Note("manual", slot, f"`{field}` of a program cannot be what this is: it is left out", f"/{field}")
+        )
+        del slots[slot]
+
+
+def _unsound(slots: Mapping[str, Value]) -> list[str]:
+    """The slots that are no well-formed fields of a program."""
+    nodes = {slot: node_of(slots[slot]) for slot in _FIELDS if slots.get(slot) is not None}
+    whole = node_of({_FIELDS[slot]: slots[slot] for slot in nodes})
+    assert isinstance(whole, Fields)
+    owner = Owner("a program", Span(0, 0), other=lambda _: True)
+    found, _ = read_fields(whole, PROGRAM, owner)
+    wrong = [slot for slot in nodes if _FIELDS[slot] not in found and slot not in ("name", "description")]
+    wrong += [slot for slot in ("input", "output") if slot in nodes and not _is_schema(nodes[slot])]
+    servers = nodes.get("servers")
+    if isinstance(servers, Items) and not all(map(_is_server, servers.items)):
+        wrong.append("servers")
+    return list(dict.fromkeys(wrong))
+
+
+def _is_schema(node: Node) -> bool:
+    return not any(each.rule == "bad-schema" for each in check_schema_shape(node))
+
+
+def _is_server(node: Node) -> bool:
+    """Whether a server has a name and one way to be reached, in fields of the right shape."""
+    if not isinstance(node, Fields):
+        return False
+    found, problems = read_fields(node, SERVER, Owner("a server", Span(0, 0), other=lambda _: True))
+    url = text_of(found.get("url"))
+    reached = ("command" in found) != (url is not None) or text_of(found.get("name")) == BUILT_IN_SERVER
+    return not problems and reached and (url is None or url.startswith(("http://", "https://")))
+
+
+def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+    name = slots.get("name") or slots.get("id")
+    clean = regex(r"[^A-Za-z0-9_-]+").sub("-", str(name or around.stem)).strip("-")[:64] or "program"
+    if name is None or not _TOOL_NAME.fullmatch(str(name)):
+        slots["name"] = clean
+        why = f"`{name}` is no name for a tool" if name else "the source has no name"
+        notes.append(Note("guessed", "name", f"{why}: the program is called `{clean}`", "/name"))
+    slots.setdefault("name", name)
+    if not str(slots.get("description") or "").strip():
+        slots["description"] = described(text) or titled(text) or str(slots["name"])
+        notes.append(Note("guessed", "description", "the description is the first paragraph", "/description"))
+
+
+def _body(piece: Piece, text: str) -> tuple[str, Marks]:
+    """The template, and how its reader finds the text in it."""
+    chat = piece.is_conversation
+    if piece.template == "go":
+        return (guarded(text), Marks(chat=True)) if chat else (text, NO_MARKS)
+    body = spelled(text)
+    return body, Marks(chat=chat, literal=body != text)
+
+
+def _guess_output(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
+    found = output_of(f"{slots.get('description') or ''}\n\n{text}")
+    slots["output"] = found or UNKNOWN_OUTPUT
+    names = ", ".join(f"`{name}`" for name in slots["output"]["properties"])
+    how = "what the text says that it returns" if found else "nothing says what it returns: mend this by hand"
+    notes.append(Note("guessed" if found else "manual", "output", f"the program gives {names}: {how}", "/output"))
+
+
+def _guess_servers(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
+    if "servers" in slots:
+        return
+    servers, unknown = servers_of(text, slots.get("tools") or ())
+    if servers:
+        slots["servers"] = servers
+        names = ", ".join(f"`{each['name']}`" for each in servers)
+        notes.append(Note("guessed", "servers", f"a server for {names}, as the text asks for", "/mcp_servers"))
+    if unknown:
+        names = ", ".join(f"`{name}`" for name in unknown[:20])
+        notes.append(Note("manual", "tools", f"no server is known for {names}: declare one, or leave it out"))
+
+
+_CALL = regex(r"(?<![\w/.:<`-])/(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/.:-])")
+
+
+def _guess_imports(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+    """Step 6: `/name` calls a skill of that name. It is an import where there is a program of it."""
+    if "imports" in slots:
+        return
+    known = [around.programs[name] for name in calls_in(text) if name in around.programs]
+    if known:
+        slots["imports"] = known
+        names = ", ".join(f"`{each}`" for each in known)
+        notes.append(Note("guessed", "imports", f"what the text calls is imported: {names}", "/imports"))
+
+
+def calls_in(text: str) -> tuple[str, ...]:
+    """The names of skills or commands that a text calls as `/name`, each once."""
+    found = _CALL.finditer(text[:200_000].replace("`/", " /"))
+    return tuple(dict.fromkeys(each["name"] for each in found))
+
+
+def _comment(carry: Carry) -> str:
+    text = json.dumps(carry.data(), ensure_ascii=False).replace("*/", "*\\/").replace("{{", "{\\u007b")
+    return f"{_OPEN}{text}{_CLOSE}\n"
+
+
+FORM = Form(name="program", read=read, write=write, carrier="a comment of the template")

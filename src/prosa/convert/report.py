@@ -1,0 +1,63 @@
+"""What a conversion did with everything that its source says (X31): a record for each part that is not simply kept.
+
+In: what a reader, a writer or the comparison of two neutral values found. Out: frozen values; words are made elsewhere.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from prosa.data import Value
+
+Level: TypeAlias = Literal["moved", "guessed", "lost", "manual"]
+"""``moved``: carried along where the target form does not look. ``guessed``: written though the source does not say
+so. ``lost``: in the target no longer. ``manual``: for a person to do."""
+
+LEVELS: tuple[Level, ...] = ("moved", "guessed", "lost", "manual")
+
+
+class Note(Struct, frozen=True):
+    """What a reader or a writer has to say of a part. ``key`` names the part (`neutral.flat`), ``to`` where in the
+    target it is; an ``offset`` points into the source where the part as a whole is too wide."""
+
+    level: Level
+    key: str
+    message: str
+    to: str = ""
+    offset: int | None = None
+
+
+class Item(Struct, frozen=True):
+    """One line of a report. ``line`` is 1-based; ``pointer`` is a JSON Pointer into the front matter or the JSON of the
+    source, empty for its body; ``part`` the key of the part that it is about (`neutral.flat`)."""
+
+    level: Level
+    path: str
+    line: int
+    pointer: str
+    to: str
+    message: str
+    part: str = ""
+
+
+class Report(Struct, frozen=True):
+    """The report of one conversion: ``kept`` parts are said by the target in its own words."""
+
+    kept: int
+    items: tuple[Item, ...] = ()
+
+    @property
+    def loses(self) -> bool:
+        """Whether anything is lost."""
+        return any(item.level == "lost" for item in self.items)
+
+    def data(self) -> dict[str, Value]:
+        """The report as plain data, as `--report json` prints it."""
+        return {"kept": self.kept, "items": [_data(item) for item in self.items]}
+
+
+def _data(item: Item) -> dict[str, Value]:
+    place = {"path": item.path, "line": item.line, "pointer": item.pointer}
+    return {"level": item.level, "from": place, "to": item.to, "message": item.message}

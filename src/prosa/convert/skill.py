@@ -1,0 +1,202 @@
+"""Agent Skills (L46, LA30): a body of instructions under a name and a description.
+
+Parameters are a list under a title that says so; `$ARGUMENTS` is what the user typed behind the name. A text with
+either is a template here. What a program takes and gives is told in a section at the end, which the reader knows again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+
+from prosa.convert.arguments import as_template
+from prosa.convert.body import read_body, told, write_body
+from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.front import CARRY, WORDED, FrontPart, Row, document, own_and_slots, read_part
+from prosa.convert.guess import input_of, with_placeholders
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
+from prosa.convert.prose import described, titled
+from prosa.convert.report import Note
+from prosa.data import Node, Value, to_value
+from prosa.dialects.front import read_front
+from prosa.dialects.skill_md.fields import MAX_DESCRIPTION, as_name, is_name
+from prosa.dialects.skill_md.read import read_parameters, read_tools
+from prosa.document import parse
+from prosa.regex import regex
+from prosa.source import SourceText, Span
+
+BARE = "=bare"
+"""The field of a skill that says that it has no front matter."""
+
+
+def tools_in(node: Node) -> Value:
+    """The names of tools, however they are separated."""
+    tools, problems = read_tools(node)
+    return None if problems else list(tools)
+
+
+def _spaced(tools: Value) -> Value:
+    return " ".join(tools)
+
+
+ROWS = (
+    Row("name", "name"),
+    Row("description", "description"),
+    Row("license", "license"),
+    Row("argument-hint", "hint"),
+    Row("allowed-tools", "tools", tools_in, _spaced),
+    Row("model", "host-model"),
+)
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The skill. Raises `NotConvertible`."""
+    part = read_part(source, "skill", ROWS)
+    metadata = part.own.get("metadata")
+    carry = NO_CARRY
+    if isinstance(metadata, dict) and (found := carry_of(metadata.get(CARRY))):
+        carry = found
+        metadata = {name: value for name, value in metadata.items() if name != CARRY}
+        part.own["metadata"] = metadata
+        if not metadata:
+            del part.own["metadata"]
+    marks = marks or carry.marks
+    piece, notes = _piece(part, marks)
+    return FormReading(piece, carry, part.places | {"text/0": At(part.offset)}, notes)
+
+
+def _piece(part: FrontPart, marks: Marks) -> tuple[Piece, tuple[Note, ...]]:
+    slots, own = dict(part.slots), dict(part.own)
+    notes = list(_shell(part))
+    found = read_body(part.body, marks, _as_template)
+    own |= found.own
+    if found.input is not None:
+        slots["input"] = found.input
+        notes.append(Note("guessed", "input", f"what it takes is what the text says: {_names(found.input)}", "/input"))
+    if part.bare:
+        slots |= _derived(part.body)
+        own[BARE] = True
+        told = "the skill has no front matter: its first heading and paragraph are its name and description"
+        notes.append(Note("guessed", "name", told))
+    others = {**found.others, "skill": own} if own else found.others
+    return Piece("skill", slots, found.said, found.template, others, part.bare), tuple(notes)
+
+
+def _names(schema: Mapping[str, Value]) -> str:
+    return ", ".join(f"`{name}`" for name in schema["properties"])
+
+
+def _derived(body: str) -> dict[str, Value]:
+    """Name and description of a bare skill (LA30)."""
+    name, description = as_name(titled(body)), described(body)
+    return {key: value for key, value in (("name", name), ("description", description)) if value}
+
+
+_TITLE = regex(r"(?:parameters|arguments|inputs?)\W{0,8}$", re.IGNORECASE | re.MULTILINE)
+
+
+def _as_template(body: str) -> tuple[str, dict[str, Value]] | None:
+    """The text as a template, with its input, where the skill has parameters; else None."""
+    if _TITLE.search(body):
+        source = SourceText(body)
+        parsed = parse(source, body=Span(0, len(body)))
+        parameters = read_parameters(parsed)
+        if parameters:
+            schema = input_of(parameters, [body[each.span.start : each.span.end] for each in parameters])
+            text, _ = with_placeholders(
+                _without_list(body, parameters[0].span, parameters[-1].span), parameters, schema
+            )
+            return text, schema
+    return as_template(body)
+
+
+def _without_list(body: str, first: Span, last: Span) -> str:
+    """The text without the list and its title."""
+    start = body.rfind("\n", 0, len(body[: first.start].rstrip())) + 1
+    before, after = body[:start].rstrip(), body[last.end :].lstrip()
+    return f"{before}\n\n{after}" if after else f"{before}\n"
+
+
+_COMMAND = regex(r"!`[^`\r\n]+`")
+
+
+def _shell(part: FrontPart) -> Iterator[Note]:
+    """A note for each command that another program would run and put the output of into the text."""
+    for found in _COMMAND.finditer(part.body):
+        message = f"`{found[0][:60]}` is text here: no command is run"
+        yield Note("manual", "text/0", message, offset=part.offset + found.start())
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The skill."""
+    notes: list[Note] = []
+    slots = dict(piece.slots)
+    body, marks = write_body(piece, "skill", _as_template, tells=True, guards=False)
+    if piece.is_conversation:
+        notes.append(Note("guessed", "roles", "the messages are the text of the skill", "the body"))
+    derived = all(slots.get(name) == value for name, value in _derived(body).items())
+    if piece.own_of("skill").get(BARE) and not carry and derived:
+        return Written(body, marks, tuple(notes))
+    _named(slots, body, around, notes)
+    fields = own_and_slots(piece, "skill", ROWS, slots)
+    if carry:
+        metadata = fields.get("metadata")
+        text_map = dict(metadata) if isinstance(metadata, dict) else {}
+        fields["metadata"] = text_map | {CARRY: json.dumps(carry.data(), ensure_ascii=False)}
+    return Written(
+        document(fields, body, bare=piece.bare, worded=piece.own_of("skill").get(WORDED)), marks, tuple(notes)
+    )
+
+
+def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
+    name = slots.get("name") or slots.get("id")
+    if name is None or not is_name(str(name)):
+        slots["name"] = as_name(str(name or slots.get("title") or around.stem)) or "skill"
+        why = f"`{name}` is no name of a skill" if name else "the source has no name"
+        notes.append(Note("guessed", "name", f"{why}: it is called `{slots['name']}`", "/name"))
+    slots.setdefault("name", name)
+    description = str(slots.get("description") or "")
+    if not description.strip():
+        slots["description"] = described(text) or str(slots.get("title") or slots["name"])
+        notes.append(Note("guessed", "description", "the description is the first paragraph", "/description"))
+    elif len(description) > MAX_DESCRIPTION:
+        slots["description"] = f"{description[: MAX_DESCRIPTION - 1].rstrip()}…"
+        message = f"agents read {MAX_DESCRIPTION:,} characters of a description: the rest is carried along"
+        notes.append(Note("guessed", "description", message, "/description"))
+
+
+WRAPPED = "prosa-wraps"
+"""The metadata of a skill that names the program inside it."""
+
+
+def wrapping(piece: Piece, stem: str) -> tuple[str, str]:
+    """The name and the SKILL.md of a skill around a program, whose file is `scripts/STEM.md`."""
+    name = as_name(str(piece.slot("name") or stem)) or "program"
+    description = str(piece.slot("description") or "") or described(piece.text) or name
+    program = f"scripts/{stem}.md"
+    schema = piece.slot("input")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    keys = [f"{key}=VALUE" for key in properties or {} if regex(r"[\w.-]+").fullmatch(key)]
+    fields: dict[str, Value] = {
+        "name": name,
+        "description": description[:MAX_DESCRIPTION],
+        "compatibility": "Needs the command prosa and a model service",
+        "metadata": {WRAPPED: program},
+    }
+    said = f"# {piece.slot('name') or name}\n\nRun this from the folder of the skill. It prints the result as JSON."
+    line = " ".join(("prosa run", shlex.quote(program), *keys))
+    return name, document(fields, f"\n{said}\n\n```sh\n{line}\n```\n{told(piece)}", bare=False)
+
+
+def wrapped_path(source: SourceText) -> str | None:
+    """The path of the program inside a skill that wraps one, below the folder of the skill."""
+    fields = read_front(source).fields
+    node = fields.get("metadata") if fields is not None else None
+    value = to_value(node) if node is not None else None
+    path = value.get(WRAPPED) if isinstance(value, dict) else None
+    return path if isinstance(path, str) and path else None
+
+
+FORM = Form(name="skill", read=read, write=write, carrier="metadata.prosa")

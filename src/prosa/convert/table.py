@@ -1,0 +1,99 @@
+"""The table of forms, and which of them a source is in. Adding one is a row here and a module with its `FORM`, which is
+loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import PurePath
+from typing import cast
+
+from msgspec import Struct
+
+from prosa.convert.form import Form
+from prosa.convert.neutral import FormName
+from prosa.diagnostics.nearest import UnknownName
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.reading import dialect_of
+from prosa.source import SourceText
+
+
+class FormRow(Struct, frozen=True):
+    """What is known of a form before it is loaded. ``suffix`` is the end of the name of its documents; a skill has a
+    folder of its name."""
+
+    name: FormName
+    title: str
+    suffix: str
+
+    def path(self, name: str) -> str:
+        """The path of a document of that name, below a folder."""
+        return f"{name}/{self.suffix}" if self.name == "skill" else f"{name}{self.suffix}"
+
+
+ROWS: Mapping[str, FormRow] = {
+    row.name: row
+    for row in (
+        FormRow("program", "a markdownlang program", ".md"),
+        FormRow("skill", "an Agent Skill: a folder with SKILL.md", "SKILL.md"),
+        FormRow("command", "a command for an agent", ".md"),
+        FormRow("agent", "an agent", ".agent.md"),
+        FormRow("instructions", "instructions for agents", ".instructions.md"),
+        FormRow("markdown", "Markdown with front matter", ".md"),
+    )
+}
+
+_BY_DIALECT: Mapping[DialectName, FormName] = {
+    "markdownlang": "program",
+    "skill_md": "skill",
+    "prapti": "chat",
+    "magi": "magi",
+    "ymj": "ymj",
+    "mdh": "mdh",
+    "test": "markdown",
+    "plain": "markdown",
+}
+
+
+def form_of(name: FormName) -> Form:
+    """The reader and the writer of a form."""
+    return cast("Form", import_module(f"prosa.convert.{name}").FORM)
+
+
+def known_form(name: str) -> FormName:
+    """The form that a user names. Raises `UnknownName`."""
+    row = ROWS.get(name)
+    if row is None:
+        raise UnknownName("form", name, list(ROWS))
+    return row.name
+
+
+def form_in(source: SourceText) -> FormName:
+    """The form of a source, by its name and else by its shape."""
+    path = PurePath(source.path)
+    return _by_name(path) or _BY_DIALECT[dialect_of(source)]
+
+
+def _by_name(path: PurePath) -> FormName | None:
+    """The form that the name and the folder of a file decide."""
+    name, folder = path.name.lower(), path.parent.name
+    if name.endswith(".prompt"):
+        return "dotprompt"
+    if name.endswith(".agent.md") or (folder == "agents" and name.endswith(".md")):
+        return "agent"
+    if name.endswith((".instructions.md", ".mdc")) or path.name in ("AGENTS.md", "CLAUDE.md", "GEMINI.md"):
+        return "instructions"
+    return "command" if folder == "commands" and name.endswith(".md") else None
+
+
+def stem_of(path: str) -> str:
+    """What a document without a name is called, by its file; a skill by its folder."""
+    place = PurePath(path)
+    name = place.name
+    if name == "SKILL.md":
+        return place.parent.name or "skill"
+    for suffix in (".agent.md", ".instructions.md", ".prompt.md", ".chat.md"):
+        if name.lower().endswith(suffix):
+            return name[: -len(suffix)] or "document"
+    return place.stem.strip("<>.") or "document"

@@ -1,0 +1,23 @@
+"""What conversions did, in words: a line for each part that is not simply kept, and a count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prosa.convert.report import LEVELS, Report
+from prosa.data import Value
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """`path:line: level: what` for each item, then how many parts came to what."""
+    for item in report.items:
+        to = f" ({item.to})" if item.to else ""
+        yield f"{item.path}:{item.line}: {item.level}: {item.message}{to}"
+    counts = [(level, sum(item.level == level for item in report.items)) for level in LEVELS]
+    yield ", ".join((f"{report.kept} kept", *(f"{count} {level}" for level, count in counts if count)))
+
+
+def reports_data(reports: Iterable[Report]) -> dict[str, Value]:
+    """All reports of one command as one."""
+    all_of = tuple(reports)
+    return Report(sum(each.kept for each in all_of), tuple(item for each in all_of for item in each.items)).data()

@@ -1,0 +1,1 @@
+"""Conversion from one form to another (X31, L46, LA30)."""

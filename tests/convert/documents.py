@@ -1,0 +1,131 @@
+"""Documents of every form, made of what is hard to convert."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from prosa.data.yaml_write import write_yaml
+
+LINES = (
+    "",
+    "Fetches a URL and returns the status and content.",
+    "# A heading",
+    "### @system:",
+    "### //@user:",
+    "### \\@user:",
+    '### {{ "" }}@user:',
+    "% model = 1",
+    "---",
+    "{{ .secret }}",
+    "{{{{{ .x }} }}}",
+    "{{",
+    "}} {{/* c */}} {{- 1 -}}",
+    "\\{{name}} \\\\{{#if x}} {{/if}}",
+    "## Request",
+    "{{ .request }}",
+    "## Parameters",
+    "Parameters:",
+    "- url (required): The URL to fetch",
+    "- `format` (optional, string): How (json, xml)",
+    "Uses the fetch tool. Call /other.",
+    "Do it with $ARGUMENTS and $1.",
+    "!`rm -rf /`",
+    "```json",
+    '{"a": 1}',
+    "```ai-script",
+    "<!-- a comment -->",
+    '[^1]: {"rel-type": 1}',
+    "</div> <script>",
+    "prosa */ é 😀 \u2028 x",
+    "  indented\ttabs  ",
+)
+BODIES = st.lists(st.sampled_from(LINES) | st.text(alphabet='a{}#@%-\\$`"*/: .', max_size=12), max_size=8).flatmap(
+    lambda lines: st.sampled_from(["\n", "\n", "\r\n"]).map(lambda end: end.join(lines) + (end if lines else ""))
+)
+WORDS = st.sampled_from(
+    ["fetch", "A name, with: signs", "1.10", "true", "é*/", "{{ .x }}", "-", "two\nlines", "x" * 1100]
+)
+LEAVES = WORDS | st.none() | st.booleans() | st.integers(-3, 10**18) | st.floats(allow_nan=False)
+DATA = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3), max_leaves=5
+)
+SCHEMAS = st.sampled_from(
+    [
+        {"type": "object"},
+        {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]},
+        {"type": "object", "properties": {"arguments": {"type": "string"}}, "required": ["arguments"]},
+        {"type": "object", "properties": {"n": {"type": "integer", "default": 3}, "b c": {"enum": [1, "x"]}}},
+        True,
+    ]
+)
+SERVERS = st.lists(
+    st.fixed_dictionaries({"name": st.sampled_from(["fetch", "git"]), "command": st.just("uvx")}), max_size=1
+)
+
+
+def front(known: dict[str, st.SearchStrategy], body: st.SearchStrategy[str] = BODIES) -> st.SearchStrategy[str]:
+    """Documents with some of these fields and with others."""
+    fields = st.fixed_dictionaries({}, optional=known)
+    others = st.dictionaries(st.sampled_from(["extra", "x-y", "a/b", "note", "prosa"]), DATA, max_size=2)
+    whole = st.tuples(fields, others).map(lambda both: {**both[1], **both[0]})
+    notes = st.sampled_from(["", "", "# a comment\n", "n: 1.10 # a number\n"])
+    return st.tuples(whole, notes, body).map(
+        lambda each: f"---\n{each[1]}{write_yaml(each[0])}---\n{each[2]}" if each[0] or each[1] else each[2]
+    )
+
+
+DOCUMENTS: dict[str, st.SearchStrategy[str]] = {
+    "skill": front(
+        {
+            "name": WORDS,
+            "description": WORDS,
+            "license": WORDS,
+            "compatibility": WORDS,
+            "metadata": st.dictionaries(WORDS, WORDS, max_size=2),
+            "allowed-tools": st.sampled_from(["Read Bash(git:*)", "Read, Write", ["WebFetch"], ["a", "b c"]]) | DATA,
+            "argument-hint": WORDS,
+            "model": WORDS,
+        }
+    ),
+    "program": front(
+        {
+            "name": WORDS,
+            "description": WORDS,
+            "input": SCHEMAS,
+            "output": SCHEMAS,
+            "model": WORDS,
+            "mcp_servers": SERVERS,
+            "limits": DATA,
+        }
+    ),
+    "command": front(
+        {
+            "description": WORDS,
+            "argument-hint": WORDS,
+            "allowed-tools": st.sampled_from(["Read, Bash(git add:*)", "Read", ["Read", "Edit"]]) | DATA,
+            "model": WORDS,
+        }
+    ),
+    "agent": front(
+        {
+            "name": WORDS,
+            "description": WORDS,
+            "tools": st.sampled_from(["Read, Write", ["edit/files", "search"], []]) | DATA,
+            "model": WORDS,
+            "mcp-servers": st.dictionaries(WORDS, DATA, max_size=2),
+        }
+    ),
+    "instructions": front(
+        {"description": WORDS, "applyTo": st.sampled_from(["**", "**/*.py, a/**", ["a", "b"]]) | DATA}
+    ),
+    "markdown": front(
+        {
+            "title": WORDS,
+            "description": WORDS,
+            "tags": st.lists(WORDS, max_size=2) | WORDS,
+            "author": DATA,
+            "lang": WORDS,
+        }
+    ),
+}
+"""Documents by form."""

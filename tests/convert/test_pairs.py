@@ -1,0 +1,119 @@
+"""Every pair of forms: what is said comes back, and what does not is in the report (X31)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prosa.convert.convert import Converted, convert
+from prosa.convert.form import Around, NotConvertible
+from prosa.convert.neutral import Piece, flat, restored, same
+from prosa.convert.table import ROWS, form_of
+from prosa.diagnostics import Severity
+from prosa.dialects.front import read_front
+from prosa.rules.engine import check_text
+from prosa.source import SourceText
+from tests.convert.documents import DOCUMENTS
+
+
+def around(form: str) -> Around:
+    return Around("thing", ROWS[form].path("thing"))
+
+
+def converted(text: str, origin: str, target: str) -> Converted:
+    return convert(SourceText(text, ROWS[origin].path("thing")), origin, target, around(target))
+
+
+def piece_of(text: str, form: str) -> Piece:
+    found = form_of(form).read(SourceText(text, ROWS[form].path("thing")), None)
+    return restored(found.piece, found.carry)[0]
+
+
+def sources(form: str) -> st.SearchStrategy[str]:
+    """Documents that the form reads."""
+
+    def reads(text: str) -> bool:
+        try:
+            return piece_of(text, form) is not None
+        except NotConvertible:
+            return False
+
+    return DOCUMENTS[form].filter(reads)
+
+
+@pytest.mark.parametrize("origin", ROWS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_x31_what_comes_back_is_what_went_but_for_what_the_report_calls_lost(origin, data):
+    target = data.draw(st.sampled_from([each for each in ROWS if each != origin]))
+    text = data.draw(sources(origin))
+    there = converted(text, origin, target)
+    back = converted(there.text, target, origin)
+    wanted, found = flat(piece_of(text, origin)), flat(piece_of(back.text, origin))
+    lost = {item.part for item in (*there.report.items, *back.report.items) if item.level == "lost"}
+    missing = {key for key, value in wanted.items() if key not in found or not same(found[key], value)}
+    assert missing <= lost, (there.text, back.text)
+    assert set(found) - set(wanted) <= lost, (there.text, back.text)
+
+
+@pytest.mark.parametrize("origin", ROWS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_x31_every_field_of_the_source_is_in_the_target_or_in_the_report(origin, data):
+    target = data.draw(st.sampled_from([each for each in ROWS if each != origin]))
+    text = data.draw(sources(origin))
+    there = converted(text, origin, target)
+    pointers = {item.pointer for item in there.report.items}
+    said = leaves(everything(there.text))
+    for name, value in (read_front(SourceText(text)).value or {}).items():
+        assert leaves(value) <= said or f"/{name.replace('/', '~1')}" in pointers, (name, there.text)
+
+
+@pytest.mark.parametrize("target", ROWS)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_x31_a_result_has_no_errors_where_its_source_has_none(target, data):
+    origin = data.draw(st.sampled_from([each for each in ROWS if each != target]))
+    text = data.draw(sources(origin))
+    if not errors(text, origin):
+        there = converted(text, origin, target)
+        assert errors(there.text, target) == [], there.text
+
+
+def errors(text: str, form: str) -> list[str]:
+    found = check_text(SourceText(text, ROWS[form].path("thing"))).diagnostics
+    return [f"{each.rule}: {each.message}" for each in found if each.severity is Severity.ERROR]
+
+
+def everything(text: str) -> object:
+    """All data in a document: its front matter, and whatever JSON is in it."""
+    value = read_front(SourceText(text)).value
+    found: list[object] = [value]
+    for at in [at for at, char in enumerate(text) if char in "{["]:
+        try:
+            found.append(json.JSONDecoder().raw_decode(text, at)[0])
+        except (ValueError, RecursionError):
+            continue
+    return found
+
+
+def leaves(value: object) -> set[str]:
+    """The words of the scalars in plain data, and in JSON inside of it."""
+    if isinstance(value, dict):
+        return set().union(*map(leaves, value), *map(leaves, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(leaves, value))
+    if not isinstance(value, str):
+        return {json.dumps(value)}
+    found = set(value.replace(",", " ").split())
+    try:
+        return found | leaves(json.loads(value)) if value.startswith("{") else found
+    except (ValueError, RecursionError):
+        return found
+
+
+def test_every_form_has_documents_to_try():
+    assert set(DOCUMENTS) == set(ROWS)
