@@ -40,6 +40,7 @@ LATE: dict[str, str] = {
     "app.journal.history": "Estimates are made for a plan; to list and compare runs none is needed.",
     "app.journal.query": "The views of runs are named without the store; it is opened by the first question.",
     "app.options": "Options are values below the use cases; rights at sites are read only if some are given.",
+    "app.run.load": "What reads skills loads only for a skill.",
     "app.run.service": "Each provider, and the file of keys, is loaded when it is chosen; a plan asks none.",
     "app.run.telemetry": "What makes spans loads only where somebody asks for them.",
     "app.run.tape": "What reads and plays recordings loads only for a run that records or plays.",

@@ -23,6 +23,7 @@ from prosa.data import Value
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
+from prosa.runtime.skill import takes_request
 from prosa.runtime.summary import RunResult
 
 
@@ -41,6 +42,7 @@ async def arun(
     root: str | Path | None = None,
     max_output_tokens: int | None = None,
     max_cost: Amount | None = None,
+    output: Mapping[str, Value] | bool | None = None,
     sites: SiteRights = NO_RIGHTS,
     allow_cut: bool = False,
     record: str | Path | Record | None = None,
@@ -53,10 +55,12 @@ async def arun(
 ) -> RunResult:
     """Runs a program and gives its validated output and the summary.
 
-    ``input`` is plain JSON data, ``{}`` when left out. ``model`` wins over every program's; it may be ``local`` or
-    ``scripted:FILE``. ``provider`` replaces the model service, as with `prosa.testing.ScriptedProvider`; else
-    ``base_url``, ``api_key`` and ``api`` say who is asked and how. ``max_iterations`` bounds model calls, ``retries``
-    further attempts, ``timeout`` the wall clock in seconds; ``root`` keeps imports inside a folder.
+    ``input`` is plain JSON data, ``{}`` when left out; of a skill (its `SKILL.md` or folder) the request, as a text.
+    ``output`` is a JSON Schema of what a skill answers, which is text without one. ``model`` wins over every program's,
+    and may be ``local`` or ``scripted:FILE``. ``provider`` replaces the model service, as
+    `prosa.testing.ScriptedProvider` does; else ``base_url``, ``api_key`` and ``api`` say who is asked and how.
+    ``max_iterations`` bounds model calls, ``retries`` further attempts, ``timeout`` the wall clock in seconds;
+    ``root`` keeps imports inside a folder.
     ``max_output_tokens`` bounds the tokens of each model call, ``max_cost`` the US dollars of all together: a call
     whose worst case does not fit is not made (`BudgetSpent`), and a price that is not known is `PriceUnknown`.
     ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
@@ -71,21 +75,32 @@ async def arun(
     """
     from prosa.app.run.jobs import run_program  # it takes its time to load, and importing the name needs none of it
 
-    if isinstance(provider, str):
-        raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
-    require_provider(provider)
-    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
-    costs = max_output_tokens, max_cost
-    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, sites
-    options = options_of(*said, record=record, replay=replay)
-    options = replace(options, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
-    environment = environment_of(given if isinstance(given, Path) else None, environ)
-    program = ready_program(given, options, environment)
-    value = {} if input is None else input
+    _require_provider(provider)
+    path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    options = options_of(*said, max_output_tokens, max_cost, sites, record=record, replay=replay)
+    options = replace(options, output_schema=output, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
+    environment = environment_of(path if isinstance(path, Path) else None, environ)
+    program = ready_program(path, options, environment)
+    value = _value(program, input)
     result = await run_program(program, value, options, environment, listener=listener, provider=provider)
     if result.unrecorded is not None:
         log(f"error: {result.unrecorded.message}")
     return result
+
+
+def _require_provider(provider: Value) -> None:
+    """Raises TypeError for what is no provider: a program has no name for one."""
+    if isinstance(provider, str):
+        raise TypeError(f"provider={provider!r}: a program has no name for a provider; {A_PROVIDER}, or base_url=")
+    require_provider(provider)
+
+
+def _value(program: Program, given: Value) -> Value:
+    """The input: nothing is an empty one, and a text is the request of a skill."""
+    if isinstance(given, str) and takes_request(program.template):
+        return {"request": given}
+    return {} if given is None else given
 
 
 def _journal(journal: bool | str | Path, resume: str | None, *, rerun_in_doubt: bool) -> JournalOptions | None:

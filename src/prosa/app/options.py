@@ -175,6 +175,7 @@ class Options(PartlyShown, Struct, frozen=True):
     ``site_rights`` is what a run may do at sites. ``allow_cut`` takes an answer that was cut off at the length limit of
     the model, which is a failure otherwise. ``max_cost`` is what all model calls of a call may cost together, in US
     dollars, or a ledger that several calls share; None bounds nothing. ``tape`` is what is recorded and what is played.
+    ``output_schema`` is what a skill answers, which is text without one.
     ``journal`` says what is kept of the runs; None keeps nothing. ``otel`` says where traces go; None leaves that to
     the settings of the user.
     """
@@ -205,6 +206,7 @@ class Options(PartlyShown, Struct, frozen=True):
     tape: Tape | None = None
     journal: JournalOptions | None = None
     otel: Otel | None = None
+    output_schema: Mapping[str, Value] | bool | None = None
 
     unshown: ClassVar = frozenset({"api_key"})
 

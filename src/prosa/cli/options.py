@@ -23,9 +23,12 @@ from prosa.dialects.table import DIALECTS, known_dialect
 from prosa.regex import regex
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prosa.app.client.requests import Bounds
     from prosa.app.corpus.embedding import EmbeddingChoice
     from prosa.app.options import Options, Otel, SiteRights, Tape
+    from prosa.data import Value
 
 _SIZE = regex(r"([0-9]{1,9})\s*(|k|kb|kib|m|mb|mib)", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1024, "m": 1024 * 1024}
@@ -107,6 +110,12 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
 
 
+def add_output_schema(parser: argparse.ArgumentParser) -> None:
+    """What a skill is to answer."""
+    about = "a JSON Schema of what a skill answers (text without one)"
+    parser.add_argument("--output-schema", dest="schema_file", type=Path, metavar="FILE", help=about)
+
+
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Which model answers, and where."""
     group = parser.add_argument_group("model")
@@ -166,10 +175,20 @@ def choices_from(args: argparse.Namespace) -> Options:
         tape=tape_from(args),
         otel=otel_from(args),
         journal=journal_from(args),
+        output_schema=_output_schema(args),
     )
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
     return choices
+
+
+def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | None:
+    """What a skill is to answer. Raises `RunError` for a file that holds no schema."""
+    if getattr(args, "schema_file", None) is None:
+        return None
+    from prosa.app.run.skills import read_schema
+
+    return read_schema(args.schema_file)
 
 
 def count(text: str) -> int:

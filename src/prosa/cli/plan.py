@@ -8,16 +8,17 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
-from prosa.cli.options import add_input, add_limits, add_model, add_scripts, choices_from
+from prosa.cli.options import add_input, add_limits, add_model, add_output_schema, add_scripts, choices_from
 from prosa.cli.run.choosing import runs_scripts
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa plan`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program or .mda document")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program, the skill or .mda document")
     add_input(parser)
     add_model(parser)
     add_limits(parser)
+    add_output_schema(parser)
     add_scripts(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
 
@@ -29,14 +30,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.run.facts import facts_of
     from prosa.app.run.load import load_program
     from prosa.app.run.service import service_words
-    from prosa.cli.run.input import read_input
+    from prosa.cli.run.input import given_input
     from prosa.render.plan import plan_text
     from prosa.runtime.plan import plan
 
     choices, around = choices_from(args), environment_of(console, args.file)
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
-    given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size) if has_input else {}
+    given = given_input(program, args.input, args.pairs, console, choices.max_size) if has_input else {}
     service, facts = service_words(choices, around), facts_of(program, choices, around)
     planned = plan(program, given, has_input=has_input, service=service, facts=facts)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa render`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the program or .mda document")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the program, the skill or .mda document")
     add_input(parser)
     parser.add_argument("--messages", action="store_true", help="the system message too, each under its role")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="json: a list of role and content")
@@ -33,13 +33,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if runs_scripts(args):
         return _scripts(args, console)
     from prosa.app.run.load import load_program
-    from prosa.cli.run.input import read_input
+    from prosa.cli.run.input import given_input
     from prosa.runtime.plan import first_messages
 
     choices = choices_from(args)
     settings = environment_of(console, args.file).settings
     program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
-    given = read_input(program.input_schema, args.input, args.pairs, console, choices.max_size)
+    given = given_input(program, args.input, args.pairs, console, choices.max_size)
     return _print(args, first_messages(program, given), console)
 
 

@@ -70,7 +70,7 @@ def _prapti() -> Dialect[ChatModel]:
 
 
 def _skill_md() -> Dialect[SkillModel]:
-    from prosa.dialects.skill_md import DIALECT
+    from prosa.dialects.skill_md.as_dialect import DIALECT
 
     return DIALECT
 

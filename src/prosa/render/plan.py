@@ -23,9 +23,14 @@ def plan_text(plan: Plan) -> str:
 def _lines(plan: Plan) -> list[str]:
     lines = [safe(f"{plan.program} ({plan.file}) with {plan.model_name}"), "", "effects:"]
     lines += [f"{INDENT}- {safe(effect)}" for effect in plan.effects]
+    if plan.unavailable:
+        lines += ["", "asks for and cannot have here:", *(f"{INDENT}- {safe(each)}" for each in plan.unavailable)]
     lines += ["", "tools:" if plan.tools else "tools: none"]
     lines += [f"{INDENT}- {safe(tool.name)}: {safe(_first_line(tool.description))}" for tool in plan.tools]
-    lines += ["", f"limits: {_limits(plan)}", f"response format: {_format(plan)}"]
+    lines += ["", f"limits: {_limits(plan)}"]
+    if plan.form != "json":
+        return [*lines, "response format: none, the reply is the output"]
+    lines += [f"response format: {_format(plan)}"]
     lines += [f"{INDENT}lowered: {safe(note)}" for note in plan.lowered]
     schema = json.dumps(plan.output_schema, ensure_ascii=False, indent=2)
     return [*lines, "schema as sent:", *(f"{INDENT}{safe_source(line)}" for line in schema.split("\n"))]

@@ -10,6 +10,7 @@ import json
 from hashlib import sha256
 
 import msgspec
+from msgspec.structs import replace
 
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest
@@ -73,5 +74,5 @@ def _content(program: Program) -> tuple[object, ...]:
         program.parameters,
         program.instructions,
         program.rejections,
-        *([program.skills] if program.skills else ()),
+        *([[replace(each, unavailable=()) for each in program.skills]] if program.skills else ()),
     )

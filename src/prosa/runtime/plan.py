@@ -20,8 +20,9 @@ from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message, ModelRequest
 from prosa.runtime.output import OutputContract
 from prosa.runtime.ports import ServerConfig
-from prosa.runtime.program import Program, reachable
+from prosa.runtime.program import OutputForm, Program, reachable
 from prosa.runtime.prompt import messages
+from prosa.runtime.skill import skill_specs
 from prosa.runtime.transcript import Transcript
 from prosa.schema import Lowered
 
@@ -42,7 +43,8 @@ class Plan(Struct, frozen=True):
     """Everything that is known of a run before it. ``messages`` is empty where no input was given.
 
     ``service`` says in words who answers. ``imports`` are all programs the run may reach, each once, and have none of
-    their own: which program may call which is in their tools; ``estimate`` is of the whole run.
+    their own: which program may call which is in their tools; ``estimate`` is of the whole run. ``unavailable`` is what
+    skills ask for and cannot have here.
     """
 
     program: str
@@ -59,6 +61,8 @@ class Plan(Struct, frozen=True):
     effects: tuple[str, ...]
     imports: tuple[Plan, ...] = ()
     estimate: Estimate | None = None
+    unavailable: tuple[str, ...] = ()
+    form: OutputForm = "json"
 
     def as_dict(self) -> dict[str, Value]:
         """Plain data for ``--format json``."""
@@ -74,9 +78,11 @@ class Plan(Struct, frozen=True):
                 "strict": self.strict,
                 "wrapped": self.wrapped,
                 "lowered": list(self.lowered),
+                **({} if self.form == "json" else {"form": self.form}),
             },
             "limits": asdict(self.limits),
             "effects": list(self.effects),
+            **({"unavailable": list(self.unavailable)} if self.unavailable else {}),
             "imports": [imported.as_dict() for imported in self.imports],
             **({} if self.estimate is None else {"estimate": self.estimate.as_dict()}),
         }
@@ -107,6 +113,8 @@ def _plan(program: Program, given: Value, *, has_input: bool, service: str) -> P
         lowered=wire.notes,
         limits=program.limits,
         effects=tuple(_effects(program, service)),
+        form=program.form,
+        unavailable=tuple(f"{each.name} asks for {words}" for each in program.skills for words in each.unavailable),
     )
 
 
@@ -125,6 +133,8 @@ def first_request(program: Program, sent: tuple[Message, ...]) -> ModelRequest:
 
 def _tools(program: Program) -> list[PlannedTool]:
     tools = [PlannedTool("python", "python", "CPython in the WebAssembly sandbox")] if program.python else []
+    skills = skill_specs(program.skills)
+    tools += [PlannedTool(spec.name, kind, spec.description) for kind, spec in skills]
     tools += [PlannedTool(tool_name(each.name), "program", each.description) for each in program.imports]
     tools += [_server_tools(server) for server in program.servers]
     return tools + (_site_tools(program.sites) if program.sites else [])
@@ -146,6 +156,12 @@ def _effects(program: Program, service: str) -> list[str]:
     if program.python:
         memory = limits.python_memory // (1024 * 1024)
         effects.append(f"may run Python in the sandbox ({limits.python_timeout:g} s, {memory} MB a call)")
+    for skill in program.skills:
+        if skill.files:
+            effects.append(f"may read what is below {skill.folder}, the folder of the skill {skill.name}")
+        if skill.scripts:
+            many = f"{len(skill.scripts)} scripts" if len(skill.scripts) > 1 else skill.scripts[0]
+            effects.append(f"may run {many} of the skill {skill.name} in the sandbox")
     effects += [f"may call {imported.name}" for imported in program.imports]
     if program.sites:
         effects.append(f"reads pages and calls actions of {', '.join(program.sites)}")

@@ -93,6 +93,10 @@ class Sandbox(Protocol):
         ...
 
 
+MOUNT = "/skill"
+"""The folder of a skill as its scripts see it."""
+
+
 class SkillFiles(Protocol):
     """Reads what lies below the folders of skills (X32)."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -19,15 +19,15 @@ from prosa.dialects.skill_md.arguments import FOLDER, Arguments, filled
 from prosa.runtime.events import ToolCalled
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import ToolSpec
-from prosa.runtime.ports import Sandbox, SkillFiles, Tool, ToolResult
+from prosa.runtime.ports import MOUNT, Sandbox, SkillFiles, Tool, ToolResult
 from prosa.runtime.python_tool import result_of
+
+if TYPE_CHECKING:
+    from prosa.runtime.program import Body
 
 LOAD_TOOL = "skill"
 READ_TOOL = "skill_read"
 RUN_TOOL = "skill_run"
-
-MOUNT = "/skill"
-"""The folder of a skill as its scripts see it."""
 
 MAX_TOLD = 200
 """Files of a skill that a model is told by name; the others it finds with `skill_read` of their folder."""
@@ -49,7 +49,8 @@ ABSENT = (
 class Skill(Struct, frozen=True):
     """A skill that a program may use. ``folder`` is the real path of its folder, ``files`` are the paths of the other
     files below it, as far as they are known, and ``scripts`` those that the sandbox can run. ``arguments`` says where a
-    request goes in its ``instructions``. One that is ``chosen`` is followed from the first request on."""
+    request goes in its ``instructions``. One that is ``chosen`` is followed from the first request on. ``unavailable``
+    is what it asks for and cannot have here, in words."""
 
     name: str
     description: str
@@ -59,11 +60,17 @@ class Skill(Struct, frozen=True):
     scripts: tuple[str, ...] = ()
     arguments: Arguments | None = None
     chosen: bool = False
+    unavailable: tuple[str, ...] = ()
 
     def text(self, request: str = "") -> str:
         """Its instructions as a model reads them, with the request where they want it."""
         text = self.instructions.replace(FOLDER, MOUNT)
         return text if self.arguments is None else filled(text, request, self.arguments)
+
+
+def takes_request(template: Body) -> bool:
+    """Whether a program is a skill, or a request alone: its input is one text."""
+    return isinstance(template, SkillText)
 
 
 class SkillText(Struct, frozen=True):
@@ -144,6 +151,16 @@ def skill_tools(
         yield ReadTool(readable, files, read_spec(tuple(readable)), limits)
     if sandbox is not None and (running := {each.name: each for each in skills if each.scripts}):
         yield ScriptTool(running, sandbox, run_spec(tuple(running.values())), limits)
+
+
+def skill_specs(skills: Sequence[Skill]) -> Iterator[tuple[Literal["skill", "python"], ToolSpec]]:
+    """The same as far as a model is told of them, each with its kind."""
+    if offered := tuple(each for each in skills if not each.chosen):
+        yield "skill", load_spec(offered)
+    if readable := tuple(each.name for each in skills if each.files):
+        yield "skill", read_spec(readable)
+    if running := tuple(each for each in skills if each.scripts):
+        yield "python", run_spec(running)
 
 
 def _spec(
@@ -285,7 +302,8 @@ def _prosa_start():
         place = os.path.normpath(os.path.join("/tmp", name))
         if not place.startswith("/tmp/"):
             raise SystemExit(f"a file of the working folder cannot be named {name!r}")
-        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if not os.path.isdir(os.path.dirname(place)):
+            os.makedirs(os.path.dirname(place))
         with open(place, "w", encoding="utf-8") as file:
             file.write(text)
     sys.argv[:] = given["argv"]
@@ -306,7 +324,7 @@ def _prosa_start():
                 except (OSError, ValueError):
                     text = None
                 short = os.path.relpath(place, "/tmp")
-                if before.get(short) == text:
+                if short in before and before[short] == text:
                     continue
                 seen += 1
                 room += len(text or "")

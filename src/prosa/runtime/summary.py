@@ -130,13 +130,14 @@ class Summary(PartlyShown, PartlyCompared, Struct, frozen=True):
 class RunResult(PartlyShown, Struct, frozen=True):
     """What a run gave: the validated output, and the summary of what it took. ``messages`` are what was sent last.
     ``unrecorded`` is why a run that was to be recorded stands in no file (X27). ``run_id`` is its name in the history,
-    empty where nothing is kept."""
+    empty where nothing is kept. ``is_text`` says that the output is text by itself, as that of a skill is."""
 
     output: Value
     summary: Summary
     messages: tuple[Message, ...] = ()
     unrecorded: RunError | None = None
     run_id: str = ""
+    is_text: bool = False
 
     unshown: ClassVar = frozenset({"messages"})
 

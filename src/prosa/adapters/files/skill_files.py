@@ -13,9 +13,11 @@ from pathlib import Path, PurePosixPath
 
 from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles, real_path
 from prosa.adapters.files.walk import is_foreign
-from prosa.runtime.ports import ToolResult
-from prosa.runtime.skill import MOUNT
+from prosa.runtime.ports import MOUNT, ToolResult
 from prosa.source import FileProblem
+
+SKILL_FILE = "SKILL.md"
+"""What the file of a skill is called."""
 
 MAX_FILES = 2_000
 """Files of a skill that are known by name; a real one has dozens."""
@@ -37,6 +39,19 @@ _WORDS = {
 }
 
 
+def is_skill(path: Path) -> bool:
+    """Whether a path names a skill: its file, or a folder that holds one."""
+    return path.name.lower() == SKILL_FILE.lower() or (path.is_dir() and skill_file(path).is_file())
+
+
+def skill_file(path: Path) -> Path:
+    """The file of a skill that is named by it or by its folder."""
+    if path.name.lower() == SKILL_FILE.lower() and not path.is_dir():
+        return path
+    other = path / SKILL_FILE.lower()
+    return other if other.is_file() and not (path / SKILL_FILE).is_file() else path / SKILL_FILE
+
+
 def skill_files(folder: Path) -> tuple[str, ...]:
     """The paths of the files below a folder, as `/` paths in order, without the `SKILL.md` itself: as far as there are
     not too many."""
@@ -45,7 +60,7 @@ def skill_files(folder: Path) -> tuple[str, ...]:
     for path in _walk(root):
         if len(found) >= MAX_FILES:
             break
-        if path.lower() != "skill.md":
+        if path.lower() != SKILL_FILE.lower():
             found.append(path)
     return tuple(sorted(found))
 
@@ -100,7 +115,7 @@ class RootedSkillFiles:
         real = real_path(root / below)
         if not real.is_relative_to(root):
             return _refused(path, "it lies outside of the folder of the skill: a link leads there")
-        if real.is_dir():
+        if os.path.isdir(real):  # noqa: PTH112 - a name that is too long is no folder
             return ToolResult(_listing(root, real, below))
         try:
             data = RootedFiles(root).data(root / below)

@@ -105,7 +105,7 @@ def load_readers() -> None:
     import prosa.dialects.mdh.as_dialect
     import prosa.dialects.plain
     import prosa.dialects.prapti
-    import prosa.dialects.skill_md
+    import prosa.dialects.skill_md.as_dialect
     import prosa.dialects.ymj  # noqa: F401
 
 

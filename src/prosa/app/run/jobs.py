@@ -206,7 +206,7 @@ class Driver(Struct, frozen=True):
         hears = tell(tally, tape.listener, listener, self.listener, self.telemetry or ignore)
         async with self._kept(job, program, tape) as kept:
             if kept.is_done:
-                return RunResult(kept.output, tally.summary(), run_id=kept.run)
+                return RunResult(kept.output, tally.summary(), run_id=kept.run, is_text=program.form == "text")
             opening = open_world(
                 program,
                 options,
@@ -225,7 +225,7 @@ class Driver(Struct, frozen=True):
                 with tape.recording(written, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
-        return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run)
+        return RunResult(output, tally.summary(), sent.messages, tape.unwritten, kept.run, program.form == "text")
 
     def _kept(self, job: Job, program: Program, tape: Taped) -> AbstractAsyncContextManager[JobJournal]:
         """What is kept of the run; nothing of one that is played: it has been before."""

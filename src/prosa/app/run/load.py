@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_program_root
 from prosa.adapters.files.agreement_store import check_agreement
+from prosa.adapters.files.skill_files import SKILL_FILE, is_skill
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.settings import size_limit
 from prosa.diagnostics import Diagnostic, Severity
@@ -18,6 +19,7 @@ from prosa.rules.engine import check_program
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
 from prosa.runtime.lower.markdownlang import lower
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.runtime.program import Program
@@ -36,7 +38,8 @@ def load_program(
     within: Path | None = None,
     files: Files | None = None,
 ) -> Program:
-    """Reads a program with everything it imports, from inside its root (X5).
+    """Reads a program with everything it imports, from inside its root (X5); of a skill, which its file or its folder
+    names, the program that follows it (X32).
 
     ``warned`` hears the warnings about a program that is accepted. ``environ`` says where the home folder is, which is
     nobody's root. ``within`` is the root where not the user named the program, but a document or somebody on the web:
@@ -44,6 +47,14 @@ def load_program(
     `ProgramRefused` when there are errors that stop a run, or with ``to_run`` False those that stop even rendering
     (LA2).
     """
+    if is_skill(path):
+        from prosa.app.run.skills import skills_program
+
+        return skills_program((), choices, settings, chosen=path, warned=warned, within=within)
+    if choices.output_schema is not None:
+        raise RunError(f"{path} is a program, and says itself what it answers: a schema is for skills")
+    if path.is_dir():
+        raise FileProblem(path, "not-a-file", f"is a folder without a {SKILL_FILE}: name a file in it")
     given = within or choices.root
     root = given or find_program_root(path, environ or {})
     most = size_limit(choices.max_size, settings)

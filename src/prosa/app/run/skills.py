@@ -14,11 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.skill_files import skill_files
+from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_file, skill_files
 from prosa.app.options import DEFAULT_MODEL, Options, limits_in
 from prosa.app.settings import size_limit
+from prosa.app.text_files import read_given
 from prosa.corpus.embedding import looks_classified
-from prosa.data import Entry, Value
+from prosa.data import Entry, JsonError, Value, parse_json
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.rules.engine import CheckedDocument, check_documents
 from prosa.runtime.errors import ProgramRefused, RunError
@@ -26,10 +27,9 @@ from prosa.runtime.limits import Limits
 from prosa.runtime.lower.skill_md import lower, skill_of
 from prosa.runtime.program import Program
 from prosa.runtime.skill import Skill
+from prosa.schema import Schema, SchemaError
 from prosa.settings import Settings
 from prosa.source import FileProblem, Files
-
-SKILL_FILE = "SKILL.md"
 
 
 class LoadedSkill(Struct, frozen=True):
@@ -38,19 +38,6 @@ class LoadedSkill(Struct, frozen=True):
     skill: Skill
     path: Path
     classified: bool = False
-
-
-def is_skill(path: Path) -> bool:
-    """Whether a path names a skill: its file, or a folder that holds one."""
-    return path.name.lower() == SKILL_FILE.lower() or (path.is_dir() and skill_file(path).is_file())
-
-
-def skill_file(path: Path) -> Path:
-    """The file of a skill that is named by it or by its folder."""
-    if path.name.lower() == SKILL_FILE.lower() and not path.is_dir():
-        return path
-    other = path / SKILL_FILE.lower()
-    return other if other.is_file() and not (path / SKILL_FILE).is_file() else path / SKILL_FILE
 
 
 def load_skill(
@@ -102,6 +89,7 @@ def skills_program(
     output: Mapping[str, Value] | bool | None = None,
     python: bool = True,
     warned: Callable[[Diagnostic], None] | None = None,
+    within: Path | None = None,
 ) -> Program:
     """The program of a request with skills, ready for `ready_program` and the driver.
 
@@ -109,7 +97,7 @@ def skills_program(
     whether it wants it. ``offered`` are skills (files or folders) of which the model sees nothing but names and
     descriptions until it loads one with the tool `skill`. With neither the program is the request alone, which is what
     a test compares a skill with. ``output`` is a JSON Schema of the answer; without one the answer is text. ``python``
-    offers the `python` tool too, as programs have it.
+    offers the `python` tool too, as programs have it. ``warned`` and ``within`` are as in `load_skill`.
 
     The input is ``{"request": TEXT}``. `Summary.skills`, of a result or of an outcome of the driver, are the names of
     the skills that the model loaded, in the order in which it asked for them; the chosen one is not among them. A run
@@ -117,8 +105,14 @@ def skills_program(
 
     Raises what `load_skill` does, and `RunError` for two skills of one name.
     """
-    loaded = [_loaded(each, options, settings, warned) for each in offered]
-    first = None if chosen is None else _loaded(chosen, options, settings, warned)
+
+    def load(given: Path | LoadedSkill) -> LoadedSkill:
+        if isinstance(given, LoadedSkill):
+            return given
+        return load_skill(given, options, settings, warned=warned, within=within)
+
+    loaded = [load(each) for each in offered]
+    first = None if chosen is None else load(chosen)
     if first is not None:
         loaded = [each for each in loaded if each.skill.folder != first.skill.folder]
         loaded.insert(0, replace(first, skill=replace(first.skill, chosen=True)))
@@ -127,17 +121,23 @@ def skills_program(
         [each.skill for each in loaded],
         model_name=options.model_name or options.default_model or settings.model_name or DEFAULT_MODEL,
         limits=replace(Limits(), **(limits_in(settings) | limits_in(options))),
-        output=output,
+        output=options.output_schema if output is None else output,
         python=python,
         file="" if first is None else first.path.name,
         classified=any(each.classified for each in loaded),
     )
 
 
-def _loaded(
-    given: Path | LoadedSkill, options: Options, settings: Settings, warned: Callable[[Diagnostic], None] | None
-) -> LoadedSkill:
-    return given if isinstance(given, LoadedSkill) else load_skill(given, options, settings, warned=warned)
+def read_schema(path: Path) -> Mapping[str, Value] | bool:
+    """The JSON Schema in a file that the user named, for the answer of a skill. Raises `FileProblem`, and `RunError`
+    for a text that is none."""
+    try:
+        value = parse_json(read_given(path))
+        Schema(value)
+    except (JsonError, SchemaError) as error:
+        raise RunError(f"{path} holds no JSON Schema: {error}", hint="""as in: {"type": "object"}""") from None
+    found: Mapping[str, Value] | bool = value
+    return found
 
 
 def require_names(skills: Sequence[LoadedSkill]) -> None:

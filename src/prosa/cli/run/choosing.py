@@ -37,6 +37,8 @@ def runs_scripts(args: argparse.Namespace) -> bool:
     from prosa.cli.options import chosen_dialect
 
     dialect = chosen_dialect(args.dialect)
+    if dialect == "skill_md" and dialect_here(args.file) == dialect:
+        dialect = None
     if dialect not in (None, "magi", "markdownlang"):
         raise WrongUse(f"--as {dialect}: nothing in it can be run here", hint="--as magi, --as markdownlang")
     if dialect is None and args.beside is not None:

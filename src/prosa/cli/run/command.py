@@ -19,6 +19,7 @@ from prosa.cli.options import (
     add_limits,
     add_model,
     add_otel,
+    add_output_schema,
     add_scripts,
     add_sites,
     add_tape,
@@ -67,9 +68,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="?",
         metavar="FILE",
-        help="the program or .mda document; FILE --help lists its inputs",
+        help="the program, the skill or .mda document; FILE --help lists its inputs",
     )
     add_input(parser)
+    add_output_schema(parser)
     add_model(parser)
     add_limits(parser)
     add_sites(parser, named=True)
@@ -136,7 +138,7 @@ def execute(console: Console, job: Job) -> int:
 
     progress = Progress()
     try:
-        name = job.program.stem
+        name = job.program.stem if job.program.name.lower() != "skill.md" else job.program.absolute().parent.name
         with watch(
             console, name, events=job.events, debug=job.debug, progress=job.progress, quiet=job.summary
         ) as watching:
@@ -145,7 +147,7 @@ def execute(console: Console, job: Job) -> int:
             except BaseException as error:
                 watching.ended(words(error))
                 raise
-        deliver(console, result.output, job.output)
+        deliver(console, result.output, job.output, as_text=result.is_text)
         if result.unrecorded is not None:
             raise result.unrecorded
     except PipeClosed:
@@ -165,7 +167,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     from prosa.app.run.jobs import run_program
     from prosa.app.run.load import ready_program
     from prosa.app.run.service import complete_options
-    from prosa.cli.run.input import read_input
+    from prosa.cli.run.input import given_input
     from prosa.cli.run.interaction import run_stoppable
 
     require_writable(job.output)
@@ -175,7 +177,7 @@ def _result(console: Console, job: Job, watching: Watch, progress: Progress) -> 
     if job.known_input:
         given = job.known_input[0]
     else:
-        given = read_input(program.input_schema, job.input_text, job.pairs, console, job.choices.max_size)
+        given = given_input(program, job.input_text, job.pairs, console, job.choices.max_size)
     options = complete_options(job.choices, environment)
     return run_stoppable(run_program(program, given, options, environment, listener=watching, progress=progress))
 

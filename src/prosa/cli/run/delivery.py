@@ -28,18 +28,20 @@ def require_writable(output: Path | None) -> None:
         raise WrongUse(f"--output {output}: may not be written (permission denied)")
 
 
-def deliver(console: Console, value: Value, output: Path | None) -> None:
-    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost."""
+def deliver(console: Console, value: Value, output: Path | None, *, as_text: bool = False) -> None:
+    """The result as JSON on stdout, or atomically into a file; where that fails on stdout, so that it is not lost.
+    ``as_text`` gives a text as it is."""
+    text = value.removesuffix("\n") if as_text and isinstance(value, str) else as_json(value)
     if output is None:
-        console.out(as_json(value))
+        console.out(text)
         return
     from prosa.app.text_files import write_output
     from prosa.runtime.errors import RunError
 
     try:
-        write_output(output, f"{as_json(value)}\n")
+        write_output(output, f"{text}\n")
     except OSError as error:
-        console.out(as_json(value))
+        console.out(text)
         message = f"--output {output}: {error.strerror or error}"
         raise RunError(message, hint="the result is printed instead, so that it is not lost") from None
 

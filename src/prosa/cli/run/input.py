@@ -1,13 +1,21 @@
-"""The input of a program from the command line: JSON, a file, standard input, or ``KEY=VALUE`` typed by the schema."""
+"""The input of a program from the command line: JSON, a file, standard input, or ``KEY=VALUE`` typed by the
+schema; of a skill the request as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prosa.cli.console import MAX_STDIN_BYTES, Console
 from prosa.cli.parser import WrongUse
 from prosa.data import Value
+
+if TYPE_CHECKING:
+    from prosa.runtime.program import Program
+
+REQUEST = "request"
+"""The one input of a skill."""
 
 
 def read_input(
@@ -33,6 +41,45 @@ def read_input(
     except ArgumentProblem as error:
         raise WrongUse(str(error)) from None
     return _merged(base, typed)
+
+
+def given_input(
+    program: Program, text: str | None, pairs: Sequence[str], console: Console, max_size: int | None = None
+) -> Value:
+    """The input of a program; of a skill the request, which may be given as words. Raises `WrongUse`."""
+    from prosa.runtime.skill import takes_request
+
+    if not takes_request(program.template):
+        return read_input(program.input_schema, text, pairs, console, max_size)
+    return {REQUEST: _request(program, text, pairs, console, max_size or MAX_STDIN_BYTES)}
+
+
+def _request(program: Program, text: str | None, words: Sequence[str], console: Console, max_size: int) -> str:
+    """The request of a skill: words, `request=…`, a text or JSON of `--input`, or what is piped in."""
+    given = " ".join(word.removeprefix(f"{REQUEST}=") for word in words)
+    if text is None and not words and console.is_fed:
+        text = "-"
+    if text is not None:
+        if words:
+            raise WrongUse("--input and words both give a request: give one of them")
+        given = _request_in(named_content(text, console, max_size)[1])
+    if not given.strip():
+        raise WrongUse(
+            f"{program.name} needs a request", hint=f"prosa run {program.file or 'SKILL.md'} 'what is to be done'"
+        )
+    return given
+
+
+def _request_in(content: str) -> str:
+    """The request of a JSON object or string; any other text is one itself."""
+    from prosa.data import JsonError, parse_json
+
+    try:
+        value = parse_json(content)
+    except JsonError:
+        return content
+    found = value.get(REQUEST) if isinstance(value, dict) and set(value) == {REQUEST} else value
+    return found if isinstance(found, str) else content
 
 
 def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) -> Value:

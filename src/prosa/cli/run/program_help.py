@@ -11,15 +11,22 @@ from prosa.data import Value
 
 if TYPE_CHECKING:
     from prosa.app.options import Environment
+    from prosa.runtime.program import Program
     from prosa.schema import InputField
 
 
 def named_program(argv: list[str]) -> Path | None:
-    """The program that a command line names, read without parsing it: the first `.md`, else the first file there is."""
+    """The program that a command line names, read without parsing it: the first `.md`, else the first file there is, or
+    the first folder of a skill."""
     words = [item for item in argv if not item.startswith("-") and "=" not in item]
     markdown = (word for word in words if word.endswith(".md"))
-    found = next(markdown, None) or next((word for word in words if Path(word).is_file()), None)
+    found = next(markdown, None) or next((word for word in words if Path(word).is_file() or _is_skill(word)), None)
     return Path(found) if found else None
+
+
+def _is_skill(word: str) -> bool:
+    """Whether a word names the folder of a skill, without a look at what is in it."""
+    return any(Path(word, name).is_file() for name in ("SKILL.md", "skill.md"))
 
 
 def program_help(path: Path, around: Environment) -> str:
@@ -27,9 +34,12 @@ def program_help(path: Path, around: Environment) -> str:
     from prosa.app.options import Options
     from prosa.app.run.load import load_program
     from prosa.render.plain import safe
+    from prosa.runtime.skill import takes_request
     from prosa.schema import describe_inputs
 
     program = load_program(path, Options(), around.settings, to_run=False, environ=around.environ)
+    if takes_request(program.template):
+        return "\n".join(map(safe, _skill_help(path, program)))
     fields = describe_inputs(program.input_schema)
     lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} {_usage(fields)}".rstrip(), ""]
     lines += (
@@ -39,6 +49,18 @@ def program_help(path: Path, around: Environment) -> str:
     lines += ["", "answers with JSON:", *_columns(_outputs(program.output_schema)), ""]
     lines.append("Flags of the command itself: prosa run --help")
     return "\n".join(map(safe, lines))
+
+
+def _skill_help(path: Path, program: Program) -> list[str]:
+    (skill,) = program.skills
+    lines = [f"{program.name}: {program.description}", "", f"usage: prosa run {path} 'REQUEST'", ""]
+    lines += ["The request is text: words, request=…, --input @FILE, or a pipe. The answer is text, or what"]
+    lines += ["--output-schema FILE says."]
+    if skill.scripts:
+        lines += ["", "scripts, which run in the sandbox:", *(f"  {each}" for each in skill.scripts)]
+    if skill.unavailable:
+        lines += ["", "asks for and cannot have here:", *(f"  {each}" for each in skill.unavailable)]
+    return [*lines, "", "Flags of the command itself: prosa run --help"]
 
 
 def input_names(console: Console, argv: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from prosa.data import Scalar
 from prosa.diagnostics import Applicability, Fix, Severity
 from prosa.dialects.fields import shown
 from prosa.dialects.skill_md.fields import MAX_NAME, as_name, is_name
+from prosa.dialects.skill_md.host_needs import host_needs
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.rules.rule import Finding
 from prosa.rules.skill_md import RULES
@@ -98,3 +99,15 @@ def tools_without_spaces(subject: Subject[SkillModel]) -> Iterator[Finding]:
     message = "the tools are a list; the specification has one text with spaces between them"
     notes = (f"write `{' '.join(model.allowed_tools)}`",)
     yield Finding(message, entry.value.span, notes)
+
+
+@RULES.document("SK008", "skill-needs-host", Severity.HINT)
+def skill_needs_host(subject: Subject[SkillModel]) -> Iterator[Finding]:
+    """Finds what only the agent that the skill was written for can give: commands, its own tools, scripts in other
+    languages than Python (X32). The finding points at the first of each kind. `prosa run` goes on without them."""
+    model = subject.model
+    entries = {each.key.text: each for each in subject.front.fields or ()}
+    for need in host_needs(model, entries.get("hooks")):
+        message = f"the skill asks for {need.words}, which a run here does not have"
+        note = "a run executes nothing of a skill but Python in the sandbox: say too how to do without it"
+        yield Finding(message, need.span, (note,))

@@ -12,8 +12,9 @@ from pathlib import PurePath
 from prosa.data import Entry, Scalar, Value
 from prosa.data import Sequence as Items
 from prosa.dialects.fields import text_of
-from prosa.dialects.skill_md import SkillModel
 from prosa.dialects.skill_md.arguments import arguments_of
+from prosa.dialects.skill_md.host_needs import host_needs
+from prosa.dialects.skill_md.model import SkillModel
 from prosa.document import Document
 from prosa.runtime.limits import Limits
 from prosa.runtime.program import Program
@@ -52,6 +53,7 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
         arguments=arguments_of(
             text, _prose(model.document), names=names, declared=bool(names) or "argument-hint" in front
         ),
+        unavailable=tuple(each.words for each in host_needs(model, front.get("hooks"), files)),
     )
 
 
@@ -84,9 +86,10 @@ def lower(
     file: str = "",
     classified: bool = False,
 ) -> Program:
-    """The program of skills, of which one may be chosen. ``output`` is a JSON Schema of the answer, which is text
-    without one. Without any skill it is the request alone."""
+    """The program of skills, of which one may be chosen; ``file`` is the name of its file. ``output`` is a JSON Schema
+    of the answer, which is text without one. Without any skill it is the request alone."""
     chosen = next((each for each in skills if each.chosen), None)
+    home = PurePath(chosen.folder if chosen is not None else ".")
     return Program(
         name=name or (chosen.name if chosen is not None else "request"),
         description=chosen.description if chosen is not None else "",
@@ -96,8 +99,8 @@ def lower(
         model_name=model_name,
         limits=limits or Limits(),
         python=python,
-        file=file,
-        folder=chosen.folder if chosen is not None else ".",
+        file=f"{home.name}/{file}" if file else "",
+        folder=str(home.parent) if file else ".",
         form="text" if output is None else "json",
         classified=classified,
         skills=tuple(skills),

@@ -1,0 +1,109 @@
+"""Agent Skills as a dialect: their references, facts and normal form.
+
+A skill is read in the published form with front matter and in the bare form without (LA30). `interface.md` fixes no
+keys for what `prosa show` says of one. Its normal form is whatever its author wrote: the specification leaves no choice
+that a formatter could make without changing what a client sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from prosa.data import Value
+from prosa.data.yaml_write import write_yaml
+from prosa.dialects.dialect import Dialect, FormatOptions
+from prosa.dialects.skill_md.fields import SKILL
+from prosa.dialects.skill_md.fields import SKILL as FRONT
+from prosa.dialects.skill_md.model import Parameter, SkillModel
+from prosa.dialects.skill_md.read import read
+from prosa.document import Def, Ref, link_references
+from prosa.source import Edit
+
+__all__ = [
+    "DIALECT",
+    "FRONT",
+    "Parameter",
+    "SkillModel",
+    "corpus_facts",
+    "definitions",
+    "facts",
+    "format_edits",
+    "read",
+    "references",
+    "write",
+]
+
+
+def facts(model: SkillModel) -> dict[str, Value]:
+    """The keys of a skill."""
+    return {
+        "name": model.name,
+        "description": model.description,
+        "license": model.license,
+        "compatibility": model.compatibility,
+        "allowed_tools": list(model.allowed_tools),
+        "metadata": dict(model.metadata),
+        "parameters": [_parameter(model, each) for each in model.parameters],
+        "bare": model.bare,
+    }
+
+
+def _parameter(model: SkillModel, each: Parameter) -> dict[str, Value]:
+    return {
+        "name": each.name,
+        "required": each.required,
+        "description": each.description,
+        "line": model.document.source.position(each.span.start).line,
+    }
+
+
+def corpus_facts(model: SkillModel) -> dict[str, Value]:
+    """What the rules of skills beside each other look at: the description, and where it stands."""
+    if model.bare or model.description is None:
+        return {}
+    span = model.span("description")
+    return {"description": model.description, "at": (span.start, span.end)}
+
+
+def references(model: SkillModel) -> tuple[Ref, ...]:
+    """The files and pages that its links name."""
+    return link_references(model.document)
+
+
+def definitions(model: SkillModel) -> tuple[Def, ...]:
+    """The name of the skill, as a title: the file itself is called like that of every other skill."""
+    if model.name is None or model.bare:
+        return ()
+    return (Def("title", model.name, model.span("name")),)
+
+
+def format_edits(_model: SkillModel, _options: FormatOptions) -> tuple[Edit, ...]:
+    """No edits."""
+    return ()
+
+
+def write(fields: Mapping[str, Value], instructions: str) -> str:
+    """The document. Fields that are None are left out, unknown ones come last; a list of tools becomes one text.
+
+    Raises ValueError for data nested too deep, TypeError for what is no plain data.
+    """
+    known = {name: value for name, value in fields.items() if value is not None}
+    tools = known.get("allowed-tools")
+    if isinstance(tools, Sequence) and not isinstance(tools, str):
+        known["allowed-tools"] = " ".join(str(tool) for tool in tools)
+    order = [field.name for field in SKILL if field.name in known]
+    ordered = {name: known[name] for name in (*order, *(name for name in known if name not in order))}
+    text = instructions.lstrip("\r\n")
+    return f"---\n{write_yaml(ordered)}---\n" + (f"\n{text}" if text else "")
+
+
+DIALECT: Dialect[SkillModel] = Dialect(
+    name="skill_md",
+    read=read,
+    references=references,
+    definitions=definitions,
+    facts=facts,
+    front=FRONT,
+    corpus_facts=corpus_facts,
+    format_edits=format_edits,
+)
