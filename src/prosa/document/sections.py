@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from prosa.document.model import Heading, Section
-from prosa.document.parsed import Parsed
 from prosa.regex import regex
 from prosa.source import Span
+
+if TYPE_CHECKING:
+    from prosa.document.parsed import Parsed
 
 _LEVELS = 7
 _SILENT = regex(r"[\W_]+")
