@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from prosa.dialects.skill_md import write
+from prosa.dialects.skill_md.as_dialect import write
 from prosa.dialects.skill_md.fields import MAX_DESCRIPTION
 from prosa.dialects.table import CASES
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from prosa.adapters.files.skill_files import is_skill
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside, gather
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
-from prosa.app.run.skills import is_skill
 from prosa.app.test.skills import check_evals, skill_suites
 from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Severity

@@ -14,10 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
+from prosa.adapters.files.skill_files import is_skill
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside
 from prosa.app.options import Environment, Options
-from prosa.app.run.skills import LoadedSkill, is_skill, load_skill, skills_program
+from prosa.app.run.skills import LoadedSkill, load_skill, skills_program
 from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import Hints
