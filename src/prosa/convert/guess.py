@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from prosa.convert.literal import spelled
 from prosa.data import Value
-from prosa.dialects.skill_md import Parameter
+from prosa.dialects.skill_md.model import Parameter
 from prosa.regex import regex
 
 _LIST = regex(r"\((?P<words>[^()]{1,200})\)[.\s]*\Z")
