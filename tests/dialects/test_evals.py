@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prosa.app.check.check import CheckOptions
 from prosa.app.check.gather import gather
+from prosa.app.check.workspace import Workspace
 from prosa.dialects.evals.read import MAX_PROBLEMS, read_evals
 from prosa.dialects.reading import open_document
 from prosa.evaluation.case import Assertion
@@ -111,6 +113,15 @@ def test_x32_requests_in_each_form():
         ]
 
 
+def test_x32_a_file_of_another_name_holds_what_its_items_say():
+    def held(text: str) -> str:
+        return read_evals(SourceText(text, "other.json"))[0].holds
+
+    assert held('[{"query": "a", "should_trigger": true}]') == "triggers"
+    assert held('{"evals": [{"prompt": "a", "should_trigger": true}]}') == "triggers"
+    assert [held(text) for text in ('{"evals": [{"prompt": "a"}]}', "[]", "{}", "1")] == ["cases"] * 4
+
+
 def test_x32_a_slip_in_a_field_is_named_and_other_fields_are_kept():
     _, problems = evals({"id": 1, "promt": "When?", "grading_notes": 1})
     said = [(each.rule, each.message, each.misspelling and each.misspelling.meant) for each in problems]
@@ -159,3 +170,22 @@ def test_x32_a_check_of_a_folder_looks_at_the_files_beside_its_skills(tmp_path: 
     ]
     (group,) = gather([folder / "SKILL.md"])
     assert [path.name for path in group.paths] == ["SKILL.md"]
+
+
+def test_x32_a_resident_corpus_takes_in_cases_that_are_new(tmp_path: Path):
+    folder = tmp_path / "tide-times"
+    (folder / "evals").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (folder / "SKILL.md").write_text("---\nname: tide-times\ndescription: Tells tides.\n---\nx\n")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    cases, stray = folder / "evals" / "evals.json", tmp_path / "triggers.json"
+    for path in (cases, stray):
+        path.write_text("[{}]")
+    found = workspace.update(cases)
+    assert [each.rule for each in found[cases]] == ["missing-field"]
+    assert workspace.update(stray) == {}  # of no skill: a check of the whole does not look at it either
+    cases.write_text('{"skill_name": "tides", "evals": [{"prompt": "x", "expected_output": "y"}]}')
+    assert [each.rule for each in workspace.update(cases)[cases]] == ["evals-of-another-skill"]
+    (folder / "SKILL.md").write_text("---\nname: tides\ndescription: Tells tides.\n---\nx\n")
+    workspace.update(folder / "SKILL.md")
+    assert cases not in workspace.diagnostics

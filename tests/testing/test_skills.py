@@ -248,6 +248,15 @@ def test_x32_a_skill_that_does_not_exist_is_not_loaded(here: Path):
     assert suite.confusion.columns == ("tide-times", "none")
 
 
+def test_x32_a_skill_that_only_users_start_is_not_among_those_that_are_offered(here: Path):
+    folder = neighbours()
+    path = here / "skills/knots/SKILL.md"
+    path.write_text(path.read_text().replace("---\n\n", "disable-model-invocation: true\n---\n\n"))
+    (suite,) = ran(here, Model(obeys, routed), folder).suites
+    assert suite.routing is not None
+    assert suite.routing.offered == ("tide-times", "ferry-fares")
+
+
 NAMES = st.sampled_from(["own", "a", "b", ""])
 
 

@@ -124,6 +124,12 @@ def skill_folder(path: Path) -> Path:
     return path.parent.parent if path.parent.name == "evals" else path.parent
 
 
+def skill_beside(path: Path) -> Path | None:
+    """The `SKILL.md` that a file says how to try, where it lies in one of the places for that."""
+    folder = skill_folder(path)
+    return folder / "SKILL.md" if path.relative_to(folder).as_posix() in (CASES, *TRIGGERS) else None
+
+
 WHICH_DOCUMENTS = (
     f"Prosa looks for {', '.join(DOCUMENT_SUFFIXES[:-1])} and {DOCUMENT_SUFFIXES[-1]} that git does not ignore"
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from lsprotocol import types
 
 from prosa.data import Value
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.table import DOCUMENT_SUFFIXES, EVALS
 from prosa.lsp.configuration import SECTION, read_configuration
 from prosa.lsp.diagnostics import protocol_diagnostics
 from prosa.lsp.documents import path_of
@@ -85,7 +85,7 @@ def watch(server: ProsaServer, root: Path) -> None:
     if files is None or not files.dynamic_registration:
         return
     suffixes = ",".join(each[1:] for each in DOCUMENT_SUFFIXES)
-    names = ",".join(sorted(SETTINGS_FILES))
+    names = ",".join(sorted((*SETTINGS_FILES, *EVALS.file_names)))
     comes_and_goes = types.WatchKind.Create | types.WatchKind.Delete
     wanted = [(f"**/*.{{{suffixes}}}", None), (f"**/{{{names}}}", None), ("**/*", comes_and_goes)]
     options = types.DidChangeWatchedFilesRegistrationOptions(

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.dialects.table import DOCUMENT_SUFFIXES, skill_beside
 from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import Analyzer
 from prosa.rules.backlinks import Backlinks
@@ -76,13 +76,18 @@ class ResidentCorpus(Struct, eq=False):
         """Takes in that the document at a path is another one, new or gone, or a file that is none. Gives the
         diagnostics of each document that has other ones now, and those of the document itself, by real path."""
         real = self.analyzer.files.real(path)
-        is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES
+        is_document = real in self.seen or path.suffix.lower() in DOCUMENT_SUFFIXES or self._is_of_skill(real)
         affected = set() if is_document else self.names.touch(real)
         changed = {real: self._named(real, path)} if is_document else {}
         changed |= {reader: self._named(reader, reader) for reader in self._readers.get(real, ())}
         for each, name in changed.items():
             affected |= self._replace(each, name)
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
+
+    def _is_of_skill(self, real: Path) -> bool:
+        """Whether a file says how a skill is tried, and the skill is there."""
+        skill = skill_beside(real)
+        return skill is not None and self.analyzer.files.exists(skill)
 
     def _named(self, real: Path, path: Path) -> Path:
         """How a document is named, at first as ``path``."""

@@ -178,7 +178,7 @@ class Workspace(Struct, eq=False):
         else:
             self._checked[real] = text
         news = self.resident.update(path)
-        if text is not None and not _is_document(real):
+        if text is not None and not _is_document(real) and real not in self.resident.seen:
             self._lone[real] = news[real] = self._alone(real)
         return news
 

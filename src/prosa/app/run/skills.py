@@ -21,6 +21,7 @@ from prosa.app.text_files import read_given
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Entry, JsonError, Value, parse_json
 from prosa.diagnostics import Diagnostic, Severity
+from prosa.dialects.fields import text_of
 from prosa.rules.engine import CheckedDocument, check_documents
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
@@ -33,11 +34,13 @@ from prosa.source import FileProblem, Files
 
 
 class LoadedSkill(Struct, frozen=True):
-    """A skill that was read: for a run, its file, and whether anything of it is `confidential` or `secret`."""
+    """A skill that was read: for a run, its file, and whether anything of it is `confidential` or `secret`. ``offered``
+    is False where its author lets only users start it (`disable-model-invocation`)."""
 
     skill: Skill
     path: Path
     classified: bool = False
+    offered: bool = True
 
 
 def load_skill(
@@ -67,8 +70,10 @@ def load_skill(
             warned(each)
     folder = files.real(file.parent)
     read = checked.documents[0]
-    skill = skill_of(read.model, _entries(read), folder, skill_files(folder))
-    return LoadedSkill(skill, file, looks_classified(text))
+    entries = _entries(read)
+    skill = skill_of(read.model, entries, folder, skill_files(folder))
+    alone = (text_of(entries.get("disable-model-invocation")) or "").lower() == "true"
+    return LoadedSkill(skill, file, looks_classified(text), not alone)
 
 
 def _entries(read: CheckedDocument) -> dict[str, Entry]:

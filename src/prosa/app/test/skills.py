@@ -157,16 +157,19 @@ class _Maker(Struct, frozen=True):
         return load_skill(path, self.options, self.environment.settings, files=files)
 
     def _beside(self) -> list[LoadedSkill]:
-        """The other skills in the folder around; one that cannot be read is told and passed over."""
+        """The other skills in the folder around that a model is offered; one that cannot be read is told and passed
+        over."""
         found: list[LoadedSkill] = []
         own = self.path.parent.absolute()
         for folder in sorted(own.parent.iterdir()):
             if folder == own or is_hidden(folder.name) or not folder.is_dir() or not is_skill(folder):
                 continue
             try:
-                found.append(load_skill(folder, self.options, self.environment.settings))
+                skill = load_skill(folder, self.options, self.environment.settings)
             except (FileProblem, ProgramRefused) as error:
                 self.environment.notice(f"warning: {folder.name} is not among the skills that are offered: {error}")
+                continue
+            found += [skill] if skill.offered else []
         return found
 
     def _case(self, each: EvalModel, model: EvalsModel) -> Case:

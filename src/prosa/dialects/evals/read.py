@@ -30,9 +30,8 @@ MAX_PROMPT = 40
 MAX_SLIPS = 50
 """Unknown fields of one mapping that are compared with the known ones."""
 
-
-_CASES_NAME = "evals.json"
-"""The name of a file with cases; every other one holds requests."""
+_NAMES: dict[str, Holds] = {"evals.json": "cases", "trigger-eval.json": "triggers", "triggers.json": "triggers"}
+"""What the files with a usual name hold."""
 
 
 def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Problem, ...]]:
@@ -43,9 +42,9 @@ def read(front: FrontReading, document: Document) -> tuple[EvalsModel, tuple[Pro
 
 
 def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
-    """The same for a text: by the name of the file it holds cases or requests."""
-    holds: Holds = "cases" if PurePath(source.path).name.lower() == _CASES_NAME else "triggers"
+    """The same for a text: by the name of the file it holds cases or requests, else by what its items say."""
     reading = read_json(source.text)
+    holds = _held(PurePath(source.path).name.lower(), reading.node)
     start = len(source.text) - len(source.text.lstrip("\ufeff \t\r\n"))
     anchor = Span(start, min(start + 1, len(source.text)))
     empty = EvalsModel(source, holds, None, anchor, anchor=anchor)
@@ -55,6 +54,15 @@ def read_evals(source: SourceText) -> tuple[EvalsModel, tuple[Problem, ...]]:
         return empty, (_shapeless(holds, "nothing", anchor),)
     model, problems = (_cases if holds == "cases" else _triggers)(source, reading.node, anchor)
     return model, (*reading.problems, *islice(problems, MAX_PROBLEMS))
+
+
+def _held(name: str, node: Node | None) -> Holds:
+    if name in _NAMES:
+        return _NAMES[name]
+    lists = [node.get(each) for each in LISTS] if isinstance(node, Mapping) else [node]
+    items = next((each.items for each in lists if isinstance(each, Sequence)), ())
+    first = items[0] if items else None
+    return "triggers" if isinstance(first, Mapping) and first.entry("should_trigger") is not None else "cases"
 
 
 # ---- cases ----

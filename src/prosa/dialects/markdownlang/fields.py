@@ -148,7 +148,6 @@ PROGRAM: tuple[Field, ...] = (
     Field(
         "input",
         "schema",
-        holds="schema",
         required=True,
         wanted="a JSON Schema",
         why="write `input: {type: object}` for a program that takes nothing",
@@ -157,7 +156,6 @@ PROGRAM: tuple[Field, ...] = (
     Field(
         "output",
         "schema",
-        holds="schema",
         required=True,
         missing="missing-output",
         wanted="a JSON Schema",
