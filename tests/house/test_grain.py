@@ -29,6 +29,7 @@ LATE: dict[str, str] = {
     "adapters.sqlite.refresh": "What updates the index needs the parsers, and loads only when a file has changed.",
     "adapters.sqlite.search_filter": "Dates are read only for a search that is limited by one.",
     "api.run": "Importing the names of the Python interface loads no event loop; running a program does.",
+    "app.chat.prepare": "Skills are read only for a chat that is given some.",
     "app.check.check": "The cache of results loads only for a check that keeps them.",
     "app.check.project": "The rules of a project's own files load only where it has such files.",
     "app.check.show": "Only what the dialect of the document needs is loaded to show it.",

@@ -35,6 +35,7 @@ async def achat(
     write: bool = False,
     force: bool = False,
     tools: Iterable[str] = (),
+    skills: Iterable[str | Path] = (),
     plugins: Iterable[str] = (),
     config_files: Iterable[str | Path] = (),
     default_config: bool = True,
@@ -62,7 +63,8 @@ async def achat(
 
     ``path_or_text`` is read as by `load`; a chat that is empty or not there is begun. ``write`` puts the message and
     the replies into the file. ``n`` asks for several replies, ``force`` sends whatever the last message is. ``tools``,
-    ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of `prosa chat`.
+    ``skills``, ``plugins``, ``config_files``, ``default_config``, ``trusted``, ``legacy`` are as the flags of
+    `prosa chat`.
     ``provider`` is a name, or replaces the model service. ``model``, ``base_url``, ``api_key``, ``api``,
     ``max_iterations``, ``retries``, ``timeout``, ``root``, ``max_output_tokens``, ``max_cost``, ``sites``,
     ``allow_cut``, ``record``, ``replay``, ``listener``, ``environ`` are as in `arun`, for each reply.
@@ -75,16 +77,20 @@ async def achat(
     tools = words(tools)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
-    costs = max_output_tokens, max_cost
-    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, *costs, rights
-    options = options_of(*said, record=record, replay=replay)
-    files = (config_files,) if isinstance(config_files, str | Path) else config_files
-    asked = ChatOptions(tuple(map(Path, files)), default_config, tools, words(plugins), trusted, legacy, force, n)
+    said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
+    options = options_of(*said, max_output_tokens, max_cost, rights, record=record, replay=replay)
+    chosen = _paths(config_files), default_config, tools, words(plugins), trusted, legacy, force, n
+    asked = ChatOptions(*chosen, skills=_paths(skills))
     request = TurnRequest(options, environment_of(path, environ), asked, speaker, write, own, listener)
     result = await take_turn(path or SourceText(str(path_or_text)), message, request)
     if result.error is not None:
         log(f"note: {result.error.message}")
     return result
+
+
+def _paths(given: Iterable[str | Path]) -> tuple[Path, ...]:
+    """The paths of an argument; one by itself is one of them."""
+    return tuple(map(Path, (given,) if isinstance(given, str | Path) else given))
 
 
 chat = synchronous(achat, "chat")

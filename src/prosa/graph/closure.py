@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.diagnostics import Problem
+from prosa.dialects.fields import text_of
 from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang import ImportRef, ProgramModel
 from prosa.dialects.markdownlang.read import read
@@ -30,6 +31,9 @@ MAX_PROGRAMS = 1000
 MAX_IMPORTS = 256
 """Imports of one program. Every one is a tool, and no model API takes more tools than this."""
 
+SKILL_FILE = "SKILL.md"
+"""What the file of a skill is called, which a program may import by its folder too."""
+
 MAX_IMPORT_DEPTH = 16
 """Programs that may call each other in a chain (X9)."""
 
@@ -37,17 +41,19 @@ ReadOutside: TypeAlias = Callable[[Path], SourceText]
 """Reads a file outside the root that no link leads to. Raises `FileProblem`."""
 
 ImportState: TypeAlias = Literal[
-    "program", "reserved", "not-markdown", "outside-root", "missing", "unreadable", "too-many"
+    "program", "skill", "reserved", "not-markdown", "outside-root", "missing", "unreadable", "too-many"
 ]
 
 
 class ResolvedImport(Struct, frozen=True):
-    """An import and what became of it. ``path`` is the real path where there is one; ``reason`` completes "PATH …"."""
+    """An import and what became of it. ``path`` is the real path where there is one; ``reason`` completes "PATH …".
+    ``name`` is that of a skill (X32)."""
 
     ref: ImportRef
     state: ImportState
     path: Path | None = None
     reason: str = ""
+    name: str = ""
 
 
 class LoadedProgram(Struct, frozen=True):
@@ -70,6 +76,12 @@ class Closure(Struct, frozen=True, dict=True):
     def root(self) -> LoadedProgram:
         """The program that was asked for first."""
         return self.programs[self.roots[0]]
+
+    @property
+    def skills(self) -> tuple[Path, ...]:
+        """The files of the skills that programs import, each once."""
+        found = (each for program in self.programs.values() for each in program.imports if each.state == "skill")
+        return tuple(dict.fromkeys(each.path for each in found if each.path is not None))
 
     def imported(self, program: LoadedProgram) -> tuple[LoadedProgram, ...]:
         """The programs that ``program`` imports and that could be read, in the order it names them."""
@@ -164,6 +176,9 @@ class _Loading(Struct):
         if ref.text.lower().startswith("stdlib:"):
             return ResolvedImport(ref, "reserved")
         target = Path(program.model.source.path).parent / ref.text
+        skill = self._skill_at(target)
+        if skill is not None and at < MAX_IMPORTS:
+            return self._skill(ref, skill, Path(program.model.source.path))
         if target.suffix.lower() != ".md":
             return ResolvedImport(ref, "not-markdown")
         if at >= MAX_IMPORTS:
@@ -175,6 +190,29 @@ class _Loading(Struct):
             folder = self.files.real(Path(program.model.source.path).parent)  # links that the user named do not count
             return self._open_outside(ref, target, folder / ref.text)
         return self._open(ref, target, real)
+
+    def _skill_at(self, target: Path) -> Path | None:
+        """The file of a skill that an import names, itself or by its folder; None where it names none."""
+        if target.name.lower() == SKILL_FILE.lower():
+            return target
+        inner = target / SKILL_FILE
+        return inner if target.suffix.lower() != ".md" and self.files.exists(inner) else None
+
+    def _skill(self, ref: ImportRef, target: Path, program: Path) -> ResolvedImport:
+        """The import of a skill, of which only the name is read; its run reads the rest."""
+        real = self.files.real(target)
+        try:
+            if self.files.inside_root(target):
+                source = self.files.read(target)
+            elif self.outside is None:
+                return ResolvedImport(ref, "outside-root", real)
+            else:
+                source = self.outside(self.files.real(program.parent) / ref.text)
+        except FileProblem as problem:
+            states: dict[str, ImportState] = {"missing": "missing", "outside-root": "outside-root"}
+            return ResolvedImport(ref, states.get(problem.kind, "unreadable"), real, problem.reason)
+        entries = {each.key.text: each for each in read_front(source).fields or ()}
+        return ResolvedImport(ref, "skill", real, name=text_of(entries.get("name")) or real.parent.name)
 
     def _open_outside(self, ref: ImportRef, target: Path, whole: Path) -> ResolvedImport:
         """A program outside the root, where those are opened at all."""

@@ -111,12 +111,15 @@ class ProgramTool(Struct, frozen=True):
     moves: ClassVar[bool] = False
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """The program's output as JSON. What its model or caller did wrong is a result, what broke is an exception."""
+        """The program's output as JSON, that of a skill as the text it is. What its model or caller did wrong is a
+        result, what broke is an exception."""
         given = arguments.get("value") if self.wrapped else dict(arguments)
         try:
             output = await self.run(self.program, given, path)
         except (BudgetSpent, InputRefused, LimitExceeded, OutputRefused, TemplateRefused) as error:
             return ToolResult(f"error: {self.program.name} failed: {error.message}", is_error=True)
+        if self.program.form == "text" and isinstance(output, str):
+            return ToolResult(output)
         return ToolResult(json.dumps(output, ensure_ascii=False))
 
 

@@ -39,6 +39,11 @@ def messages(
     return sequence((*_system(system), Message("user", body), *transcript.messages))
 
 
+def spoken_to(conversation: Sequence[Message], notice: str) -> tuple[Message, ...]:
+    """A conversation with something to say below its own system messages."""
+    return sequence((*conversation, *_system(notice))) if notice else tuple(conversation)
+
+
 def system_text(program: Program, contract: Contract, rejected: Sequence[str], *, final: bool) -> str:
     """Instructions, description, skills, hints, the output schema, then what was wrong with the previous answer
     (L13)."""

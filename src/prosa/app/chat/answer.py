@@ -210,7 +210,9 @@ class _Answering(Struct, frozen=True):
             folder=str(conversation.path.parent),
             form="text",
             conversation=turn.messages if chat else (Message("user", turn.prompt),),
-            classified=looks_classified(conversation.source.text),
+            classified=looks_classified(conversation.source.text)
+            or any(each.classified for each in conversation.skills),
+            skills=tuple(each.skill for each in conversation.skills) if chat else (),
             parameters=mapped(turn.parameters, row, "responses" if api == "responses" else "chat").sent,
         )
 

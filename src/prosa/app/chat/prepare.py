@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,12 @@ from prosa.rules.severity import Policy, diagnosed, ordered
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.lower.prapti import lower, spoken
 from prosa.runtime.messages import Message
+from prosa.runtime.prompt import spoken_to
+from prosa.runtime.skill import skills_text
 
 if TYPE_CHECKING:
     from prosa.app.chat.layers import ReadLayer
+    from prosa.app.run.skills import LoadedSkill
     from prosa.diagnostics import Diagnostic
     from prosa.dialects.prapti import ChatModel
     from prosa.dialects.prapti.commands import Plugin
@@ -57,7 +60,7 @@ class ChatOptions(Struct, frozen=True):
     ``plugins`` are granted. ``trusted`` gives the chat the rights of the user, as `prosa trust` does, and carries out
     the lines of what it includes (PA11). ``legacy`` reads headings and configuration in code (PA1). ``force`` answers
     whatever the last message is (PA17). ``n`` wins over the chat's own number of replies. ``looking`` says that nothing
-    will be sent, so that errors stop nothing.
+    will be sent, so that errors stop nothing. ``skills`` are skills, or folders of them, that the model may load (X32).
     """
 
     config_files: tuple[Path, ...] = ()
@@ -69,6 +72,7 @@ class ChatOptions(Struct, frozen=True):
     force: bool = False
     n: int | None = None
     looking: bool = False
+    skills: tuple[Path, ...] = ()
 
 
 NO_OPTIONS = ChatOptions()
@@ -82,6 +86,7 @@ class Conversation(Struct, frozen=True):
     what is answered: after an edit of it, another one. ``shown`` are messages that commands want to see in the file,
     hidden ones. ``values`` is the configuration in effect; ``diagnostics`` are warnings, and errors where the chat
     says that they do not stop it. ``spoken`` is all that was said, whoever is to answer, under the names in the file.
+    ``skills`` are those that the model may load.
     """
 
     path: Path
@@ -96,13 +101,20 @@ class Conversation(Struct, frozen=True):
     trusted: bool = False
     dry_run: bool = False
     spoken: tuple[Message, ...] = ()
+    skills: tuple[LoadedSkill, ...] = ()
+
+    @property
+    def sent(self) -> tuple[Turn, ...]:
+        """The turns with what a model is told of skills, as they are sent first."""
+        told = skills_text([each.skill for each in self.skills])
+        return tuple(replace(each, messages=spoken_to(each.messages, told)) for each in self.turns)
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """What the first turn sends."""
         if not self.turns:
             return ()
-        first = self.turns[0]
+        first = self.sent[0]
         return first.messages if first.mode == "chat" else (Message("user", first.prompt),)
 
     @property
@@ -170,7 +182,17 @@ def prepare(
         trusted=work.trusted,
         dry_run=lowered.dry_run,
         spoken=spoken(done),
+        skills=_skills(asked.skills, choices, around),
     )
+
+
+def _skills(named: Sequence[Path], choices: Options, around: Environment) -> tuple[LoadedSkill, ...]:
+    """The skills that the user named. Raises `FileProblem`, `ProgramRefused`, and `RunError` for two of one name."""
+    if not named:
+        return ()
+    from prosa.app.run.skills import load_skills
+
+    return load_skills(named, choices, around.settings)
 
 
 class _Preparing(Struct, frozen=True):

@@ -69,11 +69,21 @@ def load_program(
             warned(each)
     return lower(
         checked.closure,
+        skills=_skills(checked.closure.skills, choices, settings, given),
         default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
         model=choices.model_name,
         base=replace(Limits(), **limits_in(settings)),
         chosen=limits_in(choices),
     )
+
+
+def _skills(paths: Sequence[Path], choices: Options, settings: Settings, within: Path | None) -> Mapping[Path, Program]:
+    """The skills that programs import, as programs: they answer text."""
+    if not paths:
+        return {}
+    from prosa.app.run.skills import skills_program
+
+    return {path: skills_program((), choices, settings, chosen=path, within=within) for path in paths}
 
 
 def ready_program(

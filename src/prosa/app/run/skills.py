@@ -145,6 +145,15 @@ def read_schema(path: Path) -> Mapping[str, Value] | bool:
     return found
 
 
+def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> tuple[LoadedSkill, ...]:
+    """The skills that paths name: each a skill, or a folder that holds some; each once. Raises what `load_skill` does,
+    `FileProblem` for a folder without any, and `RunError` for two of one name."""
+    places = dict.fromkeys(each for path in named for each in skills_in(path))
+    loaded = {each.skill.folder: each for each in (load_skill(place, options, settings) for place in places)}
+    require_names(tuple(loaded.values()))
+    return tuple(loaded.values())
+
+
 def require_names(skills: Sequence[LoadedSkill]) -> None:
     """Raises `RunError` where two skills have one name: a model could not say which of them it means."""
     known: dict[str, LoadedSkill] = {}

@@ -61,6 +61,14 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
         metavar="TOOL",
         help="grant python, mcp:NAME=COMMAND, mdh:URL or PROGRAM.md",
     )
+    group.add_argument(
+        "--skill",
+        dest="skills",
+        action="append",
+        type=Path,
+        metavar="DIR",
+        help="offer a skill, or all those in a folder, by name and description",
+    )
     group.add_argument("--plugin", dest="plugins", action="append", metavar="NAME", help="allow a plugin")
     group.add_argument("--trusted", action="store_true", help="give the chat, and what it includes, your rights")
     group.add_argument("--legacy", action="store_true", help="read headings and configuration inside code, too")
@@ -92,6 +100,7 @@ def chat_choices(args: argparse.Namespace) -> ChatOptions:
         legacy=args.legacy,
         force=args.force,
         n=args.n,
+        skills=tuple(args.skills or ()),
     )
 
 

@@ -53,9 +53,9 @@ def print_turns(conversation: Conversation, console: Console, form: str) -> None
     from prosa.render.turns import turns_data, turns_text
 
     if form == "json":
-        console.out(as_json(turns_data(conversation.turns)))
+        console.out(as_json(turns_data(conversation.sent)))
     elif conversation.turns:
-        text = turns_text(conversation.turns)
+        text = turns_text(conversation.sent)
         console.out(shown(text) if console.stdout.isatty() else text)
 
 

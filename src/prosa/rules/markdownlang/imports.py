@@ -127,15 +127,24 @@ def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
     built_in = (PYTHON_TOOL, VISIT_TOOL) if subject.program.model.mdh else (PYTHON_TOOL,)
     first: dict[str, ResolvedImport] = {}
     for each in subject.program.imports:
-        if each.path is None or each.path not in subject.closure.programs:
+        own = _tool_of(each, subject.closure)
+        if own is None:
             continue
-        name = tool_name(subject.closure.programs[each.path].model.name)
+        name = tool_name(own)
         earlier = first.setdefault(name, each)
         if name in built_in and earlier is each:
-            message = f"`{shown(each.ref.text)}` is a program named `{name}`, which is the name of the built-in tool"
-            yield Finding(message, each.ref.span, ("give the program another `name`",))
+            what = "skill" if each.state == "skill" else "program"
+            message = f"`{shown(each.ref.text)}` is a {what} named `{name}`, which is the name of the built-in tool"
+            yield Finding(message, each.ref.span, (f"give the {what} another `name`",))
         elif earlier is not each:
             yield _same_name(each, earlier, name)
+
+
+def _tool_of(each: ResolvedImport, closure: Closure) -> str | None:
+    """The name of the program or skill that an import leads to; None where it leads to none."""
+    if each.state == "skill":
+        return each.name
+    return closure.programs[each.path].model.name if each.path in closure.programs and each.path else None
 
 
 def _same_name(each: ResolvedImport, earlier: ResolvedImport, name: str) -> Finding:

@@ -36,17 +36,19 @@ def lower(
     model: str | None = None,
     base: Limits | None = None,
     chosen: Mapping[str, Value] | None = None,
+    skills: Mapping[Path, Program] | None = None,
 ) -> Program:
-    """The root program of a closure, each imported program lowered once.
+    """The root program of a closure, each imported program lowered once; ``skills`` are those of the skills that it
+    imports, by the real path of their file.
 
     ``model`` overrides every program's own, ``default_model`` none (X16). Limits are ``base``, then what the program
     may ask for, then what the user has ``chosen`` for this run (X9).
     """
     base = base or Limits()
-    done: dict[Path, Program] = {}
+    done: dict[Path, Program] = dict(skills or {})
     for path in _imported_first(closure):
         loaded = closure.programs[path]
-        imports = tuple(done[each.path] for each in closure.imported(loaded))
+        imports = tuple(done[each.path] for each in loaded.imports if each.path in done and each.path)
         limits = replace(base, **(_asked(loaded.model.limits, base) | dict(chosen or {})))
         done[path] = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
     return done[closure.root.path]
