@@ -72,6 +72,9 @@ def test_x32_what_the_output_has_to_be_is_asked_where_nothing_else_is_said():
         ({"name": "x", "regex": "[0-9]"}, {"matches": "[0-9]"}, False),
         ({"name": "x", "type": "contains", "value": "a"}, {"contains": "a"}, False),
         ({"name": "x", "type": "regex", "pattern": "a"}, {"matches": "a"}, False),
+        ({"name": "x", "type": "not_contains", "values": ["a", "b"]}, {"not-contains": ["a", "b"]}, False),
+        ({"name": "x", "type": "exact_match", "value": "a"}, {"equals": "a"}, False),
+        ({"name": "x", "type": "json_valid"}, {"absent": False}, True),
         ({"name": "x", "json": {"high": 2}}, {"high": 2}, True),
         ({"name": "x", "json": True}, {"absent": False}, True),
     ],
@@ -86,6 +89,22 @@ def test_x32_no_meaning_is_guessed_from_prose():
     sentence = 'The output contains "6.9 m" and equals 3'
     case = only(assertions=[sentence, {"name": "contains", "description": sentence + "!"}])
     assert (case.assertions, case.asked) == ((), (sentence, sentence + "!"))
+
+
+def test_x32_a_record_of_a_type_that_no_rule_knows_is_asked_by_its_sentence_and_never_by_its_name():
+    asked = [{"id": "a", "text": "Names 10", "type": "string_match"}, {"type": "semantic", "description": "Is brief"}]
+    assert only(assertions=asked).asked == ("Names 10", "Is brief")
+    assert only(assertions=[{"type": "llm-rubric", "value": "Is brief"}]).asked == ("Is brief",)
+    _, problems = evals(
+        {"id": 1, "prompt": "p", "assertions": [{"name": "x", "type": "contains_any", "values": ["a"]}]}
+    )
+    assert [each.rule for each in problems] == ["bad-assertion"]
+
+
+def test_x32_cases_under_another_name_are_named():
+    model, problems = read_evals(SourceText('{"skill": "a", "cases": [{"prompt": "x"}]}', "evals.json"))
+    assert [each.misspelling and each.misspelling.meant for each in problems] == ["evals"]
+    assert model.evals == ()
 
 
 def test_x32_expectations_of_the_run():

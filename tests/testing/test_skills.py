@@ -132,6 +132,18 @@ def test_x32_what_is_tried_is_the_text_of_the_skill_and_what_it_is_compared_with
     assert "````\nBrest: 06:12\n```\nSt Malo: 07:01\n````" in without.messages[-1].content
 
 
+def test_x32_a_folder_of_a_case_gives_the_files_in_it(here: Path):
+    folder = skill()
+    evals(folder, case(files=["evals/project"], assertions=[GREETS]))
+    (folder / "evals/project/src").mkdir(parents=True)
+    (folder / "evals/project/a.txt").write_text("first")
+    (folder / "evals/project/src/b.txt").write_text("second")
+    model = Model(obeys)
+    ran(here, model)
+    request = model.requests[0].messages[-1].content
+    assert request.index("`evals/project/a.txt`") < request.index("first") < request.index("`evals/project/src/b.txt`")
+
+
 def test_x32_a_file_that_is_no_text_is_named(here: Path):
     evals(skill(), case(files=["table.pdf"], assertions=[GREETS]))
     (here / "skills/tide-times/table.pdf").write_bytes(b"%PDF\xff\xfe")

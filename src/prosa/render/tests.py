@@ -113,8 +113,7 @@ def _case_line(suite: SuiteReport, at: int, case: CaseReport, widest: int, color
 
 
 def _name(case: CaseReport) -> str:
-    name = safe(case.case.name)
-    return name if width(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
+    return _short(case.case.name, MAX_NAME)
 
 
 def _wrapped(line: str) -> Iterator[str]:
@@ -158,8 +157,13 @@ def _columns(table: Confusion) -> tuple[list[str], list[str]]:
 
 
 def _short(name: str, most: int) -> str:
+    """A name in at most so many cells."""
     name = safe(name)
-    return name if width(name) <= most else f"{name[: most - 1]}…"
+    if width(name) <= most:
+        return name
+    while width(name) >= most:
+        name = name[: -max(1, (width(name) - most) // 2)]
+    return f"{name}…"
 
 
 def _elsewhere(suite: SuiteReport) -> Iterator[str]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.skill_files import is_skill
+from prosa.adapters.files.skill_files import is_skill, skill_files
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside
 from prosa.app.options import Environment, Options
@@ -186,8 +186,9 @@ class _Maker(Struct, frozen=True):
         """The files of a case as part of its request: with the skill and without it, the run has the same. Raises
         `RunError` for a file that is not there, and for more than a request can hold."""
         files, folder = self.group.files, self.path.parent
-        parts, room = [], MAX_ATTACHED
-        for written, _ in each.files:
+        parts: list[str] = []
+        room = MAX_ATTACHED
+        for written in self._files(each):
             path = folder / written
             if not files.real(path).is_relative_to(files.real(folder)):
                 raise RunError(f"{path}: it lies outside of the skill and is not read")
@@ -203,6 +204,15 @@ class _Maker(Struct, frozen=True):
                 raise RunError(f"{path}: the files of a case have at most {MAX_ATTACHED // 1024} KiB together")
             parts.append(f"The file `{written}` is attached:\n\n{_fenced(text)}")
         return "".join(f"\n\n{part}" for part in parts)
+
+    def _files(self, each: EvalModel) -> Iterator[str]:
+        """The paths of the files of a case, and of those in the folders that it names."""
+        for written, _ in each.files:
+            folder = self.path.parent / written
+            if folder.is_dir():
+                yield from (f"{written.rstrip('/')}/{name}" for name in skill_files(folder))
+            else:
+                yield written
 
 
 def _fenced(text: str) -> str:

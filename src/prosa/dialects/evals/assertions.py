@@ -20,14 +20,14 @@ from prosa.data import Mapping, Node, Scalar, Value, format_pointer, key_span_at
 from prosa.data import Sequence as Items
 from prosa.diagnostics import Misspelling, Problem
 from prosa.diagnostics.nearest import nearest
-from prosa.dialects.evals.fields import ALIASES, GRADED, JSON, RUN, SENTENCES
+from prosa.dialects.evals.fields import ALIASES, GRADED, JSON, RUN, SENTENCES, VALID_JSON
 from prosa.dialects.fields import shown, type_name
 from prosa.evaluation.case import Assertion, run_mistakes
 from prosa.evaluation.expectations import Mistake, mistakes
 from prosa.evaluation.matchers import MATCHERS
 
 _WORDS = (*MATCHERS, *ALIASES, JSON, *RUN)
-_KIND, _VALUE = "type", ("value", "pattern", "expected")
+_KIND, _VALUE = "type", ("value", "values", "pattern", "expected")
 
 
 class Asserted(Struct):
@@ -62,26 +62,20 @@ class Asserted(Struct):
     def _record(self, record: Mapping) -> None:
         said = {entry.key.text: entry.value for entry in record}
         name = _text(said, "name") or _text(said, "id")
-        sentence = next((text for each in SENTENCES if (text := _text(said, each))), "") or name
-        words = {each: node for each, node in said.items() if each in _WORDS}
-        kind = _text(said, _KIND)
-        if not words and kind.lower() in (*_WORDS, *GRADED, ""):
-            value = next((said[each] for each in _VALUE if each in said), None)
-            if kind and kind.lower() not in GRADED and value is not None:
-                words = {kind.lower(): value}
-            elif kind.lower() in _WORDS:
-                message = f"an assertion of the type `{kind}` says nothing: it needs a `value`"
-                self.problems.append(_problem(message, record))
-                return
-            elif kind and not sentence and value is not None:
-                sentence = str(to_value(value))
-        elif not words and not sentence:
-            self.problems.append(_unknown_kind(kind, said[_KIND]))
-            return
+        sentence = next((text for each in SENTENCES if (text := _text(said, each))), "")
+        words = {each: node for each, node in said.items() if each in _WORDS} or _typed(said)
+        kind = _text(said, _KIND).lower()
         if words:
             self._decided(words, name or sentence, record)
-        elif sentence:
-            self._ask(sentence, record)
+        elif kind in _WORDS and not _text(said, "description"):
+            message = f"an assertion of the type `{shown(kind)}` says nothing: it needs a `value`"
+            self.problems.append(_problem(message, record))
+        elif sentence or (kind in GRADED and (sentence := _text(said, "value"))):
+            self._ask(sentence, record)  # of a type that no rule knows, `semantic` for example
+        elif kind and kind not in GRADED:
+            self.problems.append(_unknown_kind(kind, said[_KIND]))
+        elif name:
+            self._ask(name, record)
         else:
             self.problems.append(_says_nothing(said, record))
 
@@ -102,6 +96,15 @@ class Asserted(Struct):
             wanted = {"absent": False} if plain[JSON] is True else plain[JSON]
             self.assertions.append(Assertion(title, wanted, as_json=True))
         self.run |= run
+
+
+def _typed(said: dict[str, Node]) -> dict[str, Node]:
+    """The word of a record that has it as its `type`, and what it is about as its `value`."""
+    kind = _text(said, _KIND).lower()
+    value = next((said[each] for each in _VALUE if each in said), None)
+    if kind in VALID_JSON and value is None:
+        return {JSON: Scalar(True, "true", said[_KIND].span)}
+    return {kind: value} if kind in _WORDS and value is not None else {}
 
 
 def _text(said: dict[str, Node], name: str) -> str:

@@ -46,7 +46,7 @@ EVAL: Final[tuple[Field, ...]] = (
 )
 
 TOP: Final[tuple[Field, ...]] = (
-    Field("skill_name", "text", about="the name of the skill"),
+    Field("skill_name", "text", also="skill", about="the name of the skill"),
     Field(
         "evals", "anything", required=True, wanted="a list of cases", about="the cases, a list of objects", inner=EVAL
     ),
@@ -86,12 +86,16 @@ SENTENCES: Final = ("description", "text", "assertion", "expectation")
 
 ALIASES: Final[Mapping[str, str]] = {
     **{name.replace("-", "_"): name for name in MATCHERS if "-" in name},
+    "exact_match": "equals",
     "regex": "matches",
 }
 """Other spellings of words about a value."""
 
 JSON: Final = "json"
 """What stands under this name is expected of the output read as JSON; `true` is any JSON."""
+
+VALID_JSON: Final = (JSON, "is-json", "is_json", "json_valid", "valid_json")
+"""Types of assertions that any JSON meets where they have no value."""
 
 RUN: Final = ("calls", "cost", "seconds", "tools", "fails")
 """Words about the run."""

@@ -71,7 +71,10 @@ def _held(name: str, node: Node | None) -> Holds:
 def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Iterator[Problem]]:
     problems: list[Problem] = []
     entries: dict[str, Entry] = {}
-    if isinstance(top, Mapping):
+    if isinstance(top, Mapping) and (slip := _cases_elsewhere(top)) is not None:
+        problems.append(slip)
+        items = None
+    elif isinstance(top, Mapping):
         entries, found = read_fields(top, TOP, _owner("a file of cases", anchor, top, TOP))
         problems += found
         items = entries["evals"].value if "evals" in entries else None
@@ -100,6 +103,20 @@ def _cases(source: SourceText, top: Node, anchor: Span) -> tuple[EvalsModel, Ite
         anchor=anchor,
     )
     return model, iter([*problems, *_repeated_ids(model), *_about_cases(model, items, entries)])
+
+
+def _cases_elsewhere(top: Mapping) -> Problem | None:
+    """What is wrong where cases stand under another name than theirs."""
+    if top.entry("evals") is not None:
+        return None
+    for entry in top:
+        first = entry.value.items[0] if isinstance(entry.value, Sequence) and entry.value.items else None
+        if isinstance(first, Mapping) and first.entry("prompt") is not None:
+            name = entry.key.text
+            message = f"cases stand under `evals`, and these under `{shown(name)}`"
+            meant = Misspelling(name, "evals")
+            return Problem("unknown-evals-shape", message, entry.key.span, (), misspelling=meant)
+    return None
 
 
 def _eval(item: Node, at: int, problems: list[Problem]) -> Iterator[EvalModel]:
