@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prosa.document import parse
-from prosa.document.sections import anchors
+from prosa.document.anchors import anchors
 from prosa.source import SourceText
 
 

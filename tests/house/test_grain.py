@@ -56,6 +56,7 @@ LATE: dict[str, str] = {
     "rules.analyse": "The rules of programs load with the first program.",
     "rules.analyzer": "What reads documents loads in the process that reads them.",
     "rules.document.project_fields": "What a project demands of front matter loads only where it demands something.",
+    "rules.document.wikilinks": "Names are resolved only for a document with wikilinks, which most are without.",
     "rules.engine": "A check of what is known loads no rule; programs and suppressions load if there are any.",
     "rules.magi.expiry": "Few projects lend a day of expiry; only for these a second document is read.",
     "rules.mdh.requests": "The validator of schemas loads with the first schema of an action.",

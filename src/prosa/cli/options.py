@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from prosa.cli.console import Console
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.program_help import input_names
-from prosa.cli.run.resuming import journal_from
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.table import DIALECTS, known_dialect
@@ -167,6 +166,7 @@ def choices_from(args: argparse.Namespace) -> Options:
     """The user's choices. Raises `WrongUse` for scripted replies without a file."""
     from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
     from prosa.cli.parser import WrongUse
+    from prosa.cli.run.resuming import journal_from
 
     chosen = {name: value for name, value in vars(args).items() if name in Options.__struct_fields__}
     choices = Options(

@@ -1,11 +1,11 @@
-"""Blocks made of what the walk found: headings, paragraphs, fences, indented code, quotations and lists."""
+"""Blocks made of what the walk found: headings and their sections, paragraphs, code, quotations and lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from prosa.document.model import Fence, Heading, Paragraph
+from prosa.document.model import Fence, Heading, Paragraph, Section
 from prosa.document.parsed import Parsed
 from prosa.document.walk import FoundCode, FoundHeading, Piece
 from prosa.regex import regex
@@ -176,3 +176,37 @@ def _before_blank_lines(parsed: Parsed, end: int, known: dict[int, int]) -> int:
             answer = at
     known[end] = answer
     return answer
+
+
+# Sections: what stands under each heading.
+
+_LEVELS = 7
+
+
+def sections(parsed: Parsed, headings: Sequence[Heading], names: Sequence[str], body: Span) -> tuple[Section, ...]:
+    """One section per heading, in document order, with its anchor."""
+    made: list[Section] = []
+    ends = _ends(parsed, headings, body.end)
+    for heading, anchor, end in zip(headings, names, ends, strict=True):
+        made.append(Section(heading, Span(heading.span.start, max(end, heading.span.end)), heading.level, anchor))
+    return tuple(made)
+
+
+def _ends(parsed: Parsed, headings: Sequence[Heading], end: int) -> list[int]:
+    """Where each section ends, found from the last heading to the first.
+
+    Headings of one outermost block, or of none, are a sequence of their own.
+    """
+    ends: list[int] = []
+    top, inner = [end] * _LEVELS, [end] * _LEVELS
+    block = None
+    for heading, found in zip(reversed(headings), reversed(parsed.found.headings), strict=True):
+        nexts = top
+        if found.outer is not None:
+            if found.outer["start"] != block:
+                block = found.outer["start"]
+                inner = [parsed.block(found.outer).end] * _LEVELS
+            nexts = inner
+        ends.append(nexts[heading.level])
+        nexts[heading.level :] = [heading.span.start] * (_LEVELS - heading.level)
+    return ends[::-1]

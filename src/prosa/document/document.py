@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from prosa.document import blocks, links, sections
+from prosa.document import anchors as anchor_names
+from prosa.document import blocks, links
 from prosa.document.blocks import OutlineEntry, containers
 from prosa.document.cover import Cover
 from prosa.document.model import (
@@ -66,7 +67,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def heading_anchors(self) -> tuple[str, ...]:
         """GitHub's anchor of each heading, possibly empty."""
-        return tuple(sections.anchors(self.heading_texts))
+        return tuple(anchor_names.anchors(self.heading_texts))
 
     @cached_property
     def title(self) -> Heading | None:
@@ -76,7 +77,7 @@ class Document(PartlyShown, PartlyCompared, Struct, frozen=True, dict=True):
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """One section per heading, with GitHub's anchor."""
-        return sections.sections(self.parsed, self.headings, self.heading_anchors, self.body)
+        return blocks.sections(self.parsed, self.headings, self.heading_anchors, self.body)
 
     @cached_property
     def paragraphs(self) -> tuple[Paragraph, ...]:

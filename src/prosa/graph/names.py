@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
+from msgspec import Struct
+
 
 class Placed(Protocol):
     """A document as whoever looks for names holds it: a `Record`, a `Node`, a row. Its path tells which is meant."""
@@ -39,7 +41,7 @@ class Key(NamedTuple):
     name: str
 
 
-class Tier(NamedTuple):
+class Tier(Struct, frozen=True):
     """Keys that are equally good. ``exact`` is False where a hit is a match but for case (YA21)."""
 
     keys: tuple[Key, ...]

@@ -89,9 +89,9 @@ _LINKS_ONLY = ("plain", "skill_md")
 
 
 def _ruled(subject: Subject[object]) -> Iterator[Problem]:
-    for rule, check in document_checks(subject.dialect):
-        for finding in check(subject):
-            yield finding.of(rule)
+    for each in document_checks(subject.dialect):
+        for finding in each.check(subject):
+            yield finding.of(each.rule)
 
 
 def _facts(reading: DialectReading[object]) -> Facts:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,7 +47,7 @@ Item: TypeAlias = tuple[Path, Path]
 """The real path of a document, and the path as the user named it."""
 
 
-class NewAnalysis(NamedTuple):
+class NewAnalysis(Struct, frozen=True):
     """A new analysis: as it is, as the row that is kept under ``key``, or both."""
 
     key: str | None

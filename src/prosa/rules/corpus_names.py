@@ -13,7 +13,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -35,14 +35,14 @@ Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
 
 
-class NamedDocument(NamedTuple):
+class NamedDocument(Struct, frozen=True):
     """A document of the corpus: its real path, and that as text."""
 
     real: Path
     path: str
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """What lies at a path; ``real`` is set for a document."""
 
     state: State

@@ -299,9 +299,9 @@ def check_corpus(corpus: Corpus) -> Iterator[tuple[Path, Problem]]:
     that may come from the cache (X10)."""
     dialects = dialects_of(corpus)
     asked = {corpus.entries[real].dialect for real in corpus.asked or corpus.entries if real in corpus.entries}
-    for rule, find in corpus_checks(dialects):
-        if rule.dialect in asked:
-            yield from ((real, finding.of(rule)) for real, finding in find(corpus))
+    for each in corpus_checks(dialects):
+        if each.rule.dialect in asked:
+            yield from ((real, finding.of(each.rule)) for real, finding in each.check(corpus))
     for real in corpus.asked or corpus.entries:
         yield from ((real, problem) for problem in check_among(corpus, real, dialects))
 
@@ -310,8 +310,8 @@ def check_among(corpus: Corpus, real: Path, dialects: frozenset[DialectName]) ->
     """What the rules of one document among others find in it."""
     facts = corpus.entries.get(real)
     if facts is not None:
-        for rule, find in among_checks(dialects):
-            yield from (finding.of(rule) for finding in find(corpus, real, facts))
+        for each in among_checks(dialects):
+            yield from (finding.of(each.rule) for finding in each.check(corpus, real, facts))
 
 
 def dialects_of(corpus: Corpus) -> frozenset[DialectName]:

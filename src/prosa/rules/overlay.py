@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
 
 from prosa.source import Files, SourceText
+from prosa.source.digest import sha256
 
 
 class Overlay(Struct, frozen=True):

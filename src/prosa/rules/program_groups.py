@@ -6,10 +6,8 @@ whether it was found now, in another process, or the last time.
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ from prosa.rules.analysis import Analysis, ProgramFindings
 from prosa.rules.analyzer import ENOUGH, Analyzer
 from prosa.rules.cache import NotPlain, from_group_row, to_group_row
 from prosa.rules.recording import RecordingFiles, files_of, still_holds
+from prosa.source.digest import sha256
 
 if TYPE_CHECKING:
     from prosa.dialects.reading import DialectReading
@@ -34,8 +33,8 @@ class Group(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Under which the findings of the group are kept."""
-        named = json.dumps([(str(real), str(path), digest) for real, path, digest in self.members])
-        return f"programs:{sha256(named.encode()).hexdigest()}"
+        named = "\0".join(f"{real}\0{path}\0{digest}" for real, path, digest in self.members)
+        return f"programs:{sha256(named.encode('utf-8', 'surrogateescape')).hexdigest()}"
 
 
 class GroupFindings(Struct, frozen=True):

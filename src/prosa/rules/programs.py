@@ -72,6 +72,6 @@ def _suppressions(program: LoadedProgram) -> tuple[Suppression, ...]:
 
 
 def _ruled(subject: ProgramSubject) -> Iterator[Problem]:
-    for rule, check in program_checks():
-        for finding in check(subject):
-            yield finding.of(rule)
+    for each in program_checks():
+        for finding in each.check(subject):
+            yield finding.of(each.rule)

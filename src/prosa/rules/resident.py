@@ -182,9 +182,9 @@ class ResidentCorpus(Struct, eq=False):
         found something, then or now."""
         touched: set[Path] = set()
         rules = corpus_checks(dialects)
-        for gone in self._whole.keys() - {rule.name for rule, _ in rules}:
+        for gone in self._whole.keys() - {each.rule.name for each in rules}:
             touched.update(self._whole.pop(gone)[1])
-        for rule, find in rules:
+        for rule, find in ((each.rule, each.check) for each in rules):
             version = tuple(self._versions.get(each or "", 0) for each in ("", rule.dialect, _SITES))
             if rule.name in self._whole and self._whole[rule.name][0] == version:
                 continue

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -87,7 +87,7 @@ AmongCheck: TypeAlias = Callable[[Corpus, Path, Facts], Iterable[Finding]]
 """What it finds in one document, given its facts, by what it asks of the names of the corpus."""
 
 
-class Bound(NamedTuple, Generic[_Check]):
+class Bound(Struct, Generic[_Check], frozen=True):
     """A rule with its function."""
 
     rule: Rule

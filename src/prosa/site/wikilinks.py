@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from prosa.document import Document, Wikilink
+from prosa.document.anchors import slug
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.links import wikilink_target
-from prosa.document.sections import slug
 from prosa.regex import regex
 from prosa.source import Span
 from prosa.source.edit import Edit, apply_edits

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
-from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+
+from msgspec import Struct
 
 from prosa.regex import regex
 
@@ -54,7 +55,7 @@ def requoted_path(path: str) -> str:
     return quote(path, safe=ESCAPED_SAFE, errors="replace")
 
 
-class Origin(NamedTuple):
+class Origin(Struct, frozen=True):
     """Scheme, host and port, in lower case, the port always written out."""
 
     scheme: str

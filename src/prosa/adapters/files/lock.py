@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from prosa.adapters.files.read import real_path
+from prosa.source.digest import sha256
 
 FOLDER = "locks"
 
@@ -36,7 +36,7 @@ class Locked(Exception):
 def only_one(path: Path, folder: Path) -> Iterator[None]:
     """Holds the lock of ``path`` for the length of a block; ``folder`` is private (`places.cache_dir`). Raises
     `Locked` at once where another process holds it."""
-    name = hashlib.sha256(os.fsencode(real_path(path))).hexdigest()
+    name = sha256(os.fsencode(real_path(path))).hexdigest()
     file = folder / FOLDER / f"{name}.lock"
     descriptor: int | None = None
     try:

@@ -9,7 +9,6 @@ follows no link out of the root, waits for no pipe or device, and repairs nothin
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from msgspec.structs import force_setattr
 
 from prosa.adapters.files.opening import NotRegular, open_below, open_real, require_regular
 from prosa.source import FileProblem, SourceText
+from prosa.source.digest import sha256
 from prosa.source.values import PartlyCompared, PartlyShown
 
 # X9: a document that a person wrote is far below this; a larger one needs --max-size.
@@ -151,7 +151,7 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
 
 
 def _source(path: Path, data: bytes, *, quotable: bool) -> SourceText:
-    return SourceText(decode(path, data), str(path), hashlib.sha256(data).hexdigest(), quotable)
+    return SourceText(decode(path, data), str(path), sha256(data).hexdigest(), quotable)
 
 
 def real_path(path: Path | str) -> Path:
@@ -210,7 +210,7 @@ def read_piece(
 def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
     """The SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""
-    found, seen = hashlib.sha256(), 0
+    found, seen = sha256(), 0
     with _opened(path, real, root) as stream:
         size = os.fstat(stream.fileno()).st_size
         try:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -89,7 +88,7 @@ class Walk(Struct, frozen=True):
         yield from (Listing(os.path.dirname(link), (), (link,)) for link in walking.links if walking.is_linked(link))
 
 
-class Listing(NamedTuple):
+class Listing(Struct, frozen=True):
     """A folder that was listed: the documents in it, and links to documents elsewhere, which come last of all."""
 
     folder: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 from prosa.adapters.files.read import real_path
 from prosa.adapters.files.temporary import temporary_beside
 from prosa.source import FileProblem
+from prosa.source.digest import sha256
 
 _CHUNK = 1024 * 1024
 
@@ -100,7 +100,7 @@ def _keep(descriptor: int, before: os.stat_result) -> None:
 
 def _digest(target: Path) -> str:
     """The digest of the bytes that are there now; empty for no file."""
-    found = hashlib.sha256()
+    found = sha256()
     try:
         with target.open("rb") as stream:
             while chunk := stream.read(_CHUNK):

@@ -8,7 +8,6 @@ takes nothing along: its share, and what is left, is done here.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
@@ -37,6 +36,8 @@ def worker_count() -> int:
 
 def _ignore_interrupts() -> None:
     """Ctrl-C reaches every process of a terminal; this one leaves the answer to the process that started it."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

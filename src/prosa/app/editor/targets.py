@@ -17,9 +17,9 @@ from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.place import Place
 from prosa.app.editor.pointers import Pointer
 from prosa.dialects.reading import DialectReading
+from prosa.document.anchors import sounding
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.model import Section
-from prosa.document.sections import sounding
 from prosa.graph.outside import ELSEWHERE
 from prosa.graph.pages import joined
 from prosa.graph.record import Record, Reference

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.place import Place
-from prosa.document.sections import slug
+from prosa.document.anchors import slug
 from prosa.regex import regex
 from prosa.rules.subject import Facts
 from prosa.source import SourceText

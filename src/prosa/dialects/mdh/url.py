@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import unquote, unquote_to_bytes
 
 from msgspec import Struct
@@ -209,7 +209,7 @@ BARE_URL = regex(r"(?:https?://|/|\.{1,2}/)", re.IGNORECASE)
 """What begins as no id does: a URL whose prefix was forgotten."""
 
 
-class LinkTarget(NamedTuple):
+class LinkTarget(Struct, frozen=True):
     """What a target means: a node id, a path on the site, or an absolute URL; without the prefix."""
 
     kind: Literal["id", "path", "url"]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from prosa.diagnostics import Applicability, Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
-from prosa.document.sections import sounding
+from prosa.document.anchors import sounding
 from prosa.graph.names import Key
 from prosa.graph.pages import joined
 from prosa.regex import regex

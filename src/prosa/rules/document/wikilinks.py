@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from prosa.diagnostics import Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.graph.record import Record, Reference
-from prosa.graph.resolve import resolve_tiers
 from prosa.graph.stems import is_attachment, is_name, stem_tiers
 from prosa.rules.corpus_names import CorpusNames, corpus_names
 from prosa.rules.document import RULES
@@ -21,7 +21,7 @@ from prosa.rules.rule import Finding
 from prosa.rules.subject import Corpus, Facts, LocalLink
 
 
-class FollowedWikilink(NamedTuple):
+class FollowedWikilink(Struct, frozen=True):
     """A wikilink, and what it may mean; ``exact`` when the case is as written. ``is_file`` says that it names a file
     that is no document, wherever below the root that lies."""
 
@@ -49,6 +49,8 @@ def _of_document(path: Path, facts: Facts, names: CorpusNames) -> Iterator[Follo
 
 
 def _follow(source: Record, link: LocalLink, names: CorpusNames) -> FollowedWikilink:
+    from prosa.graph.resolve import resolve_tiers  # only here: most documents hold no wikilink
+
     reference = Reference("wikilink", link.target, "stem", link.start, link.end, 0)
     found = resolve_tiers(source, reference, stem_tiers(source, reference), names)
     is_file = not found.targets and is_attachment(link.target) and _lies_somewhere(link.target, names)

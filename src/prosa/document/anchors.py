@@ -1,50 +1,17 @@
-"""Sections: what stands under each heading, and the anchor GitHub gives it."""
+"""The names by which links reach headings, and what two of them have in common.
+
+In: what a reader sees of headings. Out: the anchors that GitHub gives them. No document is needed for it.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from prosa.document.model import Heading, Section
 from prosa.regex import regex
-from prosa.source import Span
 
-if TYPE_CHECKING:
-    from prosa.document.parsed import Parsed
-
-_LEVELS = 7
 _SILENT = regex(r"[\W_]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
-
-
-def sections(parsed: Parsed, headings: Sequence[Heading], names: Sequence[str], body: Span) -> tuple[Section, ...]:
-    """One section per heading, in document order, with its anchor."""
-    made: list[Section] = []
-    ends = _ends(parsed, headings, body.end)
-    for heading, anchor, end in zip(headings, names, ends, strict=True):
-        made.append(Section(heading, Span(heading.span.start, max(end, heading.span.end)), heading.level, anchor))
-    return tuple(made)
-
-
-def _ends(parsed: Parsed, headings: Sequence[Heading], end: int) -> list[int]:
-    """Where each section ends, found from the last heading to the first.
-
-    Headings of one outermost block, or of none, are a sequence of their own.
-    """
-    ends: list[int] = []
-    top, inner = [end] * _LEVELS, [end] * _LEVELS
-    block = None
-    for heading, found in zip(reversed(headings), reversed(parsed.found.headings), strict=True):
-        nexts = top
-        if found.outer is not None:
-            if found.outer["start"] != block:
-                block = found.outer["start"]
-                inner = [parsed.block(found.outer).end] * _LEVELS
-            nexts = inner
-        ends.append(nexts[heading.level])
-        nexts[heading.level :] = [heading.span.start] * (_LEVELS - heading.level)
-    return ends[::-1]
 
 
 def anchors(texts: Sequence[str]) -> list[str]:
