@@ -35,13 +35,13 @@ class Child:
         found = re.search(rf"^{name}:\s+(\d+) kB", status.read_text(), re.MULTILINE)
         return int(found[1]) / 1024 if found else None
 
-    def used(self) -> float | None:
-        """Seconds of processors that it has used, without children."""
+    def used(self, *, children: bool = False) -> float | None:
+        """Seconds of processors that it has used, with ``children`` those of the ones that have ended as well."""
         stat = PROCESSES / str(self.process.pid) / "stat"
         if not stat.exists():
             return None
         fields = stat.read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return sum(map(int, fields[11 : 15 if children else 13])) / _TICKS
 
 
 @contextmanager
