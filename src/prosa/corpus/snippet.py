@@ -34,7 +34,8 @@ LONG = 5_000
 """Characters from which on a section is parsed when it is indexed: of a shorter one that takes a fifth of a millisecond
 at most."""
 
-_SPACES = regex(r"\s+")
+_UNEVEN = regex(r"\s{2,}|[^\S ]")
+"""Blank space that is not one space."""
 _ADDRESS = "://"
 _RUNS = msgspec.json.Decoder(Runs)
 
@@ -159,14 +160,20 @@ class _Kept:
 
     def _add(self, at: int, length: int, text: str) -> None:
         done = 0
-        for match in _SPACES.finditer(text):
+        for match in _UNEVEN.finditer(text):
             self._keep(at, length, text, done, match.start())
-            if self._parts and not self._parts[-1].endswith(" "):
+            if not self._is_blank:
                 self._put(at + match.start() if length else at, " ", 0)
             done = match.end()
         self._keep(at, length, text, done, len(text))
 
+    @property
+    def _is_blank(self) -> bool:
+        """Whether another space would be one too many."""
+        return not self._parts or self._parts[-1].endswith(" ")
+
     def _keep(self, at: int, length: int, text: str, start: int, end: int) -> None:
+        start += text.startswith(" ", start, end) and self._is_blank
         if start < end:
             self._put(at + start if length else at, text[start:end], end - start if length else 0)
 
