@@ -37,6 +37,7 @@ TABLES = {
     ("test", "Fields"): suite.FRONT,
     ("evals", "Cases"): evals.TOP,
     ("evals", "Requests"): evals.QUERY,
+    ("plain", "Fields"): agent_files.DOCUMENT,
     ("plain", "Agents"): agent_files.AGENT,
     ("plain", "Instructions"): agent_files.INSTRUCTIONS,
     ("plain", "Rules of Cursor"): agent_files.RULE,

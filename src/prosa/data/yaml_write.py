@@ -36,6 +36,11 @@ def write_yaml(value: Mapping[str, Value]) -> str:
     return "".join(f"{line}\n" for line in _mapping(value, 0))
 
 
+def yaml_text(value: Value) -> str:
+    """A scalar as it stands on one line, a text in double quotes where it could be taken for something else."""
+    return _inline(value)
+
+
 def _mapping(value: Mapping[str, Value], depth: int) -> Iterator[str]:
     _check(depth)
     for key, item in value.items():

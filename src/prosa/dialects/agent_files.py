@@ -1,6 +1,6 @@
 """The front matter of the files that agents read beside skills: agents, instructions, rules, commands and prompts.
 
-In: the path of a file. Out: the table of its fields, empty where nothing is known. These files are plain Markdown here,
+In: the path of a file. Out: the table of its fields. These files are plain Markdown here,
 whose front matter may hold anything: the tables say what their clients look for, and no rule asks for it.
 """
 
@@ -13,6 +13,12 @@ _DESCRIPTION = Field("description", "string", about="what it is for and when to 
 _MODEL = Field("model", "string", about="the name of the model that answers")
 _TOOLS = Field("tools", "anything", about="the tools that may be used")
 _HINT = Field("argument-hint", "string", about="what a user may write behind the name")
+
+DOCUMENT: tuple[Field, ...] = (
+    Field("title", "string", about="what others can call the document"),
+    Field("aliases", "strings", about="a list of other names by which wikilinks find it"),
+)
+"""The fields that any plain document may have."""
 
 AGENT: tuple[Field, ...] = (
     Field("name", "string", about="the name by which users and other agents call it"),
@@ -56,5 +62,5 @@ _TABLES = (
 
 
 def agent_fields(path: str) -> tuple[Field, ...]:
-    """The fields of the file at ``path``, written with `/`."""
-    return next((table for pattern, table in _TABLES if pattern.search(path)), ())
+    """The fields of the file at ``path``, written with `/`; those of any document where its name says nothing."""
+    return next((table for pattern, table in _TABLES if pattern.search(path)), DOCUMENT)

@@ -7,6 +7,7 @@ the project, then the file name, then the command's own dialect, then the shape.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -71,6 +72,21 @@ def _shapes(front: FrontReading) -> dict[DialectName, Span]:
     if (span := _chat_shape(front)) is not None:
         found["prapti"] = span
     return found
+
+
+def likely_dialect(names: Collection[str]) -> DialectName | None:
+    """What front matter with these fields is most likely, for one that cannot be read while somebody writes it."""
+    if {"imports", "mcp_servers"} & {*names} or ({"input", "output"} & {*names} and {"name", "description"} & {*names}):
+        return "markdownlang"
+    node = "id" in names and ("type" in names or bool({"links", "actions"} & {*names}))
+    return "mdh" if node else None
+
+
+def may_have_shape(text: str, names: Collection[str]) -> bool:
+    """Whether a text may be something else than plain Markdown, for all that a quick look at it tells."""
+    return not {"imports", "mcp_servers", "input", "output", "links", "actions", "type"}.isdisjoint(names) or (
+        _MAYBE_MESSAGE.search(text) is not None
+    )
 
 
 def _program_shape(entries: dict[str, Entry]) -> Span | None:

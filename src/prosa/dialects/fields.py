@@ -42,7 +42,7 @@ by the value, for JSON, whose author chose the type with the quotes."""
 Form: TypeAlias = Callable[[str], str | None]
 """Looks at the source text of a scalar; gives the rest of a sentence that begins with the field name, or None."""
 
-_WANTED: dict[Kind, str] = {
+WANTED: dict[Kind, str] = {
     "string": "a string",
     "strings": "a list of strings",
     "string-map": "a mapping of names to strings",
@@ -59,6 +59,7 @@ _WANTED: dict[Kind, str] = {
     "schema": "a JSON Schema: a mapping, true or false",
     "anything": "a value",
 }
+"""The same for people."""
 
 
 _TYPES: dict[Kind, tuple[type, ...]] = {
@@ -83,7 +84,7 @@ class Field(Struct, frozen=True):
     its own remedy. ``also`` is another spelling of the name. ``wanted`` says what it takes where the kind does not say
     enough, ``why`` what it is good for. ``about`` says for people what it means: the page of the dialect and an editor
     show it. ``usual`` are values that are known where others may be written, ``inner`` the fields of a mapping, or of
-    each mapping in a list.
+    each mapping in a list, ``holds`` whether it is a JSON Schema, or a mapping of names to some.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Field(Struct, frozen=True):
     about: str = ""
     usual: tuple[str, ...] = ()
     inner: tuple[Field, ...] = ()
+    holds: Literal["schema", "schemas"] | None = None
 
 
 def _nothing(_: str) -> bool:
@@ -167,7 +169,7 @@ def _declared(kind: Kind | None, node: Node) -> Value:
 
 def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
     if not _fits(field.kind, node):
-        yield _wrong_type(f"`{name}`", _WANTED[field.kind], node)
+        yield _wrong_type(f"`{name}`", WANTED[field.kind], node)
     elif field.kind in _ITEMS and isinstance(node, Sequence):
         for item in node.items:
             yield from _item_complaints(field, item, f"an item of `{name}`")
@@ -182,7 +184,7 @@ def _complaints(field: Field, node: Node, name: str) -> Iterator[Problem]:
 def _item_complaints(field: Field, item: Node, name: str) -> Iterator[Problem]:
     kind = _ITEMS[field.kind]
     if not _fits(kind, item):
-        yield _wrong_type(name, _WANTED[kind], item)
+        yield _wrong_type(name, WANTED[kind], item)
     elif isinstance(item, Scalar):
         yield from _form_complaints(field, item, name)
 
@@ -259,7 +261,7 @@ def _missing(field: Field, entry: Entry | None, owner: Owner) -> Problem:
     why = (field.why,) if field.why else ()
     return Problem(
         field.missing,
-        f"`{owner.prefix}{field.name}` {what}: {owner.title} needs {field.wanted or _WANTED[field.kind]}",
+        f"`{owner.prefix}{field.name}` {what}: {owner.title} needs {field.wanted or WANTED[field.kind]}",
         span,
         why,
     )

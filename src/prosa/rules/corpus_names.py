@@ -27,9 +27,9 @@ _T = TypeVar("_T")
 
 State: TypeAlias = Literal["document", "file", "missing", "unknown"]
 
-Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "ids", "sites", "schemas"]
+Basis: TypeAlias = Literal["paths", "wikilinks", "lent", "ids", "sites", "schemas", "called"]
 """What a derived value rests on: which documents there are, what their wikilinks name, what meta files lend, which ids
-there are and are named, the nodes of sites, files that are no documents."""
+there are and are named, the nodes of sites, files that are no documents, how documents and relations are called."""
 
 Question: TypeAlias = "Key | Path | str | tuple[str, Basis]"
 """What a document asked of the others: a key, the anchors of one, what lies at a path, a derived value."""
@@ -235,6 +235,8 @@ def _rests_on(basis: Basis, before: Facts | None, after: Facts | None) -> bool:
         return [each.target for each in before.wikilinks] != [each.target for each in after.wikilinks]
     if basis == "ids":
         return _ids(before) != _ids(after)
+    if basis == "called":
+        return _called(before) != _called(after)
     if basis == "sites":
         return "mdh" in (before.dialect, after.dialect) and before != after
     return basis == "lent" and any(before.extra.get(key) != after.extra.get(key) for key in ("globs", "lends"))
@@ -257,6 +259,11 @@ def _ids(facts: Facts) -> list[str]:
     """The ids of a document and those that it names, apart from each other, and its dialect."""
     own = [each.name for each in facts.defs if each.kind == "id"]
     return [facts.dialect, *own, "", *(each.target for each in facts.refs if each.kind == "id")]
+
+
+def _called(facts: Facts) -> tuple[object, ...]:
+    """The names of a document, and the types of its relations."""
+    return facts.dialect, [(each.kind, each.name) for each in facts.defs], {(ref.origin, ref.rel) for ref in facts.refs}
 
 
 def _names(space: str, real: Path, facts: Facts) -> Iterator[str]:

@@ -93,6 +93,7 @@ SCRIPT: tuple[Field, ...] = (
     Field(
         "output-schema",
         "mapping",
+        holds="schema",
         about="a JSON Schema, Draft 2020-12; the answer is then JSON, whatever `output-format` says",
     ),
     Field("stream", "boolean", about="true or false; has no effect beside `output-schema`"),

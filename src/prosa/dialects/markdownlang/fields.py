@@ -148,6 +148,7 @@ PROGRAM: tuple[Field, ...] = (
     Field(
         "input",
         "schema",
+        holds="schema",
         required=True,
         wanted="a JSON Schema",
         why="write `input: {type: object}` for a program that takes nothing",
@@ -156,6 +157,7 @@ PROGRAM: tuple[Field, ...] = (
     Field(
         "output",
         "schema",
+        holds="schema",
         required=True,
         missing="missing-output",
         wanted="a JSON Schema",

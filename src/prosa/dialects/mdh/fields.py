@@ -150,7 +150,7 @@ AUTH: tuple[Field, ...] = (
 QUERY: tuple[Field, ...] = (
     Field("required", "strings", form=not_empty, about="the names of parameters that must be given"),
     Field("optional", "strings", form=not_empty, about="the names of parameters that may be given"),
-    Field("properties", "mapping", about="a JSON Schema for each name that has one"),
+    Field("properties", "mapping", holds="schemas", about="a JSON Schema for each name that has one"),
 )
 
 REQUEST: tuple[Field, ...] = (
@@ -211,6 +211,7 @@ ACTION: tuple[Field, ...] = (
     Field(
         "body_schema",
         "anything",
+        holds="schema",
         about="a JSON Schema, Draft 2020-12, or the URL of one; without `type` it describes an object",
     ),
     Field("response_schema", "string", form=url_form, about="the URL of a JSON Schema"),

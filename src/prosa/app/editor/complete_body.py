@@ -1,0 +1,339 @@
+"""Completion in the body of a document: wikilinks, links, anchors, labels, footnotes, tools, suppressions, fences, and
+the lines of a chat.
+
+In: a spot in a body, of which the line up to the offset says what is being written. Out: what may stand there. In code
+nothing is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from msgspec.structs import replace
+
+from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions
+from prosa.app.editor.complete_documents import (
+    anchors,
+    attached,
+    block_names,
+    document_named,
+    headings,
+    link_paths,
+    stems,
+)
+from prosa.app.editor.spot import EditorSpot
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.markdownlang.names import server_prefix
+from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
+from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import MARKDOWNLANG, PRAPTI
+from prosa.regex import regex
+from prosa.rules.suppressions import MARK
+from prosa.source import Span
+
+MAX_LINE = 2_000
+"""Characters in front of the offset that are looked at."""
+
+_WIKI = regex(r"(?P<embed>!?)\[\[(?P<target>[^\[\]|#^]*)(?P<mark>[#^]\^?)?(?P<part>[^\[\]|]*)\Z")
+_WIKI_REST = regex(r"[^\[\]|#^\r\n]*")
+_PART_REST = regex(r"[^\[\]|\r\n]*")
+_LINK = regex(
+    r"(?P<embed>!?)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\((?P<open><?)(?P<target>[^()<>\s#]*)(?P<mark>#)?(?P<part>[^()<>\s]*)\Z"
+)
+_DEFINITION = regex(r" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]+(?P<open><?)(?P<target>[^\s<>#]*)(?P<mark>#)?(?P<part>[^\s<>]*)\Z")
+_LINK_REST = regex(r"[^()<>\s#]*")
+_FRAGMENT_REST = regex(r"[^()<>\s]*")
+_LABEL = regex(r"\]\[(?P<label>[^\[\]]*)\Z")
+_FOOTNOTE = regex(r"(?<!\\)\[\^(?P<label>[^\[\]\s]*)\Z")
+_LABEL_REST = regex(r"[^\[\]\r\n]*")
+_TOOL = regex(r"(?<![\w-])(?P<name>mcp_[\w-]*)\Z")
+_IGNORE = regex(rf"(?:<!--[ \t]*|(?:^|[ \t])#[ \t]*){MARK}(?:-file)?(?:[ \t,]+[\w-]+)*[ \t,]+(?P<name>[\w-]*)\Z")
+_MARKING = regex(r"<!--[ \t]*(?P<name>[\w-]*)\Z")
+_WORD_REST = regex(r"[\w-]*")
+_NAME_REST = regex(r"[\w.-]*")
+_ARGUMENT_REST = regex(r"[^\s]*")
+_NEW = regex(r"%%?!?[ \t]*responder\.new[ \t]+([\w.-]+)")
+_FENCE_OPEN = regex(r"[ \t>]*(?:`{3,}|~{3,})(?P<info>[^`\r\n]*)\Z")
+_ROLE = regex(r"###[ \t]+(?://)?[ \t]*@(?P<role>[\w.-]*)(?P<slash>/)?(?P<name>[\w.-]*)\Z")
+_CONFIG = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<name>[\w.-]*)\Z")
+_ACTION = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<action>[\w.]+)[ \t]+(?P<args>[^=\r\n]*)\Z")
+_ASSIGNED = regex(r"[ \t]{0,3}(?:>[ \t]{0,4})*(?://)?%%?!?[ \t]*(?P<key>[\w.-]+)[ \t]*=[ \t]*(?P<value>[^\r\n]*)\Z")
+
+
+def body_completions(spot: EditorSpot) -> Completions:
+    """What may be written at a spot in a body."""
+    line = spot.line[-MAX_LINE:]
+    for look in (_suppression, *_OF_DIALECT.get(spot.dialect, ()), _wikilink, _link, _footnote, _label, _tool):
+        found = look(spot, line)
+        if found is not None:
+            return found
+    return NOTHING
+
+
+def fence_completions(spot: EditorSpot) -> Completions:
+    """What may stand in the info string of a fence."""
+    line = spot.line
+    found = _FENCE_OPEN.match(line)
+    words = _INFO.get(spot.dialect, ())
+    if found is None or not words:
+        return NOTHING
+    typed = found["info"].lstrip()
+    start = spot.offset - len(typed)
+    return completions(
+        spot.path,
+        Span(start, spot.standing.line.end),
+        typed,
+        (Candidate(name, "language", None, about) for name, about in words),
+    )
+
+
+_INFO: dict[DialectName, tuple[tuple[str, str], ...]] = {
+    "magi": (("ai-script", "an instruction for a model"),),
+    "ymj": (("json", "the footer, where it is the last block"),),
+    "test": (
+        ("yaml input", "what the program is given"),
+        ("yaml expect", "what the output has to be"),
+        ("python expect", "a check of the output"),
+        ("yaml run", "what the run may cost and call"),
+        ("text grade", "questions for a grader"),
+        ("json input", "what the program is given"),
+        ("json expect", "what the output has to be"),
+        ("text input", "what a program is given that takes a text"),
+    ),
+}
+"""The fences that mean something in a dialect."""
+
+
+def front_words(spot: EditorSpot) -> Completions | None:
+    """What a line of front matter is about beside its data: a suppression, a wikilink in a value."""
+    line = spot.line[-MAX_LINE:]
+    return _suppression(spot, line) or _wikilink(spot, line)
+
+
+def _rest(spot: EditorSpot, pattern: re.Pattern[str]) -> int:
+    """Where the word under the offset ends."""
+    found = pattern.match(spot.text, spot.offset, spot.standing.line.end)
+    return found.end() if found else spot.offset
+
+
+def _around(spot: EditorSpot, typed: str, rest: re.Pattern[str]) -> Span:
+    return Span(spot.offset - len(typed), _rest(spot, rest))
+
+
+# ---- links ----
+
+
+def _wikilink(spot: EditorSpot, line: str) -> Completions | None:
+    at = line.rfind("[[")
+    found = _WIKI.search(line, max(0, at - 1)) if at >= 0 else None
+    if found is None:
+        return None
+    mark, part = found["mark"] or "", found["part"]
+    if mark:
+        return _part_of(spot, found["target"].strip(), mark, part)
+    typed = found["target"]
+    span = _around(spot, typed, _WIKI_REST)
+    ending = _closing(spot, span.end)
+    candidates = [*stems(spot, typed.strip()), *(attached(spot, typed.strip()) if found["embed"] else ())]
+    return completions(spot.path, span, typed.strip(), (_ended(each, ending) for each in candidates))
+
+
+def _closing(spot: EditorSpot, at: int) -> str:
+    """The brackets that a wikilink lacks behind its target."""
+    if spot.text.startswith(("]]", "|", "#", "^", "\\|"), at):
+        return ""
+    return "]" if spot.text.startswith("]", at) else "]]"
+
+
+def _ended(candidate: Candidate, ending: str) -> Candidate:
+    if not ending:
+        return candidate
+    text = candidate.label if candidate.text is None else candidate.text
+    return replace(candidate, text=f"{text}{ending}")
+
+
+def _part_of(spot: EditorSpot, target: str, mark: str, part: str) -> Completions:
+    """Headings behind `#`, blocks behind `^` or `#^`."""
+    span = _around(spot, part, _PART_REST)
+    ending = _closing(spot, span.end)
+    make = block_names if "^" in mark else headings
+    made = _within(spot, target, make, wikilink=True)
+    return completions(spot.path, span, part, (_ended(each, ending) for each in made))
+
+
+def _within(
+    spot: EditorSpot,
+    target: str,
+    make: Callable[[DialectReading[object], Path], Iterable[Candidate]],
+    *,
+    wikilink: bool,
+) -> Iterable[Candidate]:
+    """What ``make`` finds in the document that a target leads to."""
+    real = document_named(spot, target, wikilink=wikilink)
+    if real is None:
+        return ()
+    reading = spot.reading if real == spot.path else spot.workspace.reading(real)
+    return make(reading, real) if reading is not None else ()
+
+
+def _link(spot: EditorSpot, line: str) -> Completions | None:
+    found = _LINK.search(line) if "](" in line else None
+    found = found or _DEFINITION.match(line)
+    if found is None:
+        return None
+    target, part = found["target"], found["part"]
+    if found["mark"]:
+        span = _around(spot, part, _FRAGMENT_REST)
+        return completions(
+            spot.path, span, part, _within(spot, unquote(target).partition("?")[0], anchors, wikilink=False)
+        )
+    if "://" in target:
+        return NOTHING
+    embedded = found.groupdict().get("embed") == "!"
+    span = _around(spot, target, _LINK_REST)
+    typed = unquote(target)
+    return completions(spot.path, span, typed, link_paths(spot, typed, embedded=embedded))
+
+
+def _label(spot: EditorSpot, line: str) -> Completions | None:
+    """The label of a reference, or of a link by its label alone."""
+    found = _LABEL.search(line)
+    if found is None or spot.reading is None:
+        return None
+    defined = spot.reading.document.definitions
+    candidates = (Candidate(each.label, "label", None, each.destination[:100], each.title) for each in defined)
+    return completions(spot.path, _around(spot, found["label"], _LABEL_REST), found["label"], candidates)
+
+
+def _footnote(spot: EditorSpot, line: str) -> Completions | None:
+    """The label of a footnote that is defined."""
+    found = _FOOTNOTE.search(line)
+    if found is None or spot.reading is None:
+        return None
+    document, text = spot.reading.document, spot.text
+    span = _around(spot, found["label"], _LABEL_REST)
+    ending = "" if text.startswith("]", span.end) else "]"
+    candidates = (
+        Candidate(each.label, "label", f"{each.label}{ending}", " ".join(each.content.of(text)[:200].split())[:100])
+        for each in document.footnote_definitions
+    )
+    return completions(spot.path, span, found["label"], candidates)
+
+
+def _tool(spot: EditorSpot, line: str) -> Completions | None:
+    """The beginning of the name of a tool of one of the servers of a program."""
+    found = _TOOL.search(line) if spot.dialect == "markdownlang" else None
+    program = spot.reading.model_of(MARKDOWNLANG) if found is not None and spot.reading is not None else None
+    if found is None or program is None:
+        return None
+    servers = (each for each in program.mcp_servers if each.name and not each.disabled)
+    candidates = (Candidate(server_prefix(each.name), "tool", detail=f"tools of {each.name}") for each in servers)
+    return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], candidates)
+
+
+# ---- suppressions ----
+
+
+def _suppression(spot: EditorSpot, line: str) -> Completions | None:
+    """The rules that a suppression names, or the word that begins one."""
+    if MARK in line:
+        found = _IGNORE.search(line)
+        if found is None:
+            return None
+        return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], rule_names())
+    found = _MARKING.search(line)
+    if found is None:
+        return None
+    words = (
+        Candidate(MARK, "keyword", f"{MARK} ", "keeps a rule quiet for the next block, or for this line"),
+        Candidate(f"{MARK}-file", "keyword", f"{MARK}-file ", "keeps a rule quiet in this document"),
+    )
+    return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], words)
+
+
+def rule_names() -> Iterator[Candidate]:
+    """All rules by name; their codes lead to them too."""
+    from prosa.rules.registry import all_rules
+
+    return (
+        Candidate(each.name, "rule", None, f"{each.code}, {each.severity}", names=(each.code,)) for each in all_rules()
+    )
+
+
+# ---- chats ----
+
+
+def _chat(spot: EditorSpot, line: str) -> Completions | None:
+    """The roles of messages, and configuration lines."""
+    if (role := _ROLE.match(line)) is not None:
+        return _role(spot, role)
+    if "%" not in line:
+        return None
+    if (named := _CONFIG.match(line)) is not None:
+        typed = named["name"]
+        return completions(spot.path, _around(spot, typed, _NAME_REST), typed, _settings(spot))
+    if (assigned := _ASSIGNED.match(line)) is not None:
+        return _assigned(spot, assigned["key"], assigned["value"])
+    found = _ACTION.match(line)
+    return _argument(spot, found["action"], found["args"]) if found is not None else None
+
+
+def _role(spot: EditorSpot, found: re.Match[str]) -> Completions:
+    rest = spot.text[_rest(spot, _NAME_REST) : spot.standing.line.end]
+    if found["slash"]:
+        names = _participants(spot)
+        made = (Candidate(name, "role", name if rest.startswith(":") else f"{name}:") for name in names)
+        return completions(spot.path, _around(spot, found["name"], _NAME_REST), found["name"], made)
+    ending = "" if rest.startswith((":", "/")) else ":"
+    roles = (
+        Candidate(role, "role", f"{role}{ending}", far=0 if role in CHAT_ROLES else 1)
+        for role in (*CHAT_ROLES, *TEXT_ROLES)
+    )
+    return completions(spot.path, _around(spot, found["role"], _NAME_REST), found["role"], roles)
+
+
+def _participants(spot: EditorSpot) -> list[str]:
+    """The names that messages of this chat have."""
+    model = spot.reading.model_of(PRAPTI) if spot.reading is not None else None
+    return sorted({each.name for each in model.messages if each.name}) if model is not None else []
+
+
+def _settings(spot: EditorSpot) -> Iterator[Candidate]:
+    del spot
+    for each in SETTINGS:
+        name = each.path.removeprefix("vars.")
+        yield Candidate(name, "setting", f"{name} = ", each.type, each.about, far=0 if each.path.startswith("v") else 1)
+    for action, about in ABOUT_ACTIONS.items():
+        yield Candidate(action, "command", f"{action} " if "list" not in action else action, "a command", about)
+
+
+def _assigned(spot: EditorSpot, key: str, typed: str) -> Completions:
+    """The values that a setting may have."""
+    setting = setting_of(key)
+    words = ["true", "false"] if setting is not None and setting.type == "flag" else []
+    span = Span(spot.offset - len(typed), spot.standing.line.end)
+    return completions(spot.path, span, typed, (Candidate(each, "value") for each in words))
+
+
+def _argument(spot: EditorSpot, action: str, typed: str) -> Completions:
+    """What an action takes."""
+    words = typed.split(" ")
+    last = words[-1]
+    span = _around(spot, last, _ARGUMENT_REST)
+    if action in ("include", "include.code") and len(words) == 1:
+        return completions(spot.path, span, last, link_paths(spot, last))
+    names: Iterable[str] = ()
+    if action == "responder.new" and len(words) == 2:
+        names = kind_names()
+    elif action == "responder.push" and len(words) == 1:
+        names = dict.fromkeys(match[1] for match in _NEW.finditer(spot.text))
+    elif action == "plugins.load" and len(words) == 1:
+        names = BUILT_IN_PLUGINS
+    return completions(spot.path, span, last, (Candidate(each, "value") for each in names))
+
+
+_OF_DIALECT: dict[DialectName, tuple[Callable[[EditorSpot, str], Completions | None], ...]] = {"prapti": (_chat,)}

@@ -1,0 +1,180 @@
+"""Completion in data: front matter, ai-script blocks, relationships, footers, the blocks of tests.
+
+In: a spot in data. Out: the names that are not there yet, or the values that are known: those of the shape, and the
+names of documents where the field names one. What is inserted is YAML or JSON as it stands around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions, unique
+from prosa.app.editor.complete_documents import (
+    attachments,
+    edges,
+    ids,
+    nodes,
+    program_paths,
+    relation_types,
+    stems,
+)
+from prosa.app.editor.spot import DataSpot, EditorSpot
+from prosa.data import Value
+from prosa.data.place import DataPlace
+from prosa.data.yaml_write import yaml_text
+from prosa.dialects.markdownlang.model import BUILT_IN_SERVER
+from prosa.dialects.shapes import KnownValue, Member
+from prosa.dialects.shapes import Path as Way
+from prosa.source import Span
+
+
+def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
+    """What may be written at a place of data."""
+    place = data.place
+    if place.slot == "key":
+        return _names(spot, data, place.path)
+    if place.slot == "item" and not place.flow:
+        found = _names(spot, data, place.path)
+        return found if found.items else _values(spot, data)
+    return _values(spot, data)
+
+
+def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
+    """The names that a mapping may have and has not: those that it needs first."""
+    place = data.place
+    members: dict[str, Member] = {}
+    for shape in data.shapes:
+        for each in shape.members(way):
+            known = members.get(each.name)
+            if known is None or (each.about and not known.about):
+                members[each.name] = each
+    if data.name == "front" and not way:
+        for name, rel in spot.workspace.profile.relations:
+            members.setdefault(name, Member(name, "the name of a document", f"a relation of this project: `{rel}`"))
+    span, write = _key_writer(place, data, spot.text)
+    found = (
+        Candidate(
+            each.name,
+            "field",
+            write(each),
+            detail=f"{each.type}, required" if each.required else each.type,
+            documentation=each.about,
+            far=0 if each.required else 1,
+        )
+        for each in members.values()
+        if each.name not in place.beside
+    )
+    return completions(spot.path, span, place.typed, found)
+
+
+def _key_writer(place: DataPlace, data: DataSpot, text: str) -> tuple[Span, Callable[[Member], str]]:
+    """The characters that a name takes the place of, and how it is written there with what is missing behind it."""
+    span, quote = place.span, place.quote or ('"' if data.json else "")
+    closes = place.quote != "" and place.closed
+    if closes and not place.colon and text.startswith(place.quote, span.end):
+        span, closes = Span(span.start, span.end + 1), False
+
+    def write(member: Member) -> str:
+        if place.quote:
+            name = json.dumps(member.name, ensure_ascii=False)[1:-1] if quote == '"' else member.name
+            ending = "" if closes else quote
+        else:
+            name, ending = (json.dumps(member.name, ensure_ascii=False) if data.json else yaml_text(member.name)), ""
+        colon = "" if place.colon else ":" if member.opens and not place.flow else ": "
+        return f"{name}{ending}{colon}"
+
+    return span, write
+
+
+def _values(spot: EditorSpot, data: DataSpot) -> Completions:
+    place = data.place
+    choices = unique(_choices(data, place.path))
+    named = _NAMED.get((_kind(spot, data), place.path))
+    found: list[Candidate] = [*choices, *(named(spot, place.typed) if named is not None else ())]
+    if data.name == "front" and not found:
+        found += _relation(spot, place)
+    written = [each for each in found if each.kind != "value"]
+    writer = _value_writer(place, data)
+    made = completions(
+        spot.path,
+        place.span,
+        place.typed,
+        [*(each for each in found if each.kind == "value"), *(_written(each, writer) for each in written)],
+    )
+    return made if made.items else NOTHING
+
+
+def _choices(data: DataSpot, way: Way) -> Iterator[Candidate]:
+    writer = _value_writer(data.place, data)
+    for shape in data.shapes:
+        for each in shape.choices(way):
+            text = writer(each.value)
+            if text is not None and not isinstance(each.value, list | dict):
+                yield Candidate(_label(each), "value", text, documentation=each.about)
+
+
+def _label(choice: KnownValue) -> str:
+    return choice.value if isinstance(choice.value, str) else json.dumps(choice.value)
+
+
+def _written(candidate: Candidate, writer: Callable[[Value], str | None]) -> Candidate:
+    """A candidate whose text is written as data."""
+    text = writer(candidate.label if candidate.text is None else candidate.text)
+    return replace(candidate, text=text)
+
+
+def _value_writer(place: DataPlace, data: DataSpot) -> Callable[[Value], str | None]:
+    """How a value is written at a place; None for one that cannot stand between the quotes there."""
+    lead = "" if place.gap else " "
+
+    def write(value: Value) -> str | None:
+        if place.quote:
+            if not isinstance(value, str):
+                return None
+            inner = json.dumps(value, ensure_ascii=False)[1:-1] if place.quote == '"' else value.replace("'", "''")
+            return inner if place.closed else f"{inner}{place.quote}"
+        return lead + (json.dumps(value, ensure_ascii=False) if data.json else yaml_text(value))
+
+    return write
+
+
+def _relation(spot: EditorSpot, place: DataPlace) -> Iterable[Candidate]:
+    """The documents that a field may name that is a relation of the project."""
+    fields = {name for name, _ in spot.workspace.profile.relations}
+    way = place.path[:-1] if place.path and place.path[-1] is None else place.path
+    return stems(spot, place.typed) if len(way) == 1 and way[0] in fields else ()
+
+
+def _kind(spot: EditorSpot, data: DataSpot) -> str:
+    return spot.dialect if data.name == "front" else data.name
+
+
+def _servers(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    del spot, typed
+    yield Candidate(BUILT_IN_SERVER, "tool", detail="the built-in interpreter of Python")
+
+
+def _files(spot: EditorSpot, typed: str) -> Iterable[Candidate]:
+    return attachments(spot, typed)
+
+
+Named: TypeAlias = Callable[[EditorSpot, str], Iterable[Candidate]]
+
+_NAMED: Mapping[tuple[str, Way], Named] = {
+    ("markdownlang", ("imports", None)): program_paths,
+    ("markdownlang", ("mcp_servers", None, "name")): _servers,
+    ("test", ("tests",)): program_paths,
+    ("test", ("grader",)): program_paths,
+    ("test", ("rows",)): _files,
+    ("mdh", ("links", None, "rel")): relation_types("front-matter", "mdh"),
+    ("mdh", ("links", None, "target")): nodes,
+    ("relationship", ("rel-type",)): relation_types("footnote", "magi"),
+    ("relationship", ("doc-id",)): ids("magi"),
+    ("footer", ("ops", "graph", "edges", None, "type")): relation_types("ops.graph", "ymj"),
+    ("footer", ("ops", "graph", "edges", None, "to")): edges,
+}
+"""Fields that name documents or what other documents say, by the kind of data and the path."""

@@ -1,0 +1,278 @@
+"""The documents of a workspace as candidates: by name, by path, by URL, by id; and what is in one of them.
+
+In: a spot and what is typed. Out: candidates; near documents count before far ones. Names and paths come from the
+catalogue in memory; of headings and blocks the one document is read that they are asked of.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from heapq import nsmallest
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from prosa.app.editor.candidates import MOST, Candidate, rank_of, steps_between
+from prosa.app.editor.catalogue import NamedDocument
+from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.spot import EditorSpot
+from prosa.corpus.moves.writing import percent_encoded
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.table import DIALECTS, DOCUMENT_SUFFIXES
+from prosa.document.document import NAMED_BLOCK
+from prosa.document.references import Origin
+from prosa.graph.pages import suffix_of
+from prosa.graph.record import Record, Reference
+from prosa.graph.sites import below
+from prosa.regex import regex
+
+_NO_NAME = regex(r"[\[\]|#^`<>\r\n]")
+"""What no wikilink can name."""
+
+_TITLES = {row.name: row.title for row in DIALECTS}
+
+MAX_SHOWN = 80
+"""Characters of a block that are shown beside its name."""
+
+
+def stems(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """The documents as wikilinks name them: by stem, by path where a stem is not enough, by their other names."""
+    for known, far in _nearest(spot, typed):
+        name = known.stem
+        if spot.catalogue.stems[known.stem.casefold()] > 1:
+            name = posixpath.join(known.folder, known.stem)
+        if _NO_NAME.search(name):
+            continue
+        names = tuple(each for each in (known.stem, known.title, known.path) if each)
+        yield Candidate(name, "document", None, _detail(known), names=names, far=far, about=known.real)
+        for alias in known.aliases:
+            if not _NO_NAME.search(alias) and rank_of(alias, typed.casefold()) is not None:
+                yield Candidate(alias, "document", f"{name}|{alias}", known.path, far=far + 1, about=known.real)
+
+
+def _detail(known: NamedDocument) -> str:
+    title = known.title if known.title and known.title != known.stem else ""
+    return f"{title} · {known.path}" if title else known.path
+
+
+def _nearest(
+    spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None, *, prefix: str = ""
+) -> list[tuple[NamedDocument, int]]:
+    """The documents with a name that matches what is typed, the best and nearest of them, each with how far it is.
+    Paths count from behind ``prefix``, which all documents share."""
+    wanted, folder, cut = typed.casefold(), spot.folder, len(prefix)
+    far: dict[str, int] = {}
+    ranked: list[tuple[int, int, int, NamedDocument]] = []
+    for at, known in enumerate(spot.catalogue.documents if documents is None else documents):
+        best = _best(known.folded, wanted, cut) if wanted else 0
+        if best is None or known.real == spot.path:
+            continue
+        if known.folder not in far:
+            far[known.folder] = steps_between(folder, known.folder)
+        ranked.append((best, far[known.folder], at, known))
+    return [(known, steps) for _, steps, _, known in nsmallest(MOST + 1, ranked)]
+
+
+def _best(names: tuple[str, ...], wanted: str, cut: int) -> int | None:
+    """The best rank of a name, as `candidates.rank_of` gives it for names in lower case; the last name is a path."""
+    best: int | None = None
+    for name in (*names[:-1], names[-1][cut:]) if cut else names:
+        at = name.find(wanted)
+        if at == 0:
+            return 0
+        if at > 0:
+            rank = 2 if name[at - 1].isalnum() and wanted[0].isalnum() else 1
+            best = rank if best is None or rank < best else best
+    return best
+
+
+# ---- paths and URLs ----
+
+
+def link_paths(spot: EditorSpot, typed: str, *, embedded: bool = False) -> Iterator[Candidate]:
+    """The destinations of a link: paths of documents and of other files, URLs within a site."""
+    if typed.startswith("/"):
+        yield from _from_root(spot, typed)
+        return
+    for known, path, far in () if embedded else _paths(spot, typed):
+        names = (known.title, known.stem)
+        text = percent_encoded(path, typed, spaces=False)
+        detail = known.title or _TITLES[known.dialect]
+        yield Candidate(path, "document", text, detail, names=names, far=far, about=known.real)
+    for path in _file_paths(spot, typed):
+        text = percent_encoded(path, typed, spaces=False)
+        yield Candidate(path, "file", text, far=20, names=(path.rpartition("/")[2],))
+
+
+def _paths(
+    spot: EditorSpot, typed: str, documents: Iterable[NamedDocument] | None = None
+) -> Iterator[tuple[NamedDocument, str, int]]:
+    """Documents with their paths from the folder of the spot, in the manner of what is typed: below the folder that it
+    begins with, else anywhere."""
+    folder, slash, rest = typed.rpartition("/")
+    if slash or typed in (".", ".."):
+        lead = f"{folder}{slash}" if slash else ""
+        base = posixpath.normpath(posixpath.join(spot.folder, folder)) if slash else spot.folder
+        if typed in (".", "..") or base.startswith(".."):
+            return
+        prefix = "" if base == "." or not base else f"{base}/"
+        inside = [each for each in _all(spot, documents) if each.path.startswith(prefix)]
+        for known, far in _nearest(spot, rest, inside, prefix=prefix):
+            yield known, f"{lead}{known.path[len(prefix) :]}", far
+        return
+    for known, far in _nearest(spot, rest, documents):
+        yield known, posixpath.relpath(known.path, spot.folder or "."), far
+
+
+def _all(spot: EditorSpot, documents: Iterable[NamedDocument] | None) -> Iterable[NamedDocument]:
+    return spot.catalogue.documents if documents is None else documents
+
+
+def _from_root(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """Destinations that begin with a slash: URLs where the document is part of a site, else paths below the root."""
+    sites = EditorCorpus(spot.workspace).lookup.sites
+    root = sites.root_of(spot.here)
+    if root is None:
+        for known, far in _nearest(spot, typed[1:]):
+            path = f"/{known.path}"
+            text = percent_encoded(path, typed, spaces=False)
+            yield Candidate(path, "document", text, known.title, names=(known.title,), far=far, about=known.real)
+        return
+    inside = [each for each in spot.catalogue.documents if sites.root_of(each.path) == root]
+    for known, far in _nearest(spot, typed[1:], inside, prefix=f"{root}/" if root else ""):
+        names = (known.title, f"/{below(root, known.path)}")
+        url = sites.url_of(known.path)
+        yield Candidate(url, "url", None, known.title or known.path, names=names, far=far, about=known.real)
+
+
+def _file_paths(spot: EditorSpot, typed: str) -> Iterator[str]:
+    """The files below the root that are no documents, as paths from the folder of the spot, `MOST` at most."""
+    names = spot.workspace.names
+    if names is None:
+        return
+    wanted = typed.removeprefix("./").casefold()
+    lead = "./" if typed.startswith("./") else ""
+    count = 0
+    for path in names.file_names().values():
+        if suffix_of(path) in DOCUMENT_SUFFIXES:
+            continue
+        near = posixpath.relpath(path, spot.folder or ".")
+        if not wanted or wanted in near.casefold():
+            yield f"{lead}{near}"
+            count += 1
+            if count > MOST:
+                return
+
+
+def attachments(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """The files that are no documents."""
+    return (Candidate(path, "file", names=(path.rpartition("/")[2],)) for path in _file_paths(spot, typed))
+
+
+def attached(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """The same as double brackets name them: by file name."""
+    for path in _file_paths(spot, typed):
+        name = path.rpartition("/")[2]
+        if not _NO_NAME.search(name):
+            yield Candidate(name, "file", detail=path, far=20)
+
+
+def program_paths(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """The programs of the workspace as imports name them: by path, with `./` in front."""
+    programs = [*spot.catalogue.of_dialect("markdownlang")]
+    for known, path, far in _paths(spot, typed, programs):
+        shown = path if path.startswith(".") else f"./{path}"
+        name = known.ids[0] if known.ids else known.stem
+        yield Candidate(shown, "program", None, name, names=(known.stem, name), far=far, about=known.real)
+
+
+# ---- ids and relations ----
+
+
+def ids(dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
+    """The ids of the documents of one dialect."""
+
+    def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+        documents = [each for each in spot.catalogue.of_dialect(dialect) if each.ids]
+        for known, far in _nearest(spot, typed, documents):
+            for each in known.ids[:1]:
+                names = (known.title, known.stem)
+                yield Candidate(each, "id", None, _detail(known), names=names, far=far, about=known.real)
+
+    return found
+
+
+def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """What a link of a node may lead to: ids of nodes, and behind `url:` URLs of the site."""
+    if typed.startswith("url:"):
+        for each in _from_root(spot, typed.removeprefix("url:") or "/"):
+            yield replace(each, label=f"url:{each.label}", text=None)
+        return
+    yield from ids("mdh")(spot, typed)
+    yield Candidate("url:", "url", None, "a URL of this site or of another one", far=50)
+
+
+def edges(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """What an edge of a record may lead to: documents by name, in brackets, or by path."""
+    for each in stems(spot, typed.removeprefix("[[").removesuffix("]]")):
+        name = each.label if each.text is None else each.text
+        yield replace(each, label=f"[[{name}]]", text=None, names=(*each.names, name))
+
+
+def relation_types(origin: Origin, dialect: DialectName) -> Callable[[EditorSpot, str], Iterator[Candidate]]:
+    """The relations that documents of one dialect write at one place."""
+
+    def found(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+        del typed
+        known = spot.catalogue.relations(origin, dialect)
+        return (Candidate(rel, "relation", detail="written in this corpus", far=1) for rel in known[:MOST])
+
+    return found
+
+
+# ---- what is in a document ----
+
+
+def anchors(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
+    """The headings of a document by the fragments that lead to them, and its other anchors."""
+    seen: set[str] = set()
+    for section in reading.document.sections:
+        if section.anchor:
+            seen.add(section.anchor)
+            marks = "#" * section.level
+            shown = section.heading.plain or section.anchor
+            detail, names = f"{marks} {section.anchor}", (section.anchor,)
+            yield Candidate(shown, "heading", section.anchor, detail, names=names, about=real, fragment=section.anchor)
+    for anchor in sorted(reading.document.anchors - seen):
+        yield Candidate(anchor, "heading", None, "an anchor", far=1, about=real, fragment=anchor)
+
+
+def headings(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
+    """The headings of a document as wikilinks name them."""
+    for section in reading.document.sections:
+        text = " ".join(section.heading.plain.split())
+        if text and not _NO_NAME.search(text):
+            yield Candidate(text, "heading", None, "#" * section.level, about=real, fragment=section.anchor)
+
+
+def block_names(reading: DialectReading[object], real: Path) -> Iterator[Candidate]:
+    """The names of the blocks of a document, each with the line it ends."""
+    text = reading.front.source.text
+    for found in NAMED_BLOCK.finditer(text):
+        if not reading.document.in_code(found.start(1)):
+            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()].strip()
+            yield Candidate(found[1], "block", None, line[:MAX_SHOWN], about=real, fragment=f"^{found[1]}")
+
+
+def document_named(spot: EditorSpot, target: str, *, wikilink: bool) -> Path | None:
+    """The document that a target leads to from the spot; the document itself for an empty one."""
+    if not target:
+        return spot.path
+    corpus = EditorCorpus(spot.workspace)
+    if corpus.workspace.names is None:
+        return None
+    reference = Reference("wikilink" if wikilink else "inline", target, "stem" if wikilink else "path", 0, 0, 0)
+    lead = corpus.lookup.lead(Record(spot.here, spot.dialect), reference)
+    return corpus.real_of(lead.paths[0]) if lead.paths else None

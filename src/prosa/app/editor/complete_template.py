@@ -1,0 +1,108 @@
+"""Completion in the template of a program: names of the input, variables, functions, words, names of templates.
+
+In: a spot in an action. Out: what its place takes. The names come from the input schema, and from the lines of the
+front matter while that cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions
+from prosa.app.editor.spot import EditorSpot
+from prosa.dialects.shapes import Member, SchemaShape
+from prosa.dialects.shapes import Path as Way
+from prosa.dialects.table import MARKDOWNLANG
+from prosa.schema.described import SchemaView
+from prosa.source import Span
+from prosa.template.funcs import ABOUT, KEYWORDS_ABOUT
+from prosa.template.place import TemplatePlace, template_names, template_place
+
+_STATEMENTS = ("if", "range", "with", "template", "define", "block")
+
+
+def template_spot(spot: EditorSpot) -> tuple[TemplatePlace, int] | None:
+    """The place of a spot in the template of a program, and where the template begins; None outside of actions."""
+    if spot.dialect != "markdownlang" or spot.standing.part in ("front", "mark"):
+        return None
+    start = _body_start(spot)
+    place = template_place(spot.text[start:], spot.offset - start)
+    return (place, start) if place is not None else None
+
+
+def template_completions(spot: EditorSpot, place: TemplatePlace, start: int) -> Completions:
+    """What may be written at a place of a template."""
+    span = place.span.shift(start)
+    if place.slot == "name":
+        if place.path is None:
+            return NOTHING
+        found = (_input(each, each.name) for each in members_at(spot, place.path))
+        return completions(spot.path, span, place.typed, found)
+    if place.slot == "variable":
+        found = (Candidate(name, "variable", name[1:], _path(path)) for name, path in place.variables.items())
+        return _behind_dollar(spot, span, place, found)
+    if place.slot == "template":
+        names = template_names(spot.text[start:])
+        return completions(spot.path, span, place.typed, (Candidate(name, "function") for name in names))
+    return completions(spot.path, span, place.typed, _words(spot, place))
+
+
+def _behind_dollar(spot: EditorSpot, span: Span, place: TemplatePlace, found: Iterator[Candidate]) -> Completions:
+    """Variables, with the `$` that stands there already."""
+    whole = Span(span.start - 1, span.end)
+    full = (Candidate(each.label, each.kind, None, each.detail) for each in found)
+    return completions(spot.path, whole, f"${place.typed}", full)
+
+
+def _words(spot: EditorSpot, place: TemplatePlace) -> Iterator[Candidate]:
+    """What an operand or a statement may begin with: names first."""
+    if not place.piped and place.dot is not None:
+        yield from (_input(each, f".{each.name}") for each in members_at(spot, place.dot))
+    if not place.piped:
+        for name, path in place.variables.items():
+            yield Candidate(name, "variable", None, _path(path), far=1)
+    for name, (call, about) in ABOUT.items():
+        if name != "call":
+            yield Candidate(name, "function", None, call, about, far=2)
+    for name, (call, about) in KEYWORDS_ABOUT.items():
+        if _fits(name, place):
+            yield Candidate(name, "keyword", None, call, about, far=3)
+
+
+def _fits(word: str, place: TemplatePlace) -> bool:
+    if word in ("true", "false", "nil"):
+        return not place.piped and not place.first
+    if not place.first:
+        return False
+    if word in ("break", "continue"):
+        return "range" in place.blocks
+    if word == "else":
+        return bool(place.blocks) and place.blocks[-1] != "define"
+    return bool(place.blocks) if word == "end" else word in _STATEMENTS
+
+
+def _input(member: Member, label: str) -> Candidate:
+    detail = f"{member.type}, required" if member.required else member.type
+    return Candidate(label, "input", None, detail, member.about)
+
+
+def _path(path: Way | None) -> str:
+    return "." + ".".join("[]" if step is None else step for step in path) if path is not None else ""
+
+
+def members_at(spot: EditorSpot, path: Way) -> list[Member]:
+    """The members of the value of the input at a path."""
+    program = spot.reading.model_of(MARKDOWNLANG) if spot.reading is not None else None
+    if program is not None and program.input is not None:
+        return SchemaShape(SchemaView(program.input.value)).members(path)
+    way: list[str | None] = ["input"]
+    for step in path:
+        way += ["items"] if step is None else ["properties", step]
+    return [Member(name, "", "") for name in spot.names.get((*way, "properties"), ())]
+
+
+def _body_start(spot: EditorSpot) -> int:
+    program = spot.reading.model_of(MARKDOWNLANG) if spot.reading is not None else None
+    if program is not None:
+        return min(program.body_offset, spot.offset)
+    return spot.front.end if spot.front is not None and spot.front.end <= spot.offset else 0

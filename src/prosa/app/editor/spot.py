@@ -1,0 +1,250 @@
+"""The spot that an editor asks about: a document as it stands in the workspace, and an offset in it.
+
+In: a workspace, a path and an offset. Out: an `EditorSpot`, which knows the part of the document, its dialect, and the
+shapes of the data that stands there. What takes a parse is made when it is asked for; the dialect is guessed from the
+names of fields while the front matter cannot be read.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.catalogue import NameCatalogue, catalogue_of
+from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
+from prosa.dialects.agent_files import agent_fields
+from prosa.dialects.detect import decided, likely_dialect, may_have_shape
+from prosa.dialects.dialect import DialectName
+from prosa.dialects.fields import Field
+from prosa.dialects.reading import DialectReading
+from prosa.dialects.shapes import DataShape, SchemaShape, TableShape
+from prosa.dialects.shapes import Path as Way
+from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, dialect
+from prosa.document.standing import Standing, standing
+from prosa.regex import regex
+from prosa.rules.schema_files import schema_at
+from prosa.schema import Schema
+from prosa.schema.described import SchemaView
+from prosa.source import Span
+
+MAX_FOOTNOTE = 20_000
+"""Characters of a footnote that are looked at for an object."""
+
+_FOOTNOTE = regex(r"[ \t>]*\[\^[^\]\r\n]{1,200}\]:")
+_BREAK = regex(r"(?:\r\n|\n|\r)[ \t]*(?:(?:\r\n|\n|\r)|\Z)|(?:\r\n|\n|\r)(?=[ \t>]*\[\^)")
+
+
+class DataSpot(Struct, frozen=True):
+    """Data that is being written: its place, what it may hold, and what it is called: ``front``, ``script``,
+    ``relationship``, ``footer`` or a block of a test."""
+
+    name: str
+    place: DataPlace
+    shapes: tuple[DataShape, ...]
+    json: bool = False
+
+
+class EditorSpot(Struct, frozen=True, dict=True):
+    """``text`` is the document as it stands, ``path`` its real path."""
+
+    workspace: Workspace
+    path: Path
+    text: str
+    offset: int
+
+    @classmethod
+    def at(cls, workspace: Workspace, path: Path, offset: int) -> EditorSpot | None:
+        """The spot at an offset; None where there is no such document."""
+        source = workspace.source(path)
+        return cls(workspace, path, source.text, max(0, min(offset, len(source.text)))) if source is not None else None
+
+    @cached_property
+    def standing(self) -> Standing:
+        """The part of the document."""
+        return standing(self.text, self.offset)
+
+    @cached_property
+    def line(self) -> str:
+        """The line up to the offset."""
+        return self.text[self.standing.line.start : self.offset]
+
+    @cached_property
+    def reading(self) -> DialectReading[object] | None:
+        """The document as its dialect understands it now."""
+        return self.workspace.reading(self.path) if self.path.suffix.lower() in DOCUMENT_SUFFIXES else None
+
+    @cached_property
+    def dialect(self) -> DialectName:
+        """The dialect of the document."""
+        known = decided(self.path.as_posix(), self.workspace.profile.hints(self.path))
+        known = known or likely_dialect(self.names.get((), ()))
+        if known is not None or not may_have_shape(self.text, self.names.get((), ())):
+            return known or "plain"
+        return self.reading.name if self.reading is not None else "plain"
+
+    @cached_property
+    def front(self) -> Span | None:
+        """The YAML of the front matter."""
+        found = standing(self.text, 4 if self.text.startswith(("---", "\ufeff---")) else 0)
+        return found.region if found.part == "front" else None
+
+    @cached_property
+    def names(self) -> dict[Way, tuple[str, ...]]:
+        """The names of the fields of the front matter, by the path to their mapping."""
+        return dict(yaml_names(self.text, self.front)) if self.front is not None else {}
+
+    @cached_property
+    def catalogue(self) -> NameCatalogue:
+        """The documents of the workspace by name."""
+        return catalogue_of(self.workspace)
+
+    @cached_property
+    def here(self) -> str:
+        """The path of the document below the root, with `/`."""
+        root = self.workspace.root
+        return self.path.relative_to(root).as_posix() if self.path.is_relative_to(root) else self.path.name
+
+    @property
+    def folder(self) -> str:
+        """Its folder below the root."""
+        return self.here.rpartition("/")[0]
+
+    @cached_property
+    def data(self) -> DataSpot | None:
+        """The data that stands at the offset, with its place in it; None where none can be written there."""
+        if self.standing.part == "front":
+            place = yaml_place(self.text, self.standing.region, self.offset)
+            return DataSpot("front", place, self.front_shapes) if place is not None else None
+        if self.standing.part == "fence":
+            return self._fenced()
+        return self._footnote() if self.standing.part == "body" and self.dialect == "magi" else None
+
+    @cached_property
+    def front_shapes(self) -> tuple[DataShape, ...]:
+        """What the front matter may hold: by the dialect, by the schemas that the project binds to it, by both of a
+        program that is only begun."""
+        shapes: list[DataShape] = [SchemaShape(view) for view in self._bound()]
+        shapes.append(TableShape(self._table(), self.names))
+        if self.dialect == "plain" and {"name", "description"} & {*self.names.get((), ())}:
+            from prosa.dialects.markdownlang.fields import PROGRAM
+
+            shapes.append(TableShape(PROGRAM, self.names))
+        return tuple(shapes)
+
+    def _table(self) -> tuple[Field, ...]:
+        if self.dialect == "plain":
+            return agent_fields(self.path.as_posix())
+        front = dialect(self.dialect).load().front
+        if self.dialect == "skill_md":
+            from prosa.dialects.skill_md.fields import CLIENT
+
+            return (*front, *CLIENT)
+        return front
+
+    def _bound(self) -> list[SchemaView]:
+        """The schemas of the project for this document, read once."""
+        names = self.workspace.names
+        if names is None or not self.workspace.profile.has_schemas:
+            return []
+        found = [names.derived(f"view {path}", "schemas", partial(self._view, path)) for path in self._schemas]
+        return [each for each in found if each is not None]
+
+    @property
+    def _schemas(self) -> tuple[str, ...]:
+        return self.workspace.profile.schemas(self.path)
+
+    def _view(self, path: str) -> SchemaView | None:
+        schema: Schema | None = schema_at(self.workspace.root, path, self.workspace.files).schema
+        return SchemaView(schema.raw) if schema is not None else None
+
+    def _fenced(self) -> DataSpot | None:
+        """The data in a fence: an ai-script block, the footer of a record, a block of a test."""
+        language, _, rest = self.standing.info.partition(" ")
+        region = self.standing.region
+        if self.dialect == "magi" and language == "ai-script":
+            from prosa.dialects.magi.fields import SCRIPT
+
+            return self._json("script", region, TableShape(SCRIPT))
+        if self.dialect == "ymj" and language.lower() == "json" and self.standing.last:
+            from prosa.dialects.ymj.fields import FOOTER
+
+            return self._json("footer", region, TableShape(FOOTER))
+        if self.dialect == "test" and language in ("yaml", "yml", "json"):
+            shape = self._of_case(rest.strip())
+            if shape is not None and language == "json":
+                return self._json(rest.strip(), region, shape)
+            place = yaml_place(self.text, _whole_lines(region, self.text), self.offset) if shape is not None else None
+            return DataSpot(rest.strip(), place, (shape,)) if place is not None and shape is not None else None
+        return None
+
+    def _json(self, name: str, region: Span, shape: DataShape) -> DataSpot | None:
+        place = json_place(self.text, region, self.offset)
+        return DataSpot(name, place, (shape,), json=True) if place is not None else None
+
+    def _footnote(self) -> DataSpot | None:
+        """The object of a relationship: what stands between braces in the definition of a footnote."""
+        region = footnote_object(self.text, self.offset)
+        if region is None:
+            return None
+        from prosa.dialects.magi.fields import RELATIONSHIP
+
+        return self._json("relationship", region, TableShape(RELATIONSHIP))
+
+    def _of_case(self, role: str) -> DataShape | None:
+        """What a block of a test may hold: the input or the output of the program that is tested."""
+        program = self._tested()
+        if program is None or role not in ("input", "expect"):
+            return None
+        schema = program.get(role)
+        return SchemaShape(SchemaView(schema)) if schema is not None else None
+
+    def _tested(self) -> dict[str, object] | None:
+        from prosa.dialects.table import TEST
+
+        suite = self.reading.model_of(TEST) if self.reading is not None else None
+        if suite is None or not suite.tests:
+            return None
+        files = self.workspace.files
+        real = files.real(self.path.parent / suite.tests)
+        reading = self.workspace.reading(real) if files.inside_root(real) else None
+        program = reading.model_of(MARKDOWNLANG) if reading is not None else None
+        if program is None:
+            return None
+        return {
+            "input": program.input.value if program.input is not None else None,
+            "expect": program.output.value if program.output is not None else None,
+        }
+
+
+def footnote_object(text: str, offset: int) -> Span | None:
+    """The characters from the brace that opens the object of a footnote to the end of its definition, where an offset
+    lies among them."""
+    floor = max(0, offset - MAX_FOOTNOTE)
+    start = offset
+    while start > floor:
+        start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+        defined = _FOOTNOTE.match(text, start, offset)
+        if defined is not None:
+            opened = text.find("{", defined.end(), offset)
+            if opened < 0:
+                return None
+            ended = _BREAK.search(text, opened, offset + MAX_FOOTNOTE)
+            end = ended.start() if ended else min(len(text), offset + MAX_FOOTNOTE)
+            return Span(opened, end) if offset <= end else None
+        if not text[start:offset].split("\n")[0].strip():
+            return None
+        start -= 1
+    return None
+
+
+def _whole_lines(region: Span, text: str) -> Span:
+    """A region without the line end behind its last line."""
+    end = region.end
+    if end > region.start and text[end - 1] == "\n":
+        end -= 1
+    if end > region.start and text[end - 1] == "\r":
+        end -= 1
+    return Span(region.start, end)

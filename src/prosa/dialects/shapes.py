@@ -1,0 +1,193 @@
+"""What a mapping may hold, asked by the path to it: the tables of a dialect, JSON Schema itself, a schema of a project.
+
+In: a `DataShape` and a path. Out: the members there may be, the values one may have, and what they mean, for who writes
+them. Nothing is checked here, and a path that leads nowhere has no members and no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from prosa.data import Value
+from prosa.dialects.fields import WANTED, Field
+from prosa.schema.described import SchemaView, keyword_text
+from prosa.schema.keywords import FORMATS, KNOWN, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA, TYPES
+
+Path: TypeAlias = tuple[str | None, ...]
+"""Names from the top; None stands for an item of a list."""
+
+
+class Member(Struct, frozen=True):
+    """``type`` is what it takes, in words; ``opens`` says that its value is no scalar, so it goes on below."""
+
+    name: str
+    type: str
+    about: str
+    required: bool = False
+    opens: bool = False
+
+
+class KnownValue(Struct, frozen=True):
+    """A value that may be written, and what it means."""
+
+    value: Value
+    about: str = ""
+
+
+class DataShape(Protocol):
+    """What mappings below a path may hold."""
+
+    def members(self, path: Path) -> list[Member]:
+        """The members of the mapping at a path."""
+        ...
+
+    def choices(self, path: Path) -> list[KnownValue]:
+        """The values that are known for the one at a path."""
+        ...
+
+
+class TableShape(Struct, frozen=True):
+    """The shape of a table of fields. ``names`` are those that are written, by the path to their mapping: a schema in
+    the document refers to them."""
+
+    table: tuple[Field, ...]
+    names: Mapping[Path, tuple[str, ...]] = {}
+
+    def members(self, path: Path) -> list[Member]:
+        """The fields of the table at a path, or the keywords of a schema in it."""
+        table, rest, field = self._walk(path)
+        if field is not None and field.holds is not None:
+            return self._schema(field, path, rest).members(rest)
+        return [] if rest else [_member(each) for each in table if each.about]
+
+    def choices(self, path: Path) -> list[KnownValue]:
+        """The values of a field."""
+        _, rest, field = self._walk(path)
+        if field is None:
+            return []
+        if field.holds is not None:
+            return self._schema(field, path, rest).choices(rest)
+        named = field.choices or field.usual or (("true", "false") if field.kind == "boolean" else ())
+        return [KnownValue(each == "true" if field.kind == "boolean" else each) for each in named] if not rest else []
+
+    def _schema(self, field: Field, path: Path, rest: Path) -> KeywordShape:
+        return KeywordShape(self.names, path[: len(path) - len(rest)], named=field.holds == "schemas")
+
+    def _walk(self, path: Path) -> tuple[tuple[Field, ...], Path, Field | None]:
+        """The table at the end of a path, the part of the path that leads into no table, and the last field."""
+        table, last = self.table, None
+        for at, step in enumerate(path):
+            if step is None:
+                if last is None or last.kind not in _LISTS:
+                    return (), path[at:], None
+                continue
+            if last is not None and last.holds is not None:
+                return (), path[at:], last
+            last = next((each for each in table if step in (each.name, each.also)), None)
+            if last is None:
+                return (), path[at:], None
+            table = last.inner
+        return table, (), last
+
+
+_LISTS = ("strings", "texts", "numbers", "mappings", "anything")
+_OPENS = ("strings", "string-map", "texts", "numbers", "mapping", "mappings", "schema")
+
+
+def _member(field: Field) -> Member:
+    return Member(field.name, WANTED[field.kind], field.about, field.required, field.kind in _OPENS)
+
+
+class KeywordShape(Struct, frozen=True):
+    """The shape of a JSON Schema that somebody writes below ``base``, or of a mapping of names to some (``named``)."""
+
+    names: Mapping[Path, tuple[str, ...]] = {}
+    base: Path = ()
+    named: bool = False
+
+    def members(self, path: Path) -> list[Member]:
+        """The keywords, where a schema stands at the path."""
+        if self._state(path) != "schema":
+            return []
+        return [Member(each, _keyword_type(each), keyword_text(each), opens=_opens(each)) for each in sorted(KNOWN)]
+
+    def choices(self, path: Path) -> list[KnownValue]:
+        """The values of a keyword."""
+        state = self._state(path)
+        if state == "schema":
+            return [KnownValue(value=True, about="anything"), KnownValue(value=False, about="nothing")]
+        keyword = next((step for step in reversed(path) if step is not None), "")
+        if keyword == "type":
+            return [KnownValue(each) for each in TYPES]
+        if keyword == "format":
+            return [KnownValue(name, f"{what}: {example}") for name, (what, example) in FORMATS.items()]
+        if keyword == "required":
+            beside = self.names.get((*self.base, *path[: path.index("required")], "properties"), ())
+            return [KnownValue(each) for each in beside]
+        if keyword == "$ref":
+            return [
+                KnownValue(f"#/{where}/{name}")
+                for where in ("$defs", "definitions")
+                for name in self.names.get((*self.base, where), ())
+            ]
+        return [KnownValue(value=True), KnownValue(value=False)] if keyword in _FLAGS else []
+
+    def _state(self, path: Path) -> str:
+        """What stands at a path: a schema, names of schemas, a list of them, or something else."""
+        state = "named" if self.named else "schema"
+        for step in path:
+            if state == "schema" and step is not None:
+                one, many, named = step in ONE_SCHEMA, step in LIST_OF_SCHEMAS, step in MAP_OF_SCHEMAS
+                state = "schema" if one else "list" if many else "named" if named else "other"
+            elif (state == "list" and step is None) or (state == "named" and step is not None):
+                state = "schema"
+            else:
+                return "other"
+        return state
+
+
+_FLAGS = frozenset({"uniqueItems", "readOnly", "writeOnly", "deprecated"})
+_LISTED = frozenset({"enum", "required", "examples"})
+
+
+def _opens(keyword: str) -> bool:
+    return keyword in LIST_OF_SCHEMAS | MAP_OF_SCHEMAS | _LISTED or keyword in ONE_SCHEMA
+
+
+def _keyword_type(keyword: str) -> str:
+    if keyword in ONE_SCHEMA:
+        return "a schema"
+    if keyword in LIST_OF_SCHEMAS:
+        return "a list of schemas"
+    if keyword in MAP_OF_SCHEMAS:
+        return "schemas by name"
+    return "true or false" if keyword in _FLAGS else "a list" if keyword in _LISTED else "a value"
+
+
+class SchemaShape(Struct, frozen=True):
+    """The shape that a JSON Schema gives to data."""
+
+    view: SchemaView
+
+    def members(self, path: Path) -> list[Member]:
+        """The properties that the schema declares."""
+        required = self.view.required(path)
+        return [self._member(name, schemas, name in required) for name, schemas in self.view.members(path).items()]
+
+    def choices(self, path: Path) -> list[KnownValue]:
+        """The values that the schema names."""
+        return [KnownValue(each) for each in self.view.values(path)]
+
+    def _member(self, name: str, schemas: list[Value], required: bool) -> Member:
+        words, about = self.view.told(schemas)
+        opens = words in ("object", "list") or words.startswith("list of")
+        return Member(name, words, about, required, opens)
+
+
+def member_at(shapes: tuple[DataShape, ...], path: Path, name: str) -> Member | None:
+    """What is known of one member; the first shape that knows it with a meaning counts."""
+    found = [each for shape in shapes for each in shape.members(path) if each.name == name]
+    return next((each for each in found if each.about), found[0] if found else None)
