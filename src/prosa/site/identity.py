@@ -76,9 +76,7 @@ def view_of(
         id=fields["id"],
         type=fields["type"],
         title=fields["title"],
-        summary=next(filter(None, (_seo(reading), *(_text(written.get(name)) for name in _SUMMARIES))), "")[
-            :MAX_SUMMARY
-        ],
+        summary=summary_of(reading, written),
         layout=_layout(reading),
         markdown=text.encode("utf-8"),
         body=_body(reading, derived),
@@ -88,6 +86,14 @@ def view_of(
         reading=reading,
         lent=lent,
     )
+
+
+def summary_of(reading: DialectReading[object], written: Mapping[str, Value] | None = None) -> str:
+    """What a document says it is about: for search engines, else in its front matter, which is ``written`` where that
+    is known."""
+    fields = _written(reading) if written is None else written
+    said = (_seo(reading), *(_text(fields.get(name)) for name in _SUMMARIES))
+    return next(filter(None, said), "")[:MAX_SUMMARY]
 
 
 def _page_of(reading: DialectReading[object], name: str) -> Value:
