@@ -13,7 +13,6 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
 from typing import ClassVar
 
@@ -180,13 +179,12 @@ def link_on_the_way(folder: Path, path: str) -> Path | None:
 def read_bytes(path: Path, real: Path | str, max_size: int, root: Path | str | None = None) -> bytes:
     """The bytes of a regular file. ``path`` is the name for messages; ``real`` is followed by no link, and below
     ``root`` by none in any of its folders, whatever changes meanwhile. Raises `FileProblem`."""
-    with _opened(path, real, root) as stream:
-        found = os.fstat(stream.fileno())
+    with _opened(path, real, root) as (descriptor, found):
         try:
             # The size is asked again by reading one byte more: some files report 0 and are not, others grow.
-            data = b"" if found.st_size > max_size else stream.read(found.st_size + 1)
+            data = b"" if found.st_size > max_size else _up_to(descriptor, found.st_size + 1)
             if len(data) > found.st_size:
-                data += stream.read(max_size + 1 - len(data))
+                data += _up_to(descriptor, max_size + 1 - len(data))
         except OSError as error:
             raise _problem(path, error) from None
     if found.st_size > max_size or len(data) > max_size:
@@ -199,10 +197,10 @@ def read_piece(
 ) -> tuple[os.stat_result, bytes]:
     """At most so many bytes of a regular file from an offset on, opened as by `read_bytes`, and what the system says
     of the file that was opened. Raises `FileProblem`."""
-    with _opened(path, real, root) as stream:
+    with _opened(path, real, root) as (descriptor, found):
         try:
-            stream.seek(start)
-            return os.fstat(stream.fileno()), stream.read(most)
+            os.lseek(descriptor, start, os.SEEK_SET)
+            return found, _up_to(descriptor, most)
         except OSError as error:
             raise _problem(path, error) from None
 
@@ -210,36 +208,45 @@ def read_piece(
 def digest_bytes(path: Path, real: Path | str, limit: int, root: Path | str | None = None) -> str:
     """The SHA-256 in hex of a regular file of at most ``limit`` bytes, opened as by `read_bytes`. Raises
     `FileProblem`."""
-    found, seen = sha256(), 0
-    with _opened(path, real, root) as stream:
-        size = os.fstat(stream.fileno()).st_size
+    hashed, seen = sha256(), 0
+    with _opened(path, real, root) as (descriptor, found):
+        size = found.st_size
         try:
-            while size <= limit and seen <= limit and (chunk := stream.read(_CHUNK)):
+            while size <= limit and seen <= limit and (chunk := os.read(descriptor, _CHUNK)):
                 seen += len(chunk)
-                found.update(chunk)
+                hashed.update(chunk)
         except OSError as error:
             raise _problem(path, error) from None
     if max(size, seen) > limit:
         raise FileProblem(path, "too-large", f"is larger than {limit:,} bytes")
-    return found.hexdigest()
+    return hashed.hexdigest()
 
 
 @contextmanager
-def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[BufferedReader]:
-    """A regular file, open. Raises `FileProblem`."""
+def _opened(path: Path, real: Path | str, root: Path | str | None) -> Iterator[tuple[int, os.stat_result]]:
+    """A regular file, open, and what the system says of it. Raises `FileProblem`."""
     try:
         descriptor = open_real(os.fspath(real)) if root is None else open_below(*_split(os.fspath(real), root))
-        stream = os.fdopen(descriptor, "rb")
     except (OSError, ValueError) as error:
         raise _problem(path, error) from None
     except NotRegular as other:
         raise _not_regular(path, other.mode) from None
-    with stream:
-        try:
-            require_regular(os.fstat(stream.fileno()))
-        except NotRegular as other:
-            raise _not_regular(path, other.mode) from None
-        yield stream
+    try:
+        found = os.fstat(descriptor)
+        require_regular(found)
+        yield descriptor, found
+    except NotRegular as other:
+        raise _not_regular(path, other.mode) from None
+    finally:
+        os.close(descriptor)
+
+
+def _up_to(descriptor: int, length: int) -> bytes:
+    """The bytes from here on, at most so many. Raises `OSError`."""
+    data = b""
+    while len(data) < length and (piece := os.read(descriptor, length - len(data))):
+        data = data + piece if data else piece
+    return data
 
 
 def _split(real: str, root: Path | str) -> tuple[str, list[str]]:

@@ -129,14 +129,17 @@ def unresolved_anchor(corpus: Corpus, path: Path, _: Facts) -> Iterator[Finding]
     names = corpus_names(corpus)
     for each in _named(corpus, path):
         target = names.facts(each.real)
-        there = _headings(target.anchors) if target is not None else None
-        if target is None or there is None:
+        written = each.link.fragment.removeprefix(_SITE_PREFIX)
+        if target is None or written in target.anchors:
+            continue  # as most are: nothing has to be compared
+        there = _headings(target.anchors)
+        if there is None:
             continue
         if each.link.fragment.startswith("^"):
             if each.link.fragment.lower() not in target.anchors:
                 yield _no_block(each, target.anchors)
             continue
-        heard = sounding(each.link.fragment.removeprefix(_SITE_PREFIX))
+        heard = sounding(written)
         if heard and heard not in there:
             yield _problem(each, target)
 
