@@ -39,8 +39,8 @@ MAX_LINE = 2_000
 """Characters in front of the offset that are looked at."""
 
 _WIKI = regex(r"(?P<embed>!?)\[\[(?P<target>[^\[\]|#^]*)(?P<mark>[#^]\^?)?(?P<part>[^\[\]|]*)\Z")
-_WIKI_REST = regex(r"[^\[\]|#^\r\n]*")
-_PART_REST = regex(r"[^\[\]|\r\n]*")
+_WIKI_REST = regex(r"[^\[\]|#^\r\n]*(?=[\]|#^])|[\w-]*")
+_PART_REST = regex(r"[^\[\]|\r\n]*(?=[\]|])|[\w-]*")
 _LINK = regex(
     r"(?P<embed>!?)\[(?:[^\[\]]|\[[^\[\]]*\])*\]\((?P<open><?)(?P<target>[^()<>\s#]*)(?P<mark>#)?(?P<part>[^()<>\s]*)\Z"
 )
@@ -49,7 +49,8 @@ _LINK_REST = regex(r"[^()<>\s#]*")
 _FRAGMENT_REST = regex(r"[^()<>\s]*")
 _LABEL = regex(r"\]\[(?P<label>[^\[\]]*)\Z")
 _FOOTNOTE = regex(r"(?<!\\)\[\^(?P<label>[^\[\]\s]*)\Z")
-_LABEL_REST = regex(r"[^\[\]\r\n]*")
+_LABEL_REST = regex(r"[^\[\]\r\n]*(?=\])|[\w-]*")
+"""What belongs to a name behind the offset: all up to the bracket that closes it, else the rest of a word."""
 _TOOL = regex(r"(?<![\w-])(?P<name>mcp_[\w-]*)\Z")
 _IGNORE = regex(rf"(?:<!--[ \t]*|(?:^|[ \t])#[ \t]*){MARK}(?:-file)?(?:[ \t,]+[\w-]+)*[ \t,]+(?P<name>[\w-]*)\Z")
 _MARKING = regex(r"<!--[ \t]*(?P<name>[\w-]*)\Z")
