@@ -253,6 +253,18 @@ def test_x32_a_request_that_is_not_for_the_skill_must_not_load_it(here: Path):
     assert all(dict(row.loaded) == {"several": 1} for row in suite.confusion.rows)
 
 
+def test_x32_a_model_that_gives_no_reply_loads_nothing_and_is_counted_apart(here: Path):
+    folder = neighbours()
+    status, at = test(here, str(folder), "--replay", "nowhere/else")
+    assert status == 2
+    (here / "tapes").mkdir()
+    status, at = test(here, str(folder), "--replay", "tapes", "--format", "json")
+    assert status == 1
+    (suite,) = json.loads(at.out)["suites"]
+    assert suite["program"] == "tide-times"
+    assert {name for row in suite["routing"]["confusion"] for name in row["loaded"]} == {"failed"}
+
+
 def test_x32_a_skill_that_does_not_exist_is_not_loaded(here: Path):
     folder = neighbours()
     (suite,) = ran(here, Model(obeys, lambda _: ["nobody"]), folder).suites
@@ -329,6 +341,12 @@ def test_x32_a_skill_is_named_by_its_folder_its_file_or_its_cases(here: Path):
     path = evals(skill(), case())
     for named in ("skills", path.parent.parent, path.parent.parent / "SKILL.md", path):
         assert [each.program for each in ran(here, Model(obeys), named).suites] == ["tide-times", "tide-times"]
+    triggers(path.parent.parent, *REQUESTS)
+    assert [each.routing is None for each in ran(here, Model(obeys), path).suites] == [True, True]
+    assert [each.routing is None for each in ran(here, Model(obeys), path.parent / "trigger-eval.json").suites] == [
+        False
+    ]
+    assert len(ran(here, Model(obeys), path.parent.parent).suites) == 3
     skill("ferry-fares")
     status, at = test(here, "skills/ferry-fares/SKILL.md")
     assert (status, "there is nothing to try the skill on" in at.err) == (1, True)

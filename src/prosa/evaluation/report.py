@@ -118,9 +118,9 @@ class SuiteReport(Struct, frozen=True):
         return total_cost([each.cost for each in self.cases])
 
 
-def loaded_skills(attempt: Attempt) -> Sequence[str]:
-    """The skills that a repeat loaded, where that is what was tried."""
-    return attempt.output["loaded"] if isinstance(attempt.output, dict) else ()
+def loaded_skills(attempt: Attempt) -> Sequence[str] | None:
+    """The skills that a repeat loaded, where that is what was tried; None where it failed."""
+    return attempt.output["loaded"] if isinstance(attempt.output, dict) else None
 
 
 class Lift(Struct, frozen=True):

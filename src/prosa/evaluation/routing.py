@@ -14,6 +14,8 @@ from prosa.evaluation.expectations import Failure
 
 NONE = "none"
 SEVERAL = "several"
+FAILED = "failed"
+"""What is counted in place of a name; the last one where the model gave no reply."""
 
 
 class Routing(Struct, frozen=True):
@@ -44,7 +46,8 @@ class Routing(Struct, frozen=True):
 
 
 class ConfusionRow(Struct, frozen=True):
-    """How often which skill was loaded for the requests that belong to one: by name, with `none` and `several`."""
+    """How often which skill was loaded for the requests that belong to one: by name, with `none`, `several` and
+    `failed`."""
 
     expected: str
     loaded: Mapping[str, int]
@@ -67,16 +70,17 @@ class Confusion(Struct, frozen=True):
         """What was loaded at all, the skill itself first, `none` and `several` last."""
         seen = {name for row in self.rows for name in row.loaded}
         names = [self.own, *(name for name in self.offered if name in seen and name != self.own), NONE]
-        return (*names, *((SEVERAL,) if SEVERAL in seen else ()))
+        return (*names, *(name for name in (SEVERAL, FAILED) if name in seen))
 
 
-def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str]]]]) -> Confusion:
-    """The table of requests, each a name of a case with the skills that each of its repeats loaded."""
+def confusion(routing: Routing, loads: Iterable[tuple[str, Sequence[Sequence[str] | None]]]) -> Confusion:
+    """The table of requests, each a name of a case with the skills that each of its repeats loaded; None for a repeat
+    that failed."""
     counted: dict[str, dict[str, int]] = {}
     for case, repeats in loads:
         row = counted.setdefault(routing.expected(case), {})
         for loaded in repeats:
-            names = dict.fromkeys(loaded)
+            names = dict.fromkeys((FAILED,) if loaded is None else loaded)
             name = SEVERAL if len(names) > 1 else next(iter(names), NONE)
             row[name] = row.get(name, 0) + 1
     order = (routing.own, *(each for each in routing.offered if each != routing.own), routing.otherwise)

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from prosa.data import Value
 from prosa.evaluation.report import Attempt, CaseReport, Compared, Lift, Report, SuiteReport, loaded_skills
-from prosa.evaluation.routing import NONE, SEVERAL, Confusion
+from prosa.evaluation.routing import FAILED, NONE, SEVERAL, Confusion
 from prosa.evaluation.statistics import Estimate, Interval
 from prosa.render.github import command
 from prosa.render.json import dump
@@ -141,7 +141,7 @@ def _confusion_lines(table: Confusion) -> Iterator[str]:
 
 def _columns(table: Confusion) -> tuple[list[str], list[str]]:
     """The columns that a terminal has room for, and the others: the skill itself, then what was loaded most."""
-    fixed = [each for each in (table.own, NONE, SEVERAL) if each in table.columns]
+    fixed = [each for each in (table.own, NONE, SEVERAL, FAILED) if each in table.columns]
     counts = {name: sum(row.loaded.get(name, 0) for row in table.rows) for name in table.columns if name not in fixed}
     most = sorted(counts, key=lambda name: -counts[name])
     room = MAX_WIDTH - MAX_LABEL - 4 - len("  others  (loaded)")
@@ -173,7 +173,7 @@ def _elsewhere(suite: SuiteReport) -> Iterator[str]:
         return
     for case in suite.cases:
         belongs = routing.belongs.get(case.case.name, "")
-        loads = Counter(name for each in case.attempts for name in loaded_skills(each) if name != routing.own)
+        loads = Counter(name for each in case.attempts for name in loaded_skills(each) or () if name != routing.own)
         name = belongs or next((name for name, _ in loads.most_common(1)), "")
         if name and belongs != routing.own:
             yield f"  {_short(name, MAX_LABEL)}: {_name(case)} (loaded {loads[name]} of {len(case.attempts)})"

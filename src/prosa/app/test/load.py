@@ -12,18 +12,17 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from prosa.adapters.files.skill_files import is_skill
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside, gather
 from prosa.app.options import Environment, Options
 from prosa.app.run.load import load_program
-from prosa.app.test.skills import check_evals, skill_suites
+from prosa.app.test.skills import check_evals, is_of_skill, skill_suites
 from prosa.app.test.suite import Suite, Terms
 from prosa.diagnostics import Severity
 from prosa.dialects.detect import decided
 from prosa.dialects.dialect import Hints
 from prosa.dialects.reading import open_document
-from prosa.dialects.table import EVALS, SKILL_MD, TEST, dialect_of_file_name, skill_folder
+from prosa.dialects.table import EVALS, SKILL_MD, TEST, dialect_of_file_name
 from prosa.dialects.test.rows import read_rows
 from prosa.evaluation.case import Case
 from prosa.runtime.errors import ProgramRefused, RunError
@@ -50,13 +49,12 @@ def find_tests(paths: Sequence[str], root: Path | None = None, max_size: int | N
 
 
 def _tested(path: Path, group: Group, named: Collection[Path]) -> Path | None:
-    """What is run for a path: a test document, the skill whose cases it holds, or nothing."""
+    """What is run for a path: a test document, a skill, the file beside a skill that was named, or nothing."""
     dialect = dialect_of_file_name(path.name)
-    if dialect == EVALS.name:
-        path = skill_folder(path) / "SKILL.md"
-        return path if path.is_file() else None
     if path in named:
         return path
+    if dialect == EVALS.name:
+        return None  # its skill is what is found
     if dialect == SKILL_MD.name:
         return path if evals_beside(path) and _is_wanted(path, group) else None
     return path if path not in group.unnamed and _is_test(path, group) else None
@@ -97,7 +95,7 @@ def load_suites(groups: Sequence[Group], options: Options, environment: Environm
 
 def _parts(groups: Sequence[Group], *, skills: bool) -> list[Group]:
     """The groups with their skills alone, or with their test documents alone."""
-    found = (replace(each, paths=tuple(path for path in each.paths if is_skill(path) is skills)) for each in groups)
+    found = (replace(each, paths=tuple(path for path in each.paths if is_of_skill(path) is skills)) for each in groups)
     return [each for each in found if each.paths]
 
 

@@ -491,7 +491,7 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
     requirement = variant.suite.terms.requirement
     return SuiteReport(
         str(variant.suite.path),
-        variant.suite.program.name if variant.without else variant.program.name,
+        _tried(variant),
         variant.chosen or "",
         requirement,
         cases,
@@ -501,6 +501,13 @@ def _suite_report(at: int, variant: _Variant, attempts: dict[_Unit, Attempt], ch
         variant.suite.routing,
         variant.without,
     )
+
+
+def _tried(variant: _Variant) -> str:
+    """The name of the program that is tried, or of the skill where the program is only what it is tried with."""
+    if variant.suite.routing is not None:
+        return variant.suite.routing.own
+    return variant.suite.program.name if variant.without else variant.program.name
 
 
 def _remember_failed(variants: Sequence[_Variant], suites: Sequence[SuiteReport], kept: Kept) -> None:

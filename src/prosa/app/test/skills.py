@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.skill_files import is_skill, skill_files
+from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_files
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import Group, evals_beside
 from prosa.app.options import Environment, Options
@@ -25,7 +25,7 @@ from prosa.dialects.dialect import Hints
 from prosa.dialects.evals.model import EvalModel, EvalsModel, TriggerModel
 from prosa.dialects.fields import shown
 from prosa.dialects.reading import open_document
-from prosa.dialects.table import EVALS
+from prosa.dialects.table import CASES, EVALS, dialect_of_file_name, skill_folder
 from prosa.evaluation.case import Case
 from prosa.evaluation.routing import Routing
 from prosa.runtime.errors import ProgramRefused, RunError
@@ -47,28 +47,44 @@ WITH, WITHOUT = "with the skill", "without the skill"
 
 def check_evals(group: Group, environment: Environment) -> tuple[Diagnostic, ...]:
     """What `prosa check` finds in the files beside the skills of a group. Raises `RunError` for a skill without any."""
-    paths: list[Path] = []
-    for skill in group.paths:
-        beside = evals_beside(skill)
-        if not beside:
-            hint = f"cases stand in {skill.parent / 'evals' / 'evals.json'}; see: prosa explain evals"
-            raise RunError(f"{skill}: there is nothing to try the skill on", hint=hint)
-        paths += beside
+    paths = [each for path in group.paths for each in _files_of(path)[1]]
     checker = Checker.of(CheckOptions(EVALS.name), environment.environ)
     return checker.check(replace(group, paths=tuple(paths), whole=False)).diagnostics
 
 
 def skill_suites(path: Path, group: Group, options: Options, environment: Environment) -> Iterator[Suite]:
-    """The suites of a skill: its cases, and the requests that it is for. Raises what `load_skill` does, `RunError`."""
-    files = [_read(each, group.files) for each in evals_beside(path)]
+    """The suites of a skill: its cases, and the requests that it is for, or what is in the one file of them that
+    ``path`` names. Raises what `load_skill` does, `RunError`."""
+    skill, paths = _files_of(path)
+    files = [_read(each, group.files) for each in paths]
     cases = next((each for each in files if each.holds == "cases"), None)
-    terms = _terms(cases, path)
-    made = _Maker(path, group, options, environment, load_skill(path, options, environment.settings))
+    terms = _terms(cases, skill)
+    made = _Maker(skill, group, options, environment, load_skill(skill, options, environment.settings))
     if cases is not None and cases.evals:
         yield made.cases(cases, terms)
     requests = [each for each in files if each.holds == "triggers"]
     if any(each.queries for each in requests):
         yield made.requests(requests, terms)
+
+
+def is_of_skill(path: Path) -> bool:
+    """Whether a path names a skill, or a file that says how one is tried."""
+    return dialect_of_file_name(path.name) == EVALS.name or is_skill(path)
+
+
+def _files_of(path: Path) -> tuple[Path, list[Path]]:
+    """The `SKILL.md` that a path is about, and the files that say how it is tried: all, or the one that it names.
+    Raises `RunError` where there is none of either."""
+    if dialect_of_file_name(path.name) == EVALS.name:
+        skill = skill_folder(path) / SKILL_FILE
+        if not skill.is_file():
+            raise RunError(f"{path}: there is no {SKILL_FILE} that it is about", hint=f"it would be {skill}")
+        return skill, [path]
+    beside = evals_beside(path)
+    if not beside:
+        hint = f"cases stand in {path.parent / CASES}; see: prosa explain evals"
+        raise RunError(f"{path}: there is nothing to try the skill on", hint=hint)
+    return path, beside
 
 
 def _read(path: Path, files: Files) -> EvalsModel:
@@ -99,7 +115,8 @@ class _Maker(Struct, frozen=True):
     def cases(self, model: EvalsModel, terms: Terms) -> Suite:
         """Its cases, with and without it."""
         cases = tuple(self._case(each, model) for each in model.evals)
-        program, without = self._program([], self.skill), self._program([], None)
+        program = self._program([], self.skill)
+        without = replace(self._program([], None), name=f"{program.name}-without", classified=program.classified)
         return Suite(
             path=Path(model.source.path),
             cases=cases,
@@ -111,7 +128,7 @@ class _Maker(Struct, frozen=True):
             load=lambda path, files: self._program([], self._at(path, files)),
             classified=self.skill.classified,
             label=WITH,
-            without=replace(without, classified=program.classified),
+            without=without,
         )
 
     def requests(self, models: Sequence[EvalsModel], terms: Terms) -> Suite:
@@ -151,7 +168,7 @@ class _Maker(Struct, frozen=True):
         bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in (skill, *beside)]
         program = self._program(bare, None, python=False)
         limits = replace(program.limits, iterations=max(program.limits.iterations, 2))
-        return replace(program, name=skill.skill.name, limits=limits)
+        return replace(program, name=f"{skill.skill.name}-triggers", limits=limits)
 
     def _at(self, path: Path, files: Files | None) -> LoadedSkill:
         return load_skill(path, self.options, self.environment.settings, files=files)
