@@ -19,7 +19,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from prosa import __version__
 from prosa.data import Value
-from prosa.lsp import checking, completion, navigation
+from prosa.lsp import checking, completion, editing, navigation
 from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
@@ -91,6 +91,7 @@ class ProsaServer(LanguageServer):
         session = self._session = Session(self, configuration, self.environ)
         session.encoding = _encoding(params.capabilities)
         session.pull = _pulls(params.capabilities)
+        session.versioned = _takes_versions(params.capabilities)
         folders = [each.uri for each in params.workspace_folders or ()] or [params.root_uri or ""]
         session.set_folders(path for uri in folders if (path := path_of(uri)) is not None)
         self._wrong = [words for words in (wrong, _other_version(configuration)) if words]
@@ -169,6 +170,12 @@ def _pulls(capabilities: types.ClientCapabilities) -> bool:
     return asks and workspace is not None and bool(workspace.diagnostics and workspace.diagnostics.refresh_support)
 
 
+def _takes_versions(capabilities: types.ClientCapabilities) -> bool:
+    """Whether a client takes edits together with the versions that they were made for."""
+    edits = capabilities.workspace.workspace_edit if capabilities.workspace is not None else None
+    return edits is not None and bool(edits.document_changes)
+
+
 def _other_version(configuration: Configuration) -> str:
     """What is said where the editor's extension was made for another version."""
     if not configuration.version or configuration.version == __version__:
@@ -179,5 +186,7 @@ def _other_version(configuration: Configuration) -> str:
     )
 
 
-FEATURES: tuple[Callable[[ProsaServer], None], ...] = (checking.register, navigation.register, completion.register)
+FEATURES: tuple[Callable[[ProsaServer], None], ...] = tuple(
+    each.register for each in (checking, completion, editing, navigation)
+)
 """What registers the handlers of each feature, once the client has said what it knows and what its user wants."""

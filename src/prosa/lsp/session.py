@@ -70,6 +70,7 @@ class Session:
         self.documents = Documents()
         self.encoding: Encoding = "utf-16"
         self.pull = False
+        self.versioned = False
         self.folders: list[Path] = []
         self.loop = asyncio.get_running_loop()
         self.desk = Desk(self._broken)
@@ -146,7 +147,7 @@ class Session:
 
     def view(self, path: Path) -> View:
         """What a handler sees of a document."""
-        return View(self.projects.workspace_of(path), path, self.encoding, self.uri_of, self._versions)
+        return View(self.projects.workspace_of(path), path, self.encoding, self.uri_of, self._versions, self.versioned)
 
     def uri_of(self, path: Path) -> str:
         """The URI of a document as the client spells it."""

@@ -20,13 +20,14 @@ from prosa.source import LineIndex
 
 class View(Struct, frozen=True):
     """A document at a real path. ``uris`` gives the URI of any document as the client spells it, ``versions`` the
-    version of those that are open."""
+    version of those that are open; ``versioned`` says that the client takes edits with them."""
 
     workspace: Workspace
     path: Path
     encoding: Encoding
     uris: Callable[[Path], str]
     versions: Mapping[Path, int]
+    versioned: bool = True
 
     def lines(self, path: Path | None = None) -> LineIndex:
         """The text of a document by lines, of this one without a path; empty where it cannot be read."""
@@ -54,6 +55,8 @@ class View(Struct, frozen=True):
         by_path: dict[Path, list[types.TextEdit]] = {}
         for each in edits:
             by_path.setdefault(each.path, []).append(self.text_edit(each))
+        if not self.versioned:
+            return types.WorkspaceEdit({self.uris(path): found for path, found in by_path.items()})
         return types.WorkspaceEdit(
             document_changes=[
                 types.TextDocumentEdit(

@@ -168,9 +168,11 @@ class CorpusScope(Struct, frozen=True):
     complete: bool = True
 
 
-def check_alone(source: SourceText, real: Path, files: Files, profile: Profile, now: datetime) -> list[Diagnostic]:
-    """What is found in a document as long as nobody knows what lies beside it. A suppression of a rule that looks at
-    several documents is not called unused."""
+def check_alone(
+    source: SourceText, real: Path, files: Files, profile: Profile, now: datetime
+) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
+    """The reading of a document, and what is found in it as long as nobody knows what lies beside it. A suppression of
+    a rule that looks at several documents is not called unused."""
     from prosa.rules.analyse import analyse
     from prosa.rules.suppressions import apply_suppressions
 
@@ -182,7 +184,8 @@ def check_alone(source: SourceText, real: Path, files: Files, profile: Profile, 
         return policy.wants(rule) and rule.scope in ("reader", "document")
 
     problems = apply_suppressions(analysis.problems, analysis.suppressions, source, wants, known)
-    return diagnosed(problems, source, policy, known)
+    assert analysis.reading is not None
+    return analysis.reading, ordered(diagnosed(problems, source, policy, known))
 
 
 def check(paths: Sequence[Path], analyzer: Analyzer, profile: Profile, scope: CorpusScope | None = None) -> Checked:

@@ -202,7 +202,11 @@ class Workspace(Struct, eq=False):
             found = unreadable(problem)
             assert found.source is not None
             return ordered(diagnosed(found.problems, found.source, self.profile.policy(real)))
-        return ordered(check_alone(source, real, self.files, self.profile, datetime.now(UTC)))
+        return self.check_alone(source, real)[1]
+
+    def check_alone(self, source: SourceText, real: Path) -> tuple[DialectReading[object], tuple[Diagnostic, ...]]:
+        """How any text would be read and judged as the document at a real path, without those beside it."""
+        return check_alone(source, real, self.files, self.profile, datetime.now(UTC))
 
 
 def _is_document(real: Path) -> bool:

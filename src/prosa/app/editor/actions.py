@@ -1,0 +1,236 @@
+"""What can be done about the diagnostics of a document: their fixes, and comments that keep their rules quiet.
+
+In: a document of a workspace that has been judged as it stands, and a range. Out: actions with edits. A fix is that of
+`prosa check --fix`, hashes and line ends kept; a comment is offered only where it is read back as one that covers the
+diagnostic, and where the document still reads as before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.editor.changes import edits_between
+from prosa.app.editor.place import Edit
+from prosa.diagnostics import Applicability, Diagnostic
+from prosa.dialects.reading import DialectReading
+from prosa.rules.fix import ends_lines_with_crlf, fix_documents, with_kept_hash, with_line_ends
+from prosa.rules.suppressions import MARK, find_suppressions
+from prosa.source import LineIndex, SourceText, apply_edits
+from prosa.source.edit import Edit as SourceEdit
+from prosa.source.span import Span
+
+MAX_OFFERED = 20
+"""Diagnostics in a range for which actions are offered; nobody chooses from more."""
+
+MAX_QUIET = 5
+"""Diagnostics in a range for which comments are offered: each comment is tried before."""
+
+UNSURE = " (may change the meaning)"
+
+
+class Action(Struct, frozen=True):
+    """``edits`` of one document, under a title. ``preferred`` is what a person would choose without thinking."""
+
+    kind: Literal["fix", "ignore"]
+    title: str
+    edits: tuple[Edit, ...]
+    diagnostic: Diagnostic
+    preferred: bool = False
+
+
+def actions_in(workspace: Workspace, path: Path, start: int, end: int) -> tuple[Action, ...]:
+    """What can be done about the diagnostics that touch a range: first all fixes, then all comments."""
+    source = workspace.source(path)
+    if source is None:
+        return ()
+    found = [
+        each
+        for each in workspace.found_in(path)
+        if each.span.start <= end and start <= each.span.end and each.source.text == source.text
+    ][:MAX_OFFERED]
+    fixes = [action for each in found if (action := _fix(path, each)) is not None]
+    by_rule = {(each.rule, _line(source.lines, each.span.start)): each for each in reversed(found)}
+    some = [*reversed(by_rule.values())][:MAX_QUIET]
+    comments = [action for each in some for action in _comments(workspace, path, source, each)]
+    return (*fixes, *{(each.title, each.edits): each for each in comments}.values())
+
+
+def fix_all(workspace: Workspace, path: Path) -> tuple[Edit, ...]:
+    """The edits of every fix of a document that may be applied without asking, as `prosa check --fix` applies them.
+    While it is found out, the workspace sees other texts of the document; afterwards all is as it was."""
+    source = workspace.source(path)
+    if source is None or not any(_is_safe(each) for each in workspace.found_in(path)):
+        return ()
+    text = workspace.texts.get(path)
+
+    def recheck(texts: Mapping[Path, str], only: Collection[Path] | None) -> Sequence[Diagnostic]:
+        del only
+        workspace.update(path, texts.get(path, source.text))
+        return workspace.found_in(path)
+
+    found = workspace.found_in(path)
+    try:
+        fixed = fix_documents(found, {each.path: path for each in found}, recheck)
+    finally:
+        workspace.update(path, text)
+    return edits_between(path, source.text, fixed.texts.get(path, source.text))
+
+
+def _is_safe(each: Diagnostic) -> bool:
+    return each.fix is not None and each.fix.applicability is Applicability.SAFE
+
+
+def _fix(path: Path, each: Diagnostic) -> Action | None:
+    """The fix of a diagnostic as the command line would apply it alone."""
+    if each.fix is None:
+        return None
+    text = each.source.text
+    edits = with_line_ends(each.fix.edits, text, crlf=ends_lines_with_crlf(text))
+    plain = apply_edits(text, edits)
+    kept = with_kept_hash(each.source, plain)
+    title = each.fix.message if _is_safe(each) else each.fix.message + UNSURE
+    if kept == plain:
+        placed = tuple(Edit(path, edit.span.start, edit.span.end, edit.replacement) for edit in edits)
+    else:
+        placed = edits_between(path, text, kept)
+    return Action("fix", title, placed, each, preferred=_is_safe(each))
+
+
+def _comments(workspace: Workspace, path: Path, source: SourceText, each: Diagnostic) -> Iterator[Action]:
+    """The comments that keep a rule quiet: here, and in the whole document."""
+    reading, found = workspace.check_alone(source, path)
+    before = _Judged(reading, _said(found))
+    for title, candidates in (
+        (f"ignore {each.rule} here", _here(reading, each)),
+        (f"ignore {each.rule} in this file", _in_file(reading, each)),
+    ):
+        for edit in candidates:
+            if _keeps_quiet(workspace, path, before, each, edit):
+                placed = Edit(path, edit.span.start, edit.span.end, edit.replacement)
+                yield Action("ignore", title, (placed,), each)
+                break
+
+
+def _here(reading: DialectReading[object], each: Diagnostic) -> Iterator[SourceEdit]:
+    """Comments for the place of a diagnostic, the best first: a name in one that is there, one above the block, one at
+    the end of the line, one above the line."""
+    front, source, start = reading.front, reading.front.source, each.span.start
+    lines = source.lines
+    for suppression in find_suppressions(front, reading.document):
+        if suppression.covers.start <= start <= suppression.covers.end != source.whole.end and suppression.names:
+            yield _insert(suppression.names[-1][1].end, f", {each.rule}")
+    line = _line(lines, start)
+    begin, text = lines.starts[line - 1], lines.line_text(line)
+    end = begin + len(text)
+    if start < front.body.start:
+        yield _insert(end, f"  # {MARK} {each.rule}")
+        yield _insert(begin, f"{_indent(text)}# {MARK} {each.rule}{_eol(source)}")
+        return
+    comment = f"<!-- {MARK} {each.rule} -->"
+    first = _block_start(reading, start)
+    if first is not None:
+        above = lines.line_text(_line(lines, first))
+        at = lines.starts[_line(lines, first) - 1]
+        yield _insert(at, f"{_marks(above)}{comment}{_eol(source)}")
+    yield _insert(end, f" {comment}")
+    yield _insert(begin, f"{_marks(text)}{comment}{_eol(source)}")
+
+
+def _in_file(reading: DialectReading[object], each: Diagnostic) -> Iterator[SourceEdit]:
+    """Comments for the whole document: a name in one that is there, one at the top of the front matter, one above the
+    text, one below it."""
+    front, source = reading.front, reading.front.source
+    for suppression in find_suppressions(front, reading.document):
+        if suppression.covers == source.whole and suppression.names:
+            yield _insert(suppression.names[-1][1].end, f", {each.rule}")
+    eol = _eol(source)
+    line = _line(source.lines, front.anchor.end)
+    if front.fields is not None and line < source.lines.count:
+        yield _insert(source.lines.starts[line], f"# {MARK}-file {each.rule}{eol}")
+    comment = f"<!-- {MARK}-file {each.rule} -->"
+    yield _insert(front.body.start, f"{comment}{eol}{eol}")
+    ends = source.text.endswith(("\n", "\r")) or not source.text
+    yield _insert(len(source.text), f"{'' if ends else eol}{eol}{comment}{eol}")
+
+
+class _Judged(NamedTuple):
+    """A reading, and how often it is said what is said of it."""
+
+    reading: DialectReading[object]
+    said: Counter[tuple[str, str]]
+
+
+def _keeps_quiet(workspace: Workspace, path: Path, before: _Judged, each: Diagnostic, edit: SourceEdit) -> bool:
+    """Whether a comment is read back as a suppression that covers the diagnostic, and nothing else reads otherwise."""
+    source = before.reading.front.source
+    after, found = workspace.check_alone(SourceText(apply_edits(source.text, [edit]), source.path), path)
+    said = _said(found)
+    key = each.rule, each.message
+    if not said <= before.said or (key in before.said and said[key] == before.said[key]):
+        return False
+    start = each.span.start + (len(edit.replacement) if edit.span.start <= each.span.start else 0)
+    covered = any(
+        suppression.covers.start <= start <= suppression.covers.end
+        and each.rule in [name for name, _ in suppression.names]
+        for suppression in find_suppressions(after.front, after.document)
+    )
+    others = _covered(before.reading) <= _covered(after, edit.replacement)
+    return covered and others and _shape(after) == _shape(before.reading)
+
+
+def _covered(reading: DialectReading[object], without: str = "") -> Counter[str]:
+    """What the suppressions of a document cover, as text; a new one must not come between them and that."""
+    found = find_suppressions(reading.front, reading.document)
+    text = reading.front.source.text
+    return Counter(each.covers.of(text).replace(without, "") if without else each.covers.of(text) for each in found)
+
+
+def _said(found: Iterable[Diagnostic]) -> Counter[tuple[str, str]]:
+    return Counter((each.rule, each.message) for each in found)
+
+
+def _shape(reading: DialectReading[object]) -> tuple[object, ...]:
+    """What a comment must leave as it is."""
+    document = reading.document
+    targets = [each.destination for each in (*document.links, *document.images)]
+    targets += [each.destination for each in document.definitions]
+    notes = [each.label for each in document.footnote_definitions]
+    headings = [each.text for each in document.headings]
+    wikilinks = [each.target for each in document.wikilinks]
+    return reading.name, headings, targets, notes, wikilinks, len(document.fences), len(document.lists)
+
+
+def _insert(at: int, text: str) -> SourceEdit:
+    return SourceEdit(Span(at, at), text)
+
+
+def _line(lines: LineIndex, offset: int) -> int:
+    return lines.line(offset)
+
+
+def _block_start(reading: DialectReading[object], offset: int) -> int | None:
+    """Where the innermost block around a place begins."""
+    document = reading.document
+    spans = [each.span for some in (document.paragraphs, document.headings, document.fences) for each in some]
+    spans += [each.span for each in document.footnote_definitions]
+    around = [span for span in spans if span.start <= offset <= span.end]
+    return max(around, key=lambda span: span.start).start if around else None
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _marks(line: str) -> str:
+    """The indentation of a line and its marks of quotations."""
+    return line[: len(line) - len(line.lstrip(" >"))]
+
+
+def _eol(source: SourceText) -> str:
+    return "\r\n" if ends_lines_with_crlf(source.text) else "\n"

@@ -1,0 +1,50 @@
+"""From two texts of a document to the edits between them, as narrow as lines are. In: a text before and after. Out:
+`Edit`s, in order, which touch only lines that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from prosa.app.editor.place import Edit
+from prosa.source import LineIndex
+
+MAX_COMPARED = 4_000
+"""Lines between the first and the last that differ that are compared one by one; more are replaced as a whole."""
+
+
+def edits_between(path: Path, before: str, after: str) -> tuple[Edit, ...]:
+    """The edits that make ``after`` of ``before``."""
+    if before == after:
+        return ()
+    old, new = _lines(before), _lines(after)
+    head = next(
+        (at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), min(len(old), len(new))
+    )
+    rest = zip(reversed(old[head:]), reversed(new[head:]), strict=False)
+    most = min(len(old), len(new)) - head
+    tail = next((at for at, (one, two) in enumerate(rest) if one != two), most)
+    changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    starts = [*accumulate(map(len, old), initial=0)]
+    return tuple(
+        Edit(path, starts[head + first], starts[head + last], "".join(changed[1][begin:end]))
+        for first, last, begin, end in _blocks(*changed)
+    )
+
+
+def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The lines that are replaced, and by which."""
+    if len(old) > MAX_COMPARED or len(new) > MAX_COMPARED:
+        yield 0, len(old), 0, len(new)
+        return
+    for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield first, last, begin, end
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text with their ends."""
+    starts = (*LineIndex(text).starts, len(text))
+    return [text[start:end] for start, end in pairwise(starts)]
