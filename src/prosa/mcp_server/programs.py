@@ -1,4 +1,5 @@
-"""The published programs of a folder for agents: as prompts always, as tools where the user allowed them to run (X30).
+"""The published programs and skills of a folder for agents: as prompts always, as tools where the user allowed them to
+run (X30).
 
 In: a site, and what the user allowed. Out: programs by name; what one says when it is rendered; what it gives when it
 runs. A program that imports what is not published is not offered (X23).
@@ -22,6 +23,7 @@ from prosa.app.run.load import load_program, ready_program
 from prosa.app.site.live import LiveSite
 from prosa.data import Value
 from prosa.dialects.markdownlang.names import tool_name
+from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.runtime.budget import Budget
 from prosa.runtime.errors import RunError
 from prosa.runtime.events import Listener, ignore
@@ -79,7 +81,7 @@ class Programs:
     def all(self) -> tuple[Offered, ...]:
         """Every program that can be rendered, by path; each name once."""
         self.site.index.wait_ready(READY_SECONDS)
-        rows = [row for row in self.site.index.catalogue.rows if row.dialect == "markdownlang"]
+        rows = [row for row in self.site.index.catalogue.rows if row.dialect in ("markdownlang", "skill_md")]
         with self._lock:
             found = [each for row in rows[:MOST_PROGRAMS] if (each := self._offered(row.path)) is not None]
         taken: dict[str, Offered] = {}
@@ -128,7 +130,9 @@ class Programs:
             return None
         known = self._known.get(path)
         if known is None or known[0] != place.stamp:
-            known = self._known[path] = place.stamp, self._loaded(path)
+            known = place.stamp, self._loaded(path)
+            if known[1] is None or not known[1].program.skills:  # of a skill other files are told, too
+                self._known[path] = known
         return known[1]
 
     def _loaded(self, path: str) -> Offered | None:
@@ -146,10 +150,18 @@ class Programs:
         return Offered(tool_name(program.name), path, program) if self._may_be_told(program) else None
 
     def _may_be_told(self, program: Program) -> bool:
-        """Whether everything that it imports is published: what it says could be asked out of it."""
-        for each in reachable(program)[1:]:
-            place = Path(each.folder, each.file)
-            path = place.relative_to(self.site.root).as_posix() if place.is_relative_to(self.site.root) else ""
-            if not path or self.site.view(path) is None:
-                return False
-        return True
+        """Whether everything that it imports is published, and all files of skills: what they say could be asked out
+        of it."""
+        programs = reachable(program)
+        imported = (Path(each.folder, each.file) for each in programs[1:])
+        files = (Path(skill.folder, file) for each in programs for skill in each.skills for file in skill.files)
+        return all(map(self._is_published, (*imported, *files)))
+
+    def _is_published(self, place: Path) -> bool:
+        path = place.relative_to(self.site.root).as_posix() if place.is_relative_to(self.site.root) else ""
+        if not path.lower().endswith(DOCUMENT_SUFFIXES):
+            return bool(path) and self.site.files.may_be_seen(path)
+        try:
+            return self.site.view(path) is not None
+        except FileProblem:
+            return False
