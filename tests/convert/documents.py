@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import strategies as st
 
 from prosa.data.yaml_write import write_yaml
@@ -74,6 +76,41 @@ def front(known: dict[str, st.SearchStrategy], body: st.SearchStrategy[str] = BO
     )
 
 
+HEADINGS = st.sampled_from(
+    ["### @user:", "### @user/Ada:", "### @assistant:", "### @system:", "### @_notes:", "### //@user:", "### @prompt:"]
+)
+MESSAGES = st.lists(st.tuples(HEADINGS, BODIES), max_size=4).map(
+    lambda messages: "".join(f"{heading}\n\n{body}\n\n" for heading, body in messages)
+)
+SAID = st.sampled_from(["", "Hello.", " two\n\nlines \n", "% x = 1\n### @user:\n", "```\nopen", "{{ .x }}"]) | BODIES
+REQUESTS = st.fixed_dictionaries(
+    {
+        "messages": st.lists(
+            st.one_of(
+                st.fixed_dictionaries(
+                    {"role": st.sampled_from(["user", "assistant", "system", "developer"]), "content": SAID},
+                    optional={"name": st.sampled_from(["Ada", "a b"]), "refusal": st.none()},
+                ),
+                st.just({"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function"}]}),
+                st.just({"role": "tool", "tool_call_id": "1", "content": "42"}),
+                st.just({"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "input_audio"}]}),
+            ),
+            max_size=4,
+        )
+    },
+    optional={
+        "model": WORDS,
+        "temperature": st.sampled_from([0, 0.5, "hot"]),
+        "tools": DATA,
+        "response_format": st.sampled_from(
+            [
+                {"type": "json_object"},
+                {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}},
+            ]
+        ),
+    },
+)
+
 DOCUMENTS: dict[str, st.SearchStrategy[str]] = {
     "skill": front(
         {
@@ -127,5 +164,58 @@ DOCUMENTS: dict[str, st.SearchStrategy[str]] = {
             "lang": WORDS,
         }
     ),
+    "magi": front(
+        {
+            "doc-id": WORDS,
+            "title": WORDS,
+            "tags": st.lists(WORDS, max_size=2),
+            "created-date": WORDS | DATA,
+            "globs": DATA,
+        }
+    ),
+    "mdh": front(
+        {
+            "id": WORDS,
+            "type": WORDS,
+            "title": WORDS,
+            "summary": WORDS,
+            "tags": st.lists(WORDS, max_size=2),
+            "updated": st.just("2026-04-30") | DATA,
+            "links": st.just([{"rel": "related_to", "target": "b"}]) | DATA,
+        }
+    ),
+    "ymj": st.tuples(
+        front(
+            {
+                "doc_summary": st.just("A line"),
+                "kind": st.sampled_from(["note", "trace"]),
+                "version": WORDS,
+                "subject": WORDS,
+                "maintained_by": WORDS,
+                "created": st.just("2026-03-31") | WORDS,
+                "attachments": DATA,
+            }
+        ),
+        st.sampled_from(
+            [
+                "",
+                '\n```json\n{"schema": "1", "index": {"tags": ["trace", "chat"], "title": "x"}}\n```\n',
+                '\n```json\n{"schema": 1, "payload_hash": "0", "ops": {"x": [1.0, null]}}\n```\n',
+                '\n~~~json\n{"index": {"tags": "a"}}\n~~~\nbehind\n',
+            ]
+        ),
+    ).map("".join),
+    "chat": st.tuples(
+        st.sampled_from(["", '% model = "gpt-4o"\n% temperature = 0.5\n\n', "% x = 1\n", "Before.\n\n"]), MESSAGES
+    ).map("".join)
+    | front({}, MESSAGES),
+    "openai": st.one_of(REQUESTS, REQUESTS.map(lambda data: data["messages"])).map(json.dumps),
+    "llm": st.lists(
+        st.fixed_dictionaries(
+            {"prompt": SAID, "response": SAID},
+            optional={"system": SAID, "model": WORDS, "id": WORDS, "attachments": st.just([1]), "prosa": DATA},
+        ),
+        max_size=3,
+    ).map(json.dumps),
 }
 """Documents by form."""

@@ -39,11 +39,16 @@ class BodyReading(Struct, frozen=True):
     input: Mapping[str, Value] | None = None
 
 
-def read_body(body: str, marks: Marks, as_template: AsTemplate = no_template) -> BodyReading:
-    """What a body says."""
+def read_body(
+    body: str,
+    marks: Marks,
+    as_template: AsTemplate = no_template,
+    unescaped: Callable[[str], str] = unescaped_headings,
+) -> BodyReading:
+    """What a body says. ``unescaped`` takes away what its writer put in front of what would be structure."""
     body = _without_section(body, marks)
     if marks.escaped:
-        body = unescaped_headings(body)
+        body = unescaped(body)
     template: Template = "go" if marks.template else "text"
     if marks.chat:
         said, others = conversation_in(body)

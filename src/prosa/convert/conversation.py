@@ -43,7 +43,7 @@ def messages_of(model: ChatModel) -> tuple[Said, ...]:
 def conversation_in(text: str) -> tuple[tuple[Said, ...], dict[str, Mapping[str, Value]]]:
     """The messages in the body of a chat, and what its author worded otherwise than `chat_body` would."""
     said = messages_of(chat_model(SourceText(text), Span(0, len(text))))
-    return said, {} if chat_body(said) == text else {"chat": {BODY: text}}
+    return said, {} if chat_body(said) == text.removeprefix("\n") else {"chat": {BODY: text}}
 
 
 def body_of(piece: Piece) -> str:

@@ -16,7 +16,11 @@ from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Piece, carried, flat, restored, same
 from prosa.convert.report import Item, Note, Report
 from prosa.convert.table import form_of
+from prosa.data import Value
 from prosa.source import SourceText
+
+MAX_ROUNDS = 3
+"""How often a document is written with what it carries: that there is a carry may change how the rest is worded."""
 
 
 class Converted(Struct, frozen=True):
@@ -48,8 +52,13 @@ def _written(form: Form, piece: Piece, around: Around) -> tuple[Written, Piece, 
     carry = _fitting(carried(piece, back, bare.marks), form)
     if not carry:
         return bare, back, NO_CARRY
-    written = form.write(piece, carry, around)
-    again = form.read(SourceText(written.text, around.path), None)
+    for _ in range(MAX_ROUNDS):
+        written = form.write(piece, carry, around)
+        again = form.read(SourceText(written.text, around.path), None)
+        whole = _fitting(carried(piece, again.piece, bare.marks), form)
+        if whole == carry:
+            break
+        carry = whole
     return replace(written, notes=bare.notes), again.piece, again.carry
 
 
@@ -77,7 +86,7 @@ def _report(
     form: Form,
 ) -> Report:
     """The report. ``pieces`` are what the source says, what the new document says itself, and that with its carry."""
-    wanted, said, final = map(flat, pieces)
+    wanted, said, final = flat(pieces[0]), aligned(*pieces[:2]), aligned(pieces[0], pieces[2])
     kept = 0
     made: list[Note] = []
     told = {note.key for note in notes}
@@ -95,6 +104,19 @@ def _report(
         if key not in wanted and key not in told and not key.startswith(("text/", "own/")):
             made.append(Note("guessed", key, f"{_named(key)} is said though the source does not say it"))
     return Report(kept, tuple(_items(source, found, (*notes, *made))))
+
+
+def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
+    """The parts of ``found``, its texts under the numbers that they have in ``wanted`` where some are left out."""
+    parts = flat(found)
+    if len(found.said) >= len(wanted.said):
+        return parts
+    parts = {key: value for key, value in parts.items() if not key.startswith("text/")}
+    rest = list(found.said)
+    for number, each in enumerate(wanted.said):
+        if rest and each == rest[0]:
+            parts[f"text/{number}"] = rest.pop(0).text
+    return parts if rest else parts | {"roles": flat(wanted)["roles"]}
 
 
 def _is_silent(key: str) -> bool:

@@ -6,6 +6,7 @@ author worded as the writer would not, stays a field of the form's own. The orde
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
@@ -164,8 +165,22 @@ def _says(worded: str, fields: Mapping[str, Value]) -> bool:
 
 
 def with_carry(fields: dict[str, Value], carry: Carry) -> dict[str, Value]:
-    """The fields with the carry behind them."""
-    return fields | ({CARRY: carry.data()} if carry else {})
+    """The fields with the carry behind them: as data where YAML can hold it, else as JSON."""
+    if not carry:
+        return fields
+    data = carry.data()
+    return fields | {CARRY: data if _is_tame(data, 0) else json.dumps(data, ensure_ascii=False)}
+
+
+MAX_KEY, MAX_NESTED = 1000, 40
+"""A key in YAML ends within 1,024 characters; and what is carried may be carried again, deeper."""
+
+
+def _is_tame(value: Value, depth: int) -> bool:
+    if isinstance(value, dict):
+        keys = all(len(key) <= MAX_KEY for key in value)
+        return keys and depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value.values())
+    return not isinstance(value, list) or (depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value))
 
 
 def _is_worded(front: FrontReading) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prosa.convert.body import AsTemplate, no_template, read_body, write_body
 from prosa.convert.form import Around, Form, FormReading, Written
-from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, texts_in, with_carry
+from prosa.convert.front import WORDED, Row, document, node_of, own_and_slots, read_part, texts_in, with_carry
+from prosa.convert.literal import unescaped_headings
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, carry_of
+from prosa.convert.prose import titled
 from prosa.convert.report import Note
+from prosa.data import Mapping as Fields
 from prosa.data import Value
+from prosa.dialects.fields import Field, Owner, read_fields
 from prosa.source import SourceText
 
 ROWS = (
@@ -32,13 +36,16 @@ def read_markdown(
     as_template: AsTemplate = no_template,
     *,
     loose: bool = True,
+    table: tuple[Field, ...] = (),
+    unescaped: Callable[[str], str] = unescaped_headings,
 ) -> FormReading:
     """A document of a form that is front matter and Markdown. Raises `NotConvertible`."""
     part = read_part(source, form, rows, loose=loose)
     carry = carry_of(part.carry) or NO_CARRY
-    found = read_body(part.body, marks or carry.marks, as_template)
+    found = read_body(part.body, marks or carry.marks, as_template, unescaped)
     own = {**part.own, **found.own}
     slots = part.slots | ({"input": found.input} if found.input is not None else {})
+    mark_unsound(slots, own, rows, table)
     others = {**found.others, form: own} if own else found.others
     piece = Piece(form, slots, found.said, found.template, others, part.bare)
     return FormReading(piece, carry, part.places)
@@ -53,16 +60,64 @@ def write_markdown(
     as_template: AsTemplate = no_template,
     *,
     tells: bool = False,
+    notes: Sequence[Note] = (),
+    more: Mapping[str, Value] | None = None,
+    body: tuple[str, Marks] | None = None,
 ) -> Written:
     """A document of such a form that says these slots."""
-    body, marks = write_body(piece, form, as_template, tells=tells)
-    notes: tuple[Note, ...] = ()
+    text, marks = body or write_body(piece, form, as_template, tells=tells)
+    told = [*notes]
     if piece.is_conversation:
-        notes = (Note("guessed", "roles", "the messages are the text of the document", "the body"),)
-    fields = own_and_slots(piece, form, rows, slots)
+        told.append(Note("guessed", "roles", "the messages are the text of the document", "the body"))
+    fields = own_and_slots(piece, form, rows, slots) | dict(more or {})
     return Written(
-        document(with_carry(fields, carry), body, bare=piece.bare, worded=piece.own_of(form).get(WORDED)), marks, notes
+        document(with_carry(fields, carry), text, bare=piece.bare, worded=piece.own_of(form).get(WORDED)),
+        marks,
+        tuple(told),
     )
+
+
+UNSOUND = "=unsound"
+"""The field of a form that says that its author wrote fields that are not well-formed: they stay as they are."""
+
+
+def ill_formed(slots: Mapping[str, Value], rows: Iterable[Row], table: tuple[Field, ...]) -> list[str]:
+    """The slots whose fields would not be well-formed by the table of a dialect."""
+    fields = {row.field: row.write(slots[row.slot]) for row in rows if slots.get(row.slot) is not None}
+    whole = node_of(fields)
+    assert isinstance(whole, Fields)
+    found, _ = read_fields(whole, table, Owner("a document", whole.span, other=lambda _: True))
+    known = {field.name for field in table}
+    return [row.slot for row in rows if row.field in fields and row.field in known and row.field not in found]
+
+
+def mark_unsound(
+    slots: Mapping[str, Value], own: dict[str, Value], rows: Iterable[Row], table: tuple[Field, ...]
+) -> None:
+    """Notes in the fields of a form that its author wrote some that are not well-formed."""
+    if ill_formed(slots, rows, table):
+        own[UNSOUND] = True
+
+
+def well_formed(
+    piece: Piece, form: FormName, rows: Iterable[Row], table: tuple[Field, ...], notes: list[Note]
+) -> dict[str, Value]:
+    """The slots that a dialect can have; what it cannot is left out with a note, unless its own author wrote it so."""
+    slots = dict(piece.slots)
+    if piece.own_of(form).get(UNSOUND):
+        return slots
+    fields = {row.slot: row.field for row in rows}
+    for slot in ill_formed(slots, rows, table):
+        notes.append(Note("manual", slot, f"this form cannot have this `{fields[slot]}`", f"/{fields[slot]}"))
+        del slots[slot]
+    return slots
+
+
+def entitled(slots: dict[str, Value], piece: Piece, around: Around, notes: list[Note]) -> None:
+    """Gives a document that has no title one: its name, its first heading, or the name of its file."""
+    if not str(slots.get("title") or "").strip():
+        slots["title"] = piece.slot("name") or titled(piece.text) or around.stem
+        notes.append(Note("guessed", "title", "the title is the name, or the first heading"))
 
 
 def read(source: SourceText, marks: Marks | None = None) -> FormReading:

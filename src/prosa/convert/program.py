@@ -17,6 +17,7 @@ from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import WORDED, Row, any_in, document, node_of, own_and_slots, read_part, texts_in
 from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of
 from prosa.convert.literal import guarded, spelled, spells, unguarded
+from prosa.convert.markdown import UNSOUND, ill_formed
 from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, Template, carry_of
 from prosa.convert.prose import described, titled
 from prosa.convert.report import Note
@@ -112,9 +113,6 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     return Written(whole + _comment(carry) if carry else whole, marks, tuple(notes))
 
 
-UNSOUND = "=unsound"
-"""The field of a program that says that its author wrote a field that no program can have: it stays as it is."""
-
 _FIELDS = {row.slot: row.field for row in ROWS}
 
 
@@ -131,11 +129,7 @@ def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
 def _unsound(slots: Mapping[str, Value]) -> list[str]:
     """The slots that are no well-formed fields of a program."""
     nodes = {slot: node_of(slots[slot]) for slot in _FIELDS if slots.get(slot) is not None}
-    whole = node_of({_FIELDS[slot]: slots[slot] for slot in nodes})
-    assert isinstance(whole, Fields)
-    owner = Owner("a program", Span(0, 0), other=lambda _: True)
-    found, _ = read_fields(whole, PROGRAM, owner)
-    wrong = [slot for slot in nodes if _FIELDS[slot] not in found and slot not in ("name", "description")]
+    wrong = [slot for slot in ill_formed(slots, ROWS, PROGRAM) if slot not in ("name", "description")]
     wrong += [slot for slot in ("input", "output") if slot in nodes and not _is_schema(nodes[slot])]
     servers = nodes.get("servers")
     if isinstance(servers, Items) and not all(map(_is_server, servers.items)):

@@ -159,7 +159,7 @@ def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]
     slots.setdefault("name", name)
     description = str(slots.get("description") or "")
     if not description.strip():
-        slots["description"] = described(text) or str(slots.get("title") or slots["name"])
+        slots["description"] = (described(text) or str(slots.get("title") or slots["name"]))[:MAX_DESCRIPTION]
         notes.append(Note("guessed", "description", "the description is the first paragraph", "/description"))
     elif len(description) > MAX_DESCRIPTION:
         slots["description"] = f"{description[: MAX_DESCRIPTION - 1].rstrip()}…"

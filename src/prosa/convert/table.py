@@ -16,6 +16,8 @@ from prosa.convert.neutral import FormName
 from prosa.diagnostics.nearest import UnknownName
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.reading import dialect_of
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.regex import regex
 from prosa.source import SourceText
 
 
@@ -40,7 +42,13 @@ ROWS: Mapping[str, FormRow] = {
         FormRow("command", "a command for an agent", ".md"),
         FormRow("agent", "an agent", ".agent.md"),
         FormRow("instructions", "instructions for agents", ".instructions.md"),
+        FormRow("chat", "a chat", ".md"),
+        FormRow("openai", "messages of the OpenAI API, as JSON", ".json"),
+        FormRow("llm", "a log of the tool llm, as JSON", ".json"),
         FormRow("markdown", "Markdown with front matter", ".md"),
+        FormRow("magi", "a MAGI document", ".mda"),
+        FormRow("ymj", "a YMJ record", ".ymj"),
+        FormRow("mdh", "a node of an MDH site", ".md"),
     )
 }
 
@@ -54,6 +62,10 @@ _BY_DIALECT: Mapping[DialectName, FormName] = {
     "test": "markdown",
     "plain": "markdown",
 }
+
+
+_LOG = regex(r'"(?:response|conversation_id|datetime_utc|prompt)"\s*:')
+"""What only a log of `llm` has."""
 
 
 def form_of(name: FormName) -> Form:
@@ -72,6 +84,8 @@ def known_form(name: str) -> FormName:
 def form_in(source: SourceText) -> FormName:
     """The form of a source, by its name and else by its shape."""
     path = PurePath(source.path)
+    if source.text.lstrip("\ufeff \t\r\n")[:1] in ("[", "{") and not path.name.lower().endswith(DOCUMENT_SUFFIXES):
+        return "llm" if _LOG.search(source.text[:20_000]) else "openai"
     return _by_name(path) or _BY_DIALECT[dialect_of(source)]
 
 

@@ -30,7 +30,11 @@ def export(messages: Sequence[NewMessage], model_name: str | None) -> str:
 
 def read(text: str) -> Imported:
     """The conversation. Raises `ExchangeProblem`."""
-    rows = json_of(text)
+    return rows_of(json_of(text))
+
+
+def rows_of(rows: Value) -> Imported:
+    """The conversation in rows. Raises `ExchangeProblem`."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ExchangeProblem("expected a JSON list of objects, as `llm logs --json` prints it")
     several = {row.get("conversation_id") for row in rows if isinstance(row.get("conversation_id"), str)}

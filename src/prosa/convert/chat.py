@@ -1,0 +1,121 @@
+"""Chats: messages under headings, with configuration in front (P2–P14).
+
+A document that is no conversation becomes one message: of the system where it instructs, else of the user. What a chat
+keeps for others stands in its front matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from prosa.convert.conversation import BODY, chat_body, chat_model, messages_of
+from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.front import WORDED, document, own_and_slots, read_part, with_carry
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, Said, Template, carry_of, same
+from prosa.convert.report import Note
+from prosa.data import Value
+from prosa.dialects.prapti.fields import setting_of, wrong_type
+from prosa.dialects.prapti.model import ChatModel
+from prosa.source import SourceText, Span
+
+INSTRUCTING: tuple[FormName, ...] = ("skill", "command", "agent", "instructions")
+
+SAMPLING = (
+    "temperature",
+    "top_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "max_tokens",
+    "seed",
+    "stop",
+    "n",
+)
+"""What a chat, a request and a prompt file say of how a model answers, by the names of the service."""
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The chat. Raises `NotConvertible`."""
+    part = read_part(source, "chat", ())
+    carry = carry_of(part.carry) or NO_CARRY
+    marks = marks or carry.marks
+    model = chat_model(source, Span(part.offset, len(source.text)))
+    said, slots = messages_of(model), _settings(model)
+    own = dict(part.own)
+    if chat_body(said, _head(slots)) != part.body.removeprefix("" if part.bare else "\n"):
+        own[BODY] = part.body
+    template: Template = "go" if marks.template else "text"
+    piece = Piece("chat", slots, said, template, {"chat": own} if own else {}, part.bare)
+    return FormReading(piece, carry, {**part.places, **_places(model)})
+
+
+def _places(model: ChatModel) -> dict[str, At]:
+    """Where messages begin, and the lines that set something."""
+    shown = [each for each in model.messages if each.heading is not None or each.content.strip()]
+    starts = (each.heading.start if each.heading else each.body.start for each in shown)
+    places = {f"text/{number}": At(start) for number, start in enumerate(starts)}
+    return places | {_slot_of(line.key): At(line.span.start) for line in model.assignments}
+
+
+def _slot_of(key: str | None) -> str:
+    return "model" if key == "model" else "sampling"
+
+
+def _settings(model: ChatModel) -> dict[str, Value]:
+    """The model and the sampling that lines in front of the first message set."""
+    head = next((each for each in model.messages if each.heading is None), None)
+    values = {line.key: line.value for line in head.in_effect() if line.kind == "assign"} if head else {}
+    sampling = {name: values[name] for name in SAMPLING if values.get(name) is not None and fits(name, values[name])}
+    found: dict[str, Value] = {"sampling": sampling} if sampling else {}
+    return found | ({"model": values["model"]} if isinstance(values.get("model"), str) else {})
+
+
+def fits(name: str, value: Value) -> bool:
+    """Whether a chat can set this to that."""
+    setting = setting_of(f"vars.{name}")
+    return setting is not None and wrong_type(setting, value) is None
+
+
+def _head(slots: Mapping[str, Value]) -> list[str]:
+    values = {"model": slots.get("model"), **(slots.get("sampling") or {})}
+    return [
+        f"% {name} = {json.dumps(value, ensure_ascii=False)}"
+        for name, value in values.items()
+        if value is not None and fits(name, value)
+    ]
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The chat."""
+    del around
+    said, notes = as_messages(piece)
+    head = _head(piece.slots)
+    body = chat_body(said, head)
+    worded = piece.own_of("chat").get(BODY)
+    if isinstance(worded, str):
+        model = chat_model(SourceText(worded), Span(0, len(worded)))
+        wanted = _settings(chat_model(SourceText(body), Span(0, len(body))))
+        if messages_of(model) == said and same(_settings(model), wanted):
+            body = worded
+    fields = own_and_slots(piece, "chat", (), {})
+    text = document(with_carry(fields, carry), body, bare=True, worded=piece.own_of("chat").get(WORDED))
+    return Written(text, Marks(template=piece.template == "go"), notes)
+
+
+def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
+    """The messages of a piece; a text without a role gets one, with a note."""
+    if piece.is_conversation:
+        return piece.said, ()
+    role = "system" if piece.form in INSTRUCTING else "user"
+    note = Note("guessed", "roles", f"the text is a message of the role `{role}`")
+    return (replace(piece.said[0], role=role),), (note,)
+
+
+def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
+    """The messages that a service takes: without hidden and disabled ones."""
+    return tuple(each for each in said if each.role in ("system", "user", "assistant"))
+
+
+FORM = Form(name="chat", read=read, write=write, carrier="/prosa")

@@ -1,0 +1,91 @@
+"""Logs of the tool `llm`: a JSON list with one object for each reply, as `llm logs --json` prints it.
+
+What it keeps for others stands in its first object under `prosa`, where that tool does not look.
+"""
+
+from __future__ import annotations
+
+import json
+
+from prosa.convert.chat import as_messages, sendable
+from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.front import CARRY
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, Said, carry_of, same
+from prosa.convert.openai import json_in
+from prosa.convert.report import Note
+from prosa.data import Value
+from prosa.dialects.prapti.exchange import ExchangeProblem
+from prosa.dialects.prapti.exchange.llm import export, rows_of
+from prosa.dialects.prapti.write import NewMessage
+from prosa.source import SourceText
+
+ROWS = "=rows"
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The conversation. Raises `NotConvertible`."""
+    del marks
+    data = json_in(source)
+    carry, rows = _without_carry(data)
+    try:
+        found = rows_of(rows)
+    except ExchangeProblem as problem:
+        raise NotConvertible(str(problem)) from None
+    said = tuple(Said(each.content, each.role, each.name) for each in found.messages)
+    slots = dict(found.settings)
+    own = {} if same(_rows(said, slots.get("model")), rows) else {ROWS: rows}
+    piece = Piece("llm", slots, said, "text", {"llm": own} if own else {}, bare=True)
+    notes = tuple(Note("guessed", f"own/llm/{ROWS}", each) for each in found.notes)
+    places = {f"text/{number}": At(0) for number in range(len(said))}
+    return FormReading(piece, carry, places, notes)
+
+
+def _without_carry(data: Value) -> tuple[Carry, Value]:
+    if not isinstance(data, list) or not data or not isinstance(data[0], dict):
+        return NO_CARRY, data
+    carry = carry_of(data[0].get(CARRY))
+    if carry is None:
+        return NO_CARRY, data
+    first = {name: value for name, value in data[0].items() if name != CARRY}
+    return carry, ([first] if first else []) + data[1:]
+
+
+def _rows(said: tuple[Said, ...], model_name: Value) -> Value:
+    messages = [NewMessage(each.role or "user", each.text, each.name) for each in said]
+    return json.loads(export(messages, model_name if isinstance(model_name, str) else None))
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The log."""
+    del around
+    said, notes = as_messages(piece)
+    rows = _rows(sendable(said), piece.slot("model"))
+    worded = piece.own_of("llm").get(ROWS)
+    if isinstance(worded, list) and _says(worded, piece, said):
+        rows = list(worded)
+    if carry:
+        first = dict(rows[0]) if rows else {}
+        rows = [first | {CARRY: _kept(carry)}, *rows[1:]]
+    return Written(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", notes=notes)
+
+
+def _kept(carry: Carry) -> Value:
+    """A carry as JSON can hold it: with infinite numbers in it as a text."""
+    data = carry.data()
+    try:
+        json.dumps(data, allow_nan=False)
+    except ValueError:
+        return json.dumps(data, ensure_ascii=False)
+    return data
+
+
+def _says(rows: list[Value], piece: Piece, said: tuple[Said, ...]) -> bool:
+    try:
+        found = rows_of(rows)
+    except ExchangeProblem:
+        return False
+    texts = tuple(Said(each.content, each.role, each.name) for each in found.messages)
+    return texts == said and found.settings.get("model") == piece.slot("model")
+
+
+FORM = Form(name="llm", read=read, write=write, carrier="`prosa` in the first object")

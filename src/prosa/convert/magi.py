@@ -1,0 +1,82 @@
+"""MAGI documents: Markdown with metadata, instructions for models and typed relationships (M5–M22).
+
+A text of another form that would be a broken script or a broken relationship here is written with a backslash in front
+of what makes it one; a text in which both are well stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from prosa.convert.body import write_body
+from prosa.convert.form import Around, Form, FormReading, Written
+from prosa.convert.front import Row, texts_in
+from prosa.convert.markdown import read_markdown, well_formed, write_markdown
+from prosa.convert.neutral import Carry, Marks, Piece
+from prosa.convert.report import Note
+from prosa.dialects.magi.fields import FRONT
+from prosa.dialects.reading import open_as
+from prosa.dialects.table import MAGI
+from prosa.regex import regex
+from prosa.source import SourceText
+
+ROWS = (
+    Row("doc-id", "id"),
+    Row("title", "title"),
+    Row("description", "description"),
+    Row("author", "author"),
+    Row("tags", "tags", texts_in),
+    Row("created-date", "created"),
+    Row("updated-date", "updated"),
+    Row("source-url", "url"),
+)
+
+_STRUCTURE = regex(
+    r"(?P<before>^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(?:`{3,}|~{3,})[ \t]*)(?P<fence>\\*)(?=ai-script)"
+    r"|(?P<margin>^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*)(?P<note>\\*)(?=\[\^)"
+    r"|(?P<less><)(?P<comment>\\*)(?=!--)",
+    re.MULTILINE,
+)
+
+
+def _escaped(text: str) -> str:
+    return _STRUCTURE.sub(lambda found: _with(found, lambda n: 2 * n + 1), text)
+
+
+def _unescaped(text: str) -> str:
+    return _STRUCTURE.sub(lambda found: _with(found, lambda n: n // 2), text)
+
+
+def _with(found: re.Match[str], number: object) -> str:
+    assert callable(number)
+    for before, slashes in (("before", "fence"), ("margin", "note"), ("less", "comment")):
+        if found[slashes] is not None:
+            return found[before] + "\\" * int(number(len(found[slashes])))
+    return found[0]
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The document. Raises `NotConvertible`."""
+    return read_markdown(source, marks, "magi", ROWS, loose=False, table=FRONT, unescaped=_unescaped)
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The document."""
+    del around
+    notes: list[Note] = []
+    slots = well_formed(piece, "magi", ROWS, FRONT, notes)
+    body, marks = write_body(piece, "magi", guards=False)
+    if "magi" not in piece.own and _is_broken(body):
+        body, marks = _escaped(body), replace(marks, escaped=True)
+    return write_markdown(piece, carry, "magi", ROWS, slots, notes=notes, body=(body, marks))
+
+
+def _is_broken(text: str) -> bool:
+    """Whether the scripts or the relationships of a body have faults."""
+    reading = open_as(SourceText(f"---\n---\n{text}", "document.mda"), MAGI)
+    return any(each.span.start >= reading.front.body.start for each in reading.problems)
+
+
+FORM = Form(name="magi", read=read, write=write, carrier="/prosa")

@@ -1,0 +1,132 @@
+"""Messages of the OpenAI API: a JSON list, or a request that holds one beside a model and its parameters.
+
+There is no place in it for what others say: that is lost, and reported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from prosa.convert.chat import SAMPLING, as_messages, sendable
+from prosa.convert.form import Around, At, Form, FormReading, NotConvertible, Written
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, Said, is_slot, same
+from prosa.convert.report import Note
+from prosa.data import JsonError, Value, format_pointer, parse_json, read_json, span_at
+from prosa.dialects.prapti.exchange import ExchangeProblem
+from prosa.dialects.prapti.exchange.openai import as_data, messages_of
+from prosa.dialects.prapti.write import NewMessage
+from prosa.source import SourceText
+
+MESSAGES, REQUEST = "=messages", "=request"
+_FORMAT = "response_format"
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The messages. Raises `NotConvertible`."""
+    del marks
+    data = json_in(source)
+    fields = data if isinstance(data, dict) else {}
+    found = fields.get("messages") if isinstance(data, dict) else data
+    if not isinstance(found, list):
+        raise NotConvertible("expected a JSON list of messages, or an object with `messages`")
+    said, told = said_in(found)
+    slots, own = _fields(fields)
+    if not same([_data(each) for each in said], found):
+        own[MESSAGES] = found
+    if isinstance(data, dict) and not slots:
+        own[REQUEST] = True
+    prefix = "/messages" if isinstance(data, dict) else ""
+    pointers = {name: format_pointer((name,)) for name in fields}
+    wanted = {f"text/{number}": f"{prefix}/{number}" for number in range(len(found))}
+    wanted |= {f"own/openai/{name}": pointer for name, pointer in pointers.items()}
+    wanted |= {slot: pointers[name] for slot, name in (("model", "model"), ("output", _FORMAT)) if name in pointers}
+    places = places_in(source, wanted)
+    piece = Piece("openai", slots, said, "text", {"openai": own} if own else {}, bare=True)
+    notes = tuple(Note("guessed", f"own/openai/{MESSAGES}", each) for each in told)
+    return FormReading(piece, NO_CARRY, places, notes)
+
+
+def json_in(source: SourceText) -> Value:
+    """The JSON value of a source. Raises `NotConvertible`."""
+    try:
+        return parse_json(source.text.removeprefix("\ufeff"))
+    except JsonError as error:
+        at = source.lines.offset(error.line, error.column) if error.line else 0
+        raise NotConvertible(f"not valid JSON: {error.message}", at) from None
+
+
+def places_in(source: SourceText, pointers: Mapping[str, str]) -> dict[str, At]:
+    """The places of these pointers in a JSON text."""
+    node = read_json(source.text).node
+    if node is None:
+        return {}
+    return {key: At(span_at(node, pointer).start, pointer) for key, pointer in pointers.items()}
+
+
+def said_in(found: list[Value]) -> tuple[tuple[Said, ...], tuple[str, ...]]:
+    """The messages in a list, and what of them is no text. Raises `NotConvertible`."""
+    try:
+        messages, told = messages_of(found)
+    except ExchangeProblem as problem:
+        raise NotConvertible(str(problem)) from None
+    return tuple(Said(each.content, each.role, each.name) for each in messages), told
+
+
+def _fields(fields: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]]:
+    """The slots that a request says, and its own fields."""
+    own = {name: value for name, value in fields.items() if name != "messages"}
+    slots: dict[str, Value] = {}
+    if isinstance(own.get("model"), str):
+        slots["model"] = own.pop("model")
+    sampling = {name: own.pop(name) for name in SAMPLING if own.get(name) is not None}
+    if sampling:
+        slots["sampling"] = sampling
+    output = _output(own.get(_FORMAT))
+    if output is not None:
+        slots["output"] = output
+        if same(_format(output), own[_FORMAT]):
+            del own[_FORMAT]
+    return slots, own
+
+
+def _output(value: Value) -> Value:
+    inner = value.get("json_schema") if isinstance(value, dict) and value.get("type") == "json_schema" else None
+    schema = inner.get("schema") if isinstance(inner, dict) else None
+    return schema if is_slot("output", schema) and isinstance(schema, dict) else None
+
+
+def _format(schema: Value) -> dict[str, Value]:
+    return {"type": "json_schema", "json_schema": {"name": "output", "schema": schema}}
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The messages; a request where there is more to say."""
+    del carry, around
+    said, notes = as_messages(piece)
+    own = dict(piece.own_of("openai"))
+    worded, request = own.pop(MESSAGES, None), own.pop(REQUEST, False)
+    messages: list[Value] = [_data(each) for each in sendable(said)]
+    if isinstance(worded, list) and said_in(worded)[0] == said:
+        messages = worded
+    fields = _written_fields(piece, own)
+    data = {**fields, "messages": messages} if fields or request else messages
+    return Written(json.dumps(data, ensure_ascii=False, indent=2) + "\n", notes=notes)
+
+
+def _written_fields(piece: Piece, own: Mapping[str, Value]) -> dict[str, Value]:
+    fields: dict[str, Value] = {}
+    if piece.slot("model") is not None:
+        fields["model"] = piece.slot("model")
+    fields |= piece.slot("sampling") or {}
+    output = piece.slot("output")
+    if isinstance(output, dict):
+        fields[_FORMAT] = own[_FORMAT] if same(_output(own.get(_FORMAT)), output) else _format(output)
+    return fields | {name: value for name, value in own.items() if name not in fields}
+
+
+def _data(each: Said) -> dict[str, str]:
+    return as_data(NewMessage(each.role or "user", each.text, each.name))
+
+
+FORM = Form(name="openai", read=read, write=write, carrier="")
