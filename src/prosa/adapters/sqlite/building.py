@@ -19,6 +19,9 @@ from prosa.adapters.sqlite.schema import migrate
 from prosa.adapters.sqlite.update import ENOUGH, Update
 from prosa.corpus.found import Refreshed, Scan
 
+CACHE_KIB = 16 * 1024
+"""What a build keeps in memory of the file, at most. It hardly reads again what it wrote."""
+
 CAN_REPLACE = sys.platform != "win32"
 """Whether the system lets a file be replaced that others have open. Where it does not, an index is built in place."""
 
@@ -55,7 +58,7 @@ def _created(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None)
     for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
         connection.execute(f"PRAGMA {setting}")
-    connection.execute(f"PRAGMA cache_size = -{opening.CACHE_KIB}")
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     migrate(connection)
     return connection
 
