@@ -249,6 +249,7 @@ def test_full_text_that_is_filled_in_pieces_holds_every_section_once(
             connection.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
     assert at.ask("SELECT count(*) FROM section_text WHERE section_text MATCH 'n2'") == [3]
     assert at.ask("SELECT count(*) FROM section_text WHERE section_text MATCH 'tags : t1'") == [10]
+    assert at.ask("SELECT count(DISTINCT segid) FROM section_text_idx") == [1]
     assert at.ask("SELECT rowid FROM section_text_docsize") == at.ask("SELECT id FROM section")
 
 

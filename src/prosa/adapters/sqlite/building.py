@@ -55,7 +55,7 @@ def build_beside(path: Path, before: sqlite3.Connection, scan: Scan, reading: Re
 def _created(path: Path) -> sqlite3.Connection:
     """A connection to a new file that nobody else knows, so that nothing has to be undone in it."""
     place.make_private(path)
-    connection = sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "temp_store = MEMORY"):
         connection.execute(f"PRAGMA {setting}")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")

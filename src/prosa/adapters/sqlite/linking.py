@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -27,11 +27,18 @@ BATCH = 500
 """Documents whose edges are written in one go."""
 
 
-def link_all(connection: sqlite3.Connection, records: Sequence[Iterable[tuple[int, Record]]], sites: Sites) -> None:
-    """Writes the keys and edges of all documents; there are none yet. ``records`` are looked at twice."""
+def link_all(
+    connection: sqlite3.Connection,
+    records: Sequence[Iterable[tuple[int, Record]]],
+    sites: Sites,
+    ready: Callable[[], None],
+) -> None:
+    """Writes the keys and edges of all documents; there are none yet. ``records`` are looked at twice. The connection
+    is not used before ``ready`` has been called."""
     rows = [(Numbered(number, record.path), keys_of(record, sites)) for some in records for number, record in some]
     rows.sort(key=lambda row: row[0].path)
     names = KnownNames.of(rows)
+    ready()
     _write_keys(connection, rows)
     last = 0
     for some in records:

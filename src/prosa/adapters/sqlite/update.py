@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gc
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +63,8 @@ ENOUGH = 120
 """Documents that are worth a second process; below that, starting one takes longer than the work."""
 
 TEXTS = 2_000
-"""Documents whose texts go into the full-text tables together, for which these sort their words once."""
+"""Documents whose texts go into the full-text tables together, for which these sort their words once. A new
+index merges what came of it, at the end."""
 
 MOSTLY = 1_000
 """Documents that changed at once from which on all links are made anew, in memory, instead of asking the index for
@@ -92,7 +94,7 @@ class Update(Struct, dict=True):
         many = len(changed) >= ENOUGH
         with _uncollected(wanted=many), writing.in_bulk(self.connection, wanted=started and many):
             self._read(self._items(changed, scan.at_ns))
-            self._link(started=started)
+            self._link(started=started, in_bulk=started and many)
         notes = (("mark", self.reading.mark), ("given", str(self.reading.given)), ("at_ns", str(scan.at_ns)))
         for name, value in notes:
             writing.set_meta(self.connection, name, value)
@@ -161,7 +163,7 @@ class Update(Struct, dict=True):
         self.lenders |= packed.lenders
         self.spooled.append(_Spooled(packed.records))
 
-    def _link(self, *, started: bool) -> None:
+    def _link(self, *, started: bool, in_bulk: bool) -> None:
         """Finds out where references lead: all of them, or those that the change touches."""
         changed = bool(self.before.numbers or self.written)
         sites = naming.kept_sites(self.connection)
@@ -171,14 +173,16 @@ class Update(Struct, dict=True):
         elif not changed:
             return
         if started or len(self.written) > MOSTLY:
-            linking.link_all(self.connection, [*self._kept(), *self.spooled], sites)
+            records: list[Iterable[tuple[int, Record]]] = [*self._kept(), *self.spooled]
+            with _merging(self.connection, wanted=in_bulk) as merged:
+                linking.link_all(self.connection, records, sites, merged)
             naming.name_all(self.connection)
             naming.keep_sites(self.connection, sites)
             metadata_inheritance.lend_all(self.connection)
             return
-        records = [each for some in self.spooled for each in some]
-        linking.link_some(self.connection, records, self.before.keys, sites)
-        self._name(records, sites)
+        some = [each for spooled in self.spooled for each in spooled]
+        linking.link_some(self.connection, some, self.before.keys, sites)
+        self._name(some, sites)
 
     def _kept(self) -> Iterator[list[tuple[int, Record]]]:
         """The records of documents that did not change; their keys and edges are removed."""
@@ -218,6 +222,17 @@ def _uncollected(*, wanted: bool) -> Iterator[None]:
     finally:
         if wanted:
             gc.enable()
+
+
+@contextmanager
+def _merging(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[Callable[[], None]]:
+    """Merges full text on a thread of its own, which needs nothing of Python: the other processor is idle then. Gives
+    what waits for the end of that."""
+    if not wanted:
+        yield lambda: None
+        return
+    with ThreadPoolExecutor(1) as beside:
+        yield beside.submit(writing.merge_full_text, connection).result
 
 
 class _Spooled(Struct, frozen=True):

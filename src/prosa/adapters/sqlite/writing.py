@@ -68,8 +68,8 @@ def remove_all(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
-    """Many documents go into an empty index: what orders its rows is made once, at the end, and full text is written in
-    few large pieces. Documents themselves stay in order meanwhile: ids and sites are asked for."""
+    """Many documents go into an empty index: what orders its rows is made once, at the end; full text is written in few
+    large pieces, for `merge_full_text`. Documents themselves stay in order meanwhile: ids and sites are asked for."""
     if not wanted:
         yield
         return
@@ -83,6 +83,12 @@ def in_bulk(connection: sqlite3.Connection, *, wanted: bool) -> Iterator[None]:
     for _, statement in indexes:
         connection.execute(statement)
     _configure_full_text(connection, _SMALL_PIECES)
+
+
+def merge_full_text(connection: sqlite3.Connection) -> None:
+    """Makes one piece of those that full text was written in: a search looks into each of them."""
+    for table in _FULL_TEXT:
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")  # noqa: S608 - names of ours
 
 
 _LARGE_PIECES = {"hashsize": 16 * 1024 * 1024, "automerge": 0, "crisismerge": 8}
