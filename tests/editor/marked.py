@@ -42,8 +42,8 @@ def opened(root: Path, texts: Mapping[str, str]) -> Workspace:
 
 
 def marked(root: Path, texts: Mapping[str, str]) -> Marked:
-    """The same where one of the texts holds the cursor: it is open in the editor, and not saved."""
-    (name,) = (name for name, text in texts.items() if MARK in text)
+    """The same where the first text that can hold the cursor does: it is open in the editor, and not saved."""
+    name = next(name for name, text in texts.items() if MARK in text)
     offset = texts[name].index(MARK)
     text = texts[name].replace(MARK, "", 1)
     workspace = opened(root, {**texts, name: "something else\n"})

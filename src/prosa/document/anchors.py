@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from prosa.regex import regex
 
+if TYPE_CHECKING:
+    from prosa.document.model import Section
+
+_DIGITS = "0123456789"
 _SILENT = regex(r"[\W_]+")
 _WORD = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Pc"})
 
@@ -28,6 +33,21 @@ def slug(text: str) -> str:
 def sounding(anchor: str) -> str:
     """The letters and digits of an anchor or a heading, without accents: generators differ in all the rest."""
     return _SILENT.sub("", unicodedata.normalize("NFKD", anchor.casefold()))
+
+
+def section_number(sections: Sequence[Section], fragment: str) -> int | None:
+    """The number of the section that a fragment names: by its anchor, else by letters and digits alone, as rules
+    compare them, and without the number that some generators leave out."""
+    wanted = fragment.removeprefix("user-content-")
+    for number, each in enumerate(sections):
+        if each.anchor and each.anchor == wanted:
+            return number
+    sound = "" if wanted.startswith("^") else sounding(wanted)
+    for number, each in enumerate(sections) if sound else ():
+        anchor = sounding(each.anchor)
+        if sound in (anchor, anchor.lstrip(_DIGITS), sounding(each.heading.plain)):
+            return number
+    return None
 
 
 class _Anchored(dict[int, str]):

@@ -19,7 +19,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from prosa import __version__
 from prosa.data import Value
-from prosa.lsp import checking, completion, editing, navigation
+from prosa.lsp import checking, completion, editing, navigation, renaming
 from prosa.lsp.configuration import Configuration, read_configuration
 from prosa.lsp.documents import path_of
 from prosa.lsp.positions import ENCODINGS, Encoding
@@ -187,6 +187,6 @@ def _other_version(configuration: Configuration) -> str:
 
 
 FEATURES: tuple[Callable[[ProsaServer], None], ...] = tuple(
-    each.register for each in (checking, completion, editing, navigation)
+    each.register for each in (checking, completion, editing, navigation, renaming)
 )
 """What registers the handlers of each feature, once the client has said what it knows and what its user wants."""

@@ -57,11 +57,12 @@ class StoredRecords(Struct, frozen=True):
         """The documents that answer to a key: records of path and dialect alone."""
         return [Record(*row) for row in self.connection.execute(_CALLED, key) if self.wanted(row[0])]
 
-    def asking(self, keys: Iterable[Key]) -> Iterator[Record]:
-        """The documents with a reference that looks under any of some keys."""
+    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
+        """The documents, with a ``dialect`` only its, with a reference that looks under any of some keys."""
         numbers = {number for key in keys for (number,) in self.connection.execute(_ASKING, key)}
-        question = "SELECT path FROM document WHERE id = ?"
-        rows = sorted((self.connection.execute(question, (each,)).fetchone()[0], each) for each in numbers)
+        question = "SELECT path, dialect FROM document WHERE id = ?"
+        found = ((self.connection.execute(question, (each,)).fetchone(), each) for each in numbers)
+        rows = sorted((path, each) for (path, name), each in found if dialect in (None, name))
         waiting = iter([number for path, number in rows if self.wanted(path)])
         while batch := list(islice(waiting, BATCH)):
             yield from sorted((record for _, record in records_of(self.connection, batch)), key=lambda each: each.path)

@@ -7,7 +7,7 @@ documents themselves, read anew where their text counts.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -54,9 +54,13 @@ class CorpusDocuments(Struct, frozen=True):
         """Whether a document of the corpus counts."""
         return path not in self.left_out and not (self.only_visible and is_hidden(path))
 
-    def without(self, path: str) -> CorpusDocuments:
-        """The same without one document."""
-        return replace(self, left_out=self.left_out | {path})
+    def paths(self) -> Sequence[str]:
+        """The paths of these documents, in order."""
+        return self.known.paths()
+
+    def without(self, *paths: str) -> CorpusDocuments:
+        """The same without some documents."""
+        return replace(self, left_out=self.left_out | {*paths})
 
     def visible(self) -> CorpusDocuments:
         """The same without what lies in hidden folders."""

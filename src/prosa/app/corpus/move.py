@@ -12,28 +12,51 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import FileChanged, RootedFiles, cache_dir, private_dir, replace_file
 from prosa.adapters.files.gitignore import ignored_in
-from prosa.app.corpus.documents import CorpusDocuments
-from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Plan, plan_move
+from prosa.corpus.moves import Change, DocumentStore, Move, MoveRefused, NameRefused, Plan, plan_move
 from prosa.corpus.moves.effects import Note
 from prosa.data import Value
 from prosa.source import Edit, FileProblem, SourceText, Span
 from prosa.source.files import is_hidden
+
+Documents = TypeVar("Documents", bound="MovableDocuments")
+
+
+class MovableDocuments(DocumentStore, Protocol):
+    """The documents that a move is planned among: of an index, or of an editor."""
+
+    @property
+    def root(self) -> Path:
+        """The folder that paths are relative to."""
+        ...
+
+    def paths(self) -> Sequence[str]:
+        """The paths of these documents, in order."""
+        ...
+
+    def visible(self: Documents) -> Documents:
+        """The same without what lies in hidden folders."""
+        ...
+
+    def without(self: Documents, *paths: str) -> Documents:
+        """The same without some documents."""
+        ...
 
 
 class NotPutBack(OSError):
     """A move failed, and so did putting back what was written before. The message names the files."""
 
 
-def plan_for(move: Move, store: CorpusDocuments, journal: Journal | None = None) -> Plan:
+def plan_for(move: Move, store: MovableDocuments, journal: Journal | None = None) -> Plan:
     """The plan of a move of files. Raises `MoveRefused` and `FileProblem`.
 
     A move that was cut short goes on with the plan that its ``journal`` kept. Without one, a new file that is there
@@ -47,16 +70,16 @@ def plan_for(move: Move, store: CorpusDocuments, journal: Journal | None = None)
     return _plan_among(move, store, journal)
 
 
-def _left_alone(move: Move, store: CorpusDocuments, visible: CorpusDocuments) -> Iterator[Note]:
+def _left_alone(move: Move, store: MovableDocuments, visible: MovableDocuments) -> Iterator[Note]:
     """The documents in hidden folders that name the one that moves: they are written only when one of them moves."""
     name = move.old_id if move.changes_id else Path(move.path).stem
-    for path, text in replace(store, left_out=frozenset(visible.known.paths())).texts((name,)):
+    for path, text in store.without(*visible.paths()).texts((name,)):
         if (at := text.find(name)) >= 0:
             line = text.count("\n", 0, at) + 1
             yield Note(path, line, f"mentions `{name}` and is left as it is: it lies in a hidden folder")
 
 
-def _plan_among(move: Move, store: CorpusDocuments, journal: Journal | None) -> Plan:
+def _plan_among(move: Move, store: MovableDocuments, journal: Journal | None) -> Plan:
     kept = journal.read() if journal else None
     if kept is not None and kept.move == move and is_under_way(kept, store.root):
         return kept

@@ -6,6 +6,7 @@ are in memory are asked; a record is made of a document anew where one is wanted
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prosa.adapters.files import RootedFiles
 from prosa.app.check.workspace import Workspace
 from prosa.corpus.moves.world import KnownWorld, World
 from prosa.dialects.dialect import DialectName
@@ -26,6 +28,9 @@ from prosa.rules.backlinks import Backlinks, labels_asked, labels_of, references
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
+
+MAX_OPENED = 32
+"""Readings that are kept while a question is answered."""
 
 _OF_SITES = ("site", "action", "url")
 
@@ -45,10 +50,12 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def path_of(self, real: Path) -> str:
         """A real path as the corpus knows it; one outside stays absolute."""
-        try:
-            return real.relative_to(self.root).as_posix()
-        except ValueError:
-            return real.as_posix()
+        path = real.as_posix()
+        return path[len(self._prefix) :] if path.startswith(self._prefix) else path
+
+    @cached_property
+    def _prefix(self) -> str:
+        return f"{self.root.as_posix().rstrip('/')}/"
 
     def real_of(self, path: str) -> Path:
         """The real path of a document of the corpus."""
@@ -58,9 +65,9 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         """The facts of a document; None for one that does not count."""
         return self.workspace.entries.get(self.real_of(path)) if self._holds(path) else None
 
-    def without(self, path: str) -> EditorCorpus:
-        """The same without one document."""
-        return replace(self, left_out=self.left_out | {path})
+    def without(self, *paths: str) -> EditorCorpus:
+        """The same without some documents."""
+        return replace(self, left_out=self.left_out | {*paths})
 
     def visible(self) -> EditorCorpus:
         """The same without what lies in hidden folders."""
@@ -131,13 +138,19 @@ class EditorCorpus(Struct, frozen=True, dict=True):
     # What `KnownDocuments` asks.
 
     def record(self, path: str) -> Record | None:
-        """The record of a document, made of its text."""
-        if self.facts(path) is None:
-            return None
-        try:
-            return record_of(self.reading(path), path)
-        except FileProblem:
-            return None
+        """The record of a document, made of its text; each is made once."""
+        if path not in self._made and self.facts(path) is not None:
+            with contextlib.suppress(FileProblem):
+                self._made[path] = record_of(self.reading(path), path)
+        return self._made.get(path)
+
+    @cached_property
+    def _made(self) -> dict[str, Record]:
+        return {}
+
+    @cached_property
+    def _opened(self) -> dict[str, DialectReading[object]]:
+        return {}
 
     def records(self) -> Iterator[Record]:
         """All records. Every document is read for that: it is asked only where the sites become other ones."""
@@ -157,10 +170,14 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         known = ((path, self.facts(path)) for path in sorted(found))
         return [Record(path, facts.dialect) for path, facts in known if facts is not None]
 
-    def asking(self, keys: Iterable[Key]) -> Iterator[Record]:
-        """The documents with a reference that may look under any of some keys, in the order of their paths."""
+    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterator[Record]:
+        """The documents, with a ``dialect`` only its, with a reference that may look under any of some keys, in the
+        order of their paths."""
         labels = frozenset(label for key in keys for label in labels_of(key.name))
         for path in sorted(self._asking(labels)):
+            facts = self.facts(path)
+            if facts is None or dialect not in (None, facts.dialect):
+                continue
             if (record := self.record(path)) is not None:
                 yield record
 
@@ -207,16 +224,27 @@ class EditorCorpus(Struct, frozen=True, dict=True):
 
     def texts(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
         """The documents that can be read and whose text holds any of some names: paths and texts as they are now."""
+        disk, texts = self.workspace.disk, self.workspace.texts
+        wanted = [name.encode("utf-8", "surrogatepass") for name in names]
         for path in self.paths():
-            source = self.workspace.source(self.real_of(path))
-            if source is not None and any(name in source.text for name in names):
-                yield path, source.text
+            real = self.real_of(path)
+            with contextlib.suppress(FileProblem):
+                data = disk.data(real) if isinstance(disk, RootedFiles) and real not in texts else None
+                if data is not None and not any(name in data for name in wanted):
+                    continue
+                text = texts[real] if real in texts else self.workspace.files.read(real).text
+                if data is not None or any(name in text for name in names):
+                    yield path, text
 
     def reading(self, path: str) -> DialectReading[object]:
         """A document as it is now. Raises `FileProblem`."""
         real = self.real_of(path)
-        kept = self.workspace.reading(real) if real in self.workspace.texts else None
-        return kept or self._read(self.workspace.files.read(real))
+        found = self.workspace.reading(real) if real in self.workspace.texts else self._opened.get(path)
+        if found is None:
+            found = self._opened[path] = self._read(self.workspace.files.read(real))
+            while len(self._opened) > MAX_OPENED:
+                del self._opened[next(iter(self._opened))]
+        return found
 
     def reread(self, path: str, text: str) -> DialectReading[object]:
         """What a text would be read as at a path."""

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from prosa.corpus.moves.places import Place, places_of
+from prosa.corpus.moves.places import Place, own_places, places_of
 from prosa.data import Mapping, Node, Scalar
 from prosa.dialects.reading import DialectReading
 from prosa.document.model import Link
@@ -35,12 +35,12 @@ def pointers_in(reading: DialectReading[object], path: str) -> tuple[Pointer, ..
     reach = {each.destination_span.start: each.span for each in links if each.destination_span is not None}
     found: dict[tuple[int, str], Pointer] = {}
     record = record_of(reading, path)
-    for place in places_of(reading, record):
+    for place in (*places_of(reading, record), *own_places(reading)):
         span = Span(place.reference.start, place.reference.end)
         found.setdefault(
             (span.start, place.reference.kind), Pointer(span, reach.get(span.start, span), place.reference, place)
         )
-    for each in (*record.references, *_own(reading), *_labelled(links), *_schema_references(reading)):
+    for each in (*record.references, *_labelled(links), *_schema_references(reading)):
         span = Span(each.start, each.end)
         found.setdefault((span.start, each.kind), Pointer(span, reach.get(span.start, span), each))
     return tuple(sorted(found.values(), key=lambda each: (each.span.start, each.span.end)))
@@ -50,19 +50,6 @@ def pointer_at(pointers: tuple[Pointer, ...], offset: int) -> Pointer | None:
     """The pointer at an offset, the narrowest of several; behind its last character it still is there."""
     at = (each for each in pointers if each.reach.start <= offset <= each.reach.end)
     return min(at, key=lambda each: (offset == each.reach.end, len(each.reach)), default=None)
-
-
-def _own(reading: DialectReading[object]) -> Iterator[Reference]:
-    """Links to a heading or a block of the document itself."""
-    document = reading.document
-    written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
-    written += [(each.destination, each.destination_span) for each in document.definitions]
-    for destination, span in written:
-        if span is not None and destination.startswith("#") and "{{" not in span.of(reading.front.source.text):
-            yield Reference("inline", "", "path", span.start, span.end, 0, fragment=unquote(destination[1:]))
-    for link in document.wikilinks:
-        if not link.target and link.fragment:
-            yield Reference("wikilink", "", "stem", link.span.start, link.span.end, 0, fragment=link.fragment)
 
 
 def _labelled(links: tuple[Link, ...]) -> Iterator[Reference]:

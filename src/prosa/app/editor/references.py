@@ -46,7 +46,7 @@ def highlights(workspace: Workspace, path: Path, offset: int) -> tuple[Place, ..
         meant = {each.name for each in targets_of(found.corpus, found.path, found.reading, found.pointer)}
         here = (name for name in meant if name.path == path and name.end > name.start)
         return tuple(sorted({*_meaning(found, meant), *here}))
-    section = _heading_at(found.reading, offset)
+    section = heading_at(found.reading, offset)
     if section is None:
         return ()
     content = section.heading.content
@@ -88,9 +88,7 @@ def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Place]:
             if definitions and target.name.end > target.name.start:
                 yield target.name
             yield from _of(found.corpus, target.whole.path, target.section)
-    elif (
-        section := _heading_at(found.reading, offset)
-    ) is not None and section.heading != found.reading.document.title:
+    elif (section := heading_at(found.reading, offset)) is not None and section.heading != found.reading.document.title:
         if definitions:
             yield Place(found.real, section.heading.content.start, section.heading.content.end)
         yield from _of(found.corpus, found.real, section)
@@ -107,7 +105,8 @@ def _names(found: Asked, *, definitions: bool) -> tuple[Place, ...]:
     return tuple(Place(found.real, each.span.start, each.span.end) for each in some)
 
 
-def _heading_at(reading: DialectReading[object], offset: int) -> Section | None:
+def heading_at(reading: DialectReading[object], offset: int) -> Section | None:
+    """The section whose heading an offset is in."""
     return next((each for each in reading.document.sections if _on(each.heading.span, offset, reading)), None)
 
 

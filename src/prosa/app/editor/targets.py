@@ -17,7 +17,7 @@ from prosa.app.editor.corpus import EditorCorpus
 from prosa.app.editor.place import Place
 from prosa.app.editor.pointers import Pointer
 from prosa.dialects.reading import DialectReading
-from prosa.document.anchors import sounding
+from prosa.document.anchors import section_number
 from prosa.document.document import NAMED_BLOCK
 from prosa.document.model import Section
 from prosa.graph.outside import ELSEWHERE
@@ -79,19 +79,9 @@ def target_in(real: Path, reading: DialectReading[object], reference: Reference)
 
 
 def section_named(reading: DialectReading[object], fragment: str) -> Section | None:
-    """The section that a fragment names: by its anchor, else by letters and digits alone, as rules compare them."""
-    sections = reading.document.sections
-    wanted = fragment.removeprefix("user-content-")
-    exact = next((each for each in sections if each.anchor and each.anchor == wanted), None)
-    if exact is not None or wanted.startswith("^"):
-        return exact
-    sound = sounding(wanted)
-    return next((each for each in sections if sound and sound in _sounds(each)), None)
-
-
-def _sounds(section: Section) -> tuple[str, ...]:
-    anchor = sounding(section.anchor)
-    return anchor, anchor.lstrip("0123456789"), sounding(section.heading.plain)
+    """The section that a fragment names."""
+    number = section_number(reading.document.sections, fragment)
+    return reading.document.sections[number] if number is not None else None
 
 
 def _other_anchor(reading: DialectReading[object], fragment: str) -> Span | None:

@@ -31,8 +31,9 @@ def check_move(move: Move, world: World) -> None:
     """Raises `NameRefused` for a move to a name that is taken, or that no document can have."""
     if move.changes_id:
         _check_id(move, world)
-    else:
-        _check_path(move, world)
+        return
+    for old, new in move.paths.items():
+        _check_path(old, new, move, world)
 
 
 def check_result(
@@ -46,16 +47,20 @@ def check_result(
     for path, (was, now) in readings.items():
         old, new = before.records[path], after.records[move.path_after(path)]
         if was.name != now.name:
-            raise _other_dialect(move, was.name, now.name)
-        _check_problems(path, was, now)
+            raise _other_dialect(path, move.path_after(path), was.name, now.name)
+        check_problems(path, was, now)
         yield from _check_references(move, before, after, old, new)
 
 
 def notes_of(move: Move, before: World, after: World) -> Iterator[Note]:
     """What follows from the move outside of references."""
-    old, new = before.records[move.path], after.records[move.new_path]
+    for path, new_path in move.paths.items():
+        yield from _notes_of_one(before.records[path], after.records[new_path], move, before, after)
+
+
+def _notes_of_one(old: Record, new: Record, move: Move, before: World, after: World) -> Iterator[Note]:
     if old.dialect == "markdownlang":
-        yield from _tool_name(move, old, before)
+        yield from _tool_name(move, old, new.path, before)
     if (was := before.sites.url_of(old.path)) != (now := after.sites.url_of(new.path)) and old.dialect == "mdh":
         yield Note(new.path, 1, f"its URL on the site was {was or 'none'} and will be {now or 'none'}")
         if old.canonical:
@@ -75,17 +80,16 @@ def _check_id(move: Move, world: World) -> None:
         raise NameRefused(f"`{new}` is the id of {taken[0]} already", "choose another id")
 
 
-def _check_path(move: Move, world: World) -> None:
-    new = move.new_path
+def _check_path(old: str, new: str, move: Move, world: World) -> None:
     name = posixpath.basename(new)
-    if new == move.path:
+    if new == old:
         raise NameRefused(f"{new} is where the document is already")
     if new.startswith(("/", "../")) or new in ("", ".", "..") or posixpath.normpath(new) != new:
         raise NameRefused(
             f"{new} lies outside the root of the corpus", "choose a place below the root, or another --root"
         )
     if not name.lower().endswith(DOCUMENT_SUFFIXES):
-        suffix = posixpath.splitext(move.path)[1]
+        suffix = posixpath.splitext(old)[1]
         raise NameRefused(
             f"{new} is no name of a document: one ends in {', '.join(DOCUMENT_SUFFIXES)}",
             f"did you mean {new.rstrip('/')}{suffix}?",
@@ -96,18 +100,18 @@ def _check_path(move: Move, world: World) -> None:
         )
     if any(not part.isprintable() or len(part.encode("utf-8", "replace")) > MAX_NAME_BYTES for part in new.split("/")):
         raise NameRefused("the name of a file is at most 255 bytes of printable characters", "choose another name")
-    if new in world.records:
+    if new in world.records and new not in move.paths:
         raise NameRefused(f"{new} exists already", "choose another name, or remove that document first")
 
 
-def _other_dialect(move: Move, was: DialectName, now: DialectName) -> MoveRefused:
+def _other_dialect(path: str, new_path: str, was: DialectName, now: DialectName) -> MoveRefused:
     return MoveRefused(
-        f"{move.path} is read as {dialect(was).title}, and at {move.new_path} it would be read as {dialect(now).title}",
+        f"{path} is read as {dialect(was).title}, and at {new_path} it would be read as {dialect(now).title}",
         "keep the suffix, or see the `dialects` of prosa.toml; `prosa convert` changes the dialect",
     )
 
 
-def _check_problems(path: str, was: DialectReading[object], now: DialectReading[object]) -> None:
+def check_problems(path: str, was: DialectReading[object], now: DialectReading[object]) -> None:
     """No reader may find a mistake in the new text that it did not find in the old one."""
     known = Counter(each.rule for each in (*was.front.problems, *was.problems))
     for each in (*now.front.problems, *now.problems):
@@ -123,7 +127,7 @@ def _check_references(move: Move, before: World, after: World, old: Record, new:
         raise MoveRefused(f"{old.path} would not read back with the same references", "choose another name")
     for was, now in pairs:
         lead, found = before.lead(old, was), after.lead(new, now)
-        if lead.to is None and _as_lost(old, was, new, now):
+        if lead.to is None and _as_lost(old, was, new, now, move):
             if not same(lead, found, move):
                 yield gained(new.path, now, lead, found)
         elif lead.to is None or found.to != move.path_after(lead.to):
@@ -146,23 +150,34 @@ def _said(reference: Reference) -> tuple[object, ...]:
     )
 
 
-def _as_lost(old: Record, was: Reference, new: Record, now: Reference) -> bool:
+def _as_lost(old: Record, was: Reference, new: Record, now: Reference, move: Move) -> bool:
     """Whether a reference that led to no document still names the same thing."""
-    if was.target == now.target or was.kind != "path":
-        return was.target == now.target
-    return joined(posixpath.dirname(old.path), was.target) == joined(posixpath.dirname(new.path), now.target)
+    if was.target == now.target:
+        return True
+    if was.kind == "stem":
+        return any(posixpath.basename(now.target) == posixpath.basename(after) for _, after in move.files)
+    if was.kind != "path":
+        return False
+    path = joined(posixpath.dirname(old.path), was.target)
+    return move.file_after(path) == joined(posixpath.dirname(new.path), now.target) or _rooted(was, now, move)
 
 
-def _tool_name(move: Move, old: Record, world: World) -> Iterator[Note]:
+def _rooted(was: Reference, now: Reference, move: Move) -> bool:
+    """The same for paths from the root."""
+    both = was.target.startswith("/") and now.target.startswith("/")
+    return both and move.file_after(was.target[1:]) == now.target[1:]
+
+
+def _tool_name(move: Move, old: Record, new_path: str, world: World) -> Iterator[Note]:
     """Programs call an imported one by its name, and their prose may say it (L6)."""
     named = any(each.kind == "id" for each in old.definitions)
-    was, now = (posixpath.splitext(posixpath.basename(path))[0] for path in (move.path, move.new_path))
+    was, now = (posixpath.splitext(posixpath.basename(path))[0] for path in (old.path, new_path))
     if move.changes_id:
         was, now = move.old_id, move.new_id
     elif named or was == now:
         return
-    yield Note(move.new_path, 1, f"the program was called `{was}` and will be called `{now}`")
-    for record in world.asking(world.keys(move.path)):
+    yield Note(new_path, 1, f"the program was called `{was}` and will be called `{now}`")
+    for record in world.asking(world.keys(old.path)):
         for each in record.references:
-            if each.origin == "import" and world.lead(record, each).to == move.path:
+            if each.origin == "import" and world.lead(record, each).to == old.path:
                 yield Note(record.path, each.line, f"it imports the program: its text may still say `{was}`")

@@ -56,7 +56,7 @@ class Draft(Struct):
         reading = self.store.reading(path)
         _check_known(reading, self.before.records[path])
         edits = rewritten(reading, path, self.move, self.before, self.expected)
-        self._put(path, reading, self._text(path, reading, edits) if edits else reading.front.source.text, edits)
+        self._put(path, reading, edited(self.store, path, reading, edits), edits)
 
     def keep_attachments(self) -> None:
         """Brings the hashes of attachments up to date where they were true (Y14)."""
@@ -81,14 +81,17 @@ class Draft(Struct):
         assert model is not None, "only a record has attachments"
         return model
 
-    def _text(self, path: str, reading: DialectReading[object], edits: Sequence[Edit]) -> str:
-        """The new text of a document. Hashes of itself that were true stay true."""
-        source = reading.front.source
-        text = apply_edits(source.text, edits)
-        text = apply_edits(text, reading.dialect.after_fix(source, SourceText(text, source.path)))
-        model = reading.model_of(MAGI)
-        after = self.store.reread(path, text).model_of(MAGI) if model is not None and model.regions else None
-        return apply_edits(text, kept_results(model, edits, after)) if model is not None and after is not None else text
+
+def edited(store: DocumentStore, path: str, reading: DialectReading[object], edits: Sequence[Edit]) -> str:
+    """The new text of a document. Hashes of itself that were true stay true."""
+    source = reading.front.source
+    if not edits:
+        return source.text
+    text = apply_edits(source.text, edits)
+    text = apply_edits(text, reading.dialect.after_fix(source, SourceText(text, source.path)))
+    model = reading.model_of(MAGI)
+    after = store.reread(path, text).model_of(MAGI) if model is not None and model.regions else None
+    return apply_edits(text, kept_results(model, edits, after)) if model is not None and after is not None else text
 
 
 def _check_known(reading: DialectReading[object], record: Record) -> None:
@@ -180,8 +183,8 @@ def kept_attachments(
 
 def _holders(world: World, path: str) -> Iterator[str]:
     """The records that attach a document, once for each reference to it."""
-    for record in world.asking(world.keys(path)):
-        if record.dialect == "ymj" and record.path != path:
+    for record in world.asking(world.keys(path), "ymj"):
+        if record.path != path:
             for each in record.references:
                 if each.rel == "attachment" and world.lead(record, each).to == path:
                     yield record.path

@@ -45,18 +45,18 @@ class Effects(Struct, frozen=True):
 def effects(
     move: Move, before: World, after: World, touched: frozenset[Key] | None, leave_out: frozenset[str] = frozenset()
 ) -> Effects:
-    """The effects on every document but the moved one and those in ``leave_out``. ``touched`` None looks at every
+    """The effects on every document but the moved ones and those in ``leave_out``. ``touched`` None looks at every
     reference."""
     referring: set[str] = set()
     astray: list[str] = []
     notes: list[Note] = []
     for record in before.asking(touched):
-        if record.path == move.path or record.path in leave_out:
+        if record.path in move.paths or record.path in leave_out:
             continue
         for reference in _asking(record, before, after, touched):
             was, now = before.lead(record, reference), after.lead(record, reference)
-            if was.to == move.path:
-                if now.to != move.new_path or now.tier != was.tier:
+            if was.to is not None and was.to in move.paths:
+                if now.to != move.path_after(was.to) or now.tier != was.tier:
                     referring.add(record.path)
             elif not same(was, now, move):
                 if was.to is not None:

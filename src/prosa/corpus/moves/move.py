@@ -5,7 +5,8 @@ In: nothing but plain values. Out: `Move`, and `MoveRefused` with a sentence and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -13,16 +14,33 @@ MAX_SHOWN = 5
 """References that a refusal names one by one; a common name may have thousands."""
 
 
-class Move(Struct, frozen=True):
+class Move(Struct, frozen=True, dict=True):
     """The document at ``path`` gets ``new_path``, or ``new_id`` in place of ``old_id``; never both at once.
 
-    Paths are relative to the root of the corpus, with `/`. Where an id changes, ``new_path`` is ``path``.
+    Paths are relative to the root of the corpus, with `/`. Where an id changes, ``new_path`` is ``path``. ``along`` are
+    pairs of paths, before and after, of documents that move with it; ``files`` those of folders and of files that are
+    no documents. Where only such move, ``path`` is empty. Where nothing moves and a document gets another ``title``,
+    these are the old one and the new one, and both paths are the same.
     """
 
     path: str
     new_path: str
     old_id: str = ""
     new_id: str = ""
+    along: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    title: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(cls, documents: Mapping[str, str], files: Mapping[str, str]) -> Move:
+        """The move of several documents, and of folders and other files: the paths after by those before."""
+        first, *rest = sorted(documents.items()) or [("", "")]
+        return cls(*first, along=tuple(rest), files=tuple(sorted(files.items())))
+
+    @cached_property
+    def paths(self) -> Mapping[str, str]:
+        """The path after the move of every document that is its subject, by the path before."""
+        return {old: new for old, new in ((self.path, self.new_path), *self.along) if old}
 
     @property
     def changes_id(self) -> bool:
@@ -31,7 +49,16 @@ class Move(Struct, frozen=True):
 
     def path_after(self, path: str) -> str:
         """Where a document is after the move."""
-        return self.new_path if path == self.path else path
+        return self.paths.get(path, path)
+
+    def file_after(self, path: str) -> str:
+        """Where a file is after the move, be it a document or not; a slash at the end of a folder stays."""
+        if (found := self.paths.get(path)) is not None:
+            return found
+        for old, new in self.files:
+            if path == old or path.startswith(f"{old}/"):
+                return new + path[len(old) :]
+        return path
 
 
 class MoveRefused(Exception):

@@ -80,6 +80,22 @@ def _destinations(reading: DialectReading[object]) -> Iterator[Place]:
             yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
 
 
+def own_places(reading: DialectReading[object]) -> Iterator[Place]:
+    """The places that name a heading or a block of the document itself; their reference has no target."""
+    document, source = reading.document, reading.front.source
+    written = [(each.destination, each.destination_span) for each in (*document.links, *document.images)]
+    written += [(each.destination, each.destination_span) for each in document.definitions]
+    for destination, span in written:
+        if span is not None and destination.startswith("#") and _TEMPLATE not in source.slice(span):
+            reference = _reference("inline", "", span, source, unquote(destination[1:]))
+            angle = source.text.startswith("<", max(span.start - 1, 0))
+            yield Place(reference, span, "angle" if angle else "markdown", "href", source.slice(span))
+    for link in document.wikilinks:
+        if not link.target and link.fragment:
+            reference = _reference("wikilink", "", link.span, source, link.fragment)._replace(kind="stem")
+            yield Place(reference, link.span, "raw", "wikilink", source.slice(link.span))
+
+
 def _attributes(reading: DialectReading[object]) -> Iterator[Place]:
     """`href` and `src` in HTML."""
     source = reading.front.source

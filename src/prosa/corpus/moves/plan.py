@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -40,14 +40,23 @@ class Plan(Struct, frozen=True):
 
 
 def plan_move(move: Move, store: DocumentStore) -> Plan:
-    """The plan. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read any more."""
+    """The plan of a move of one document. Raises `MoveRefused`, and `FileProblem` for a document that cannot be read
+    any more."""
+    changes, notes = changes_of(move, store)
+    others = (change for path, change in changes.items() if path != move.path)
+    return Plan(move, changes[move.path], tuple(each for each in others if each.after != each.before.text), notes)
+
+
+def changes_of(move: Move, store: DocumentStore) -> tuple[dict[str, Change], tuple[Note, ...]]:
+    """What becomes of every document that a move concerns, by the path before, in order; and notes. Raises as
+    `plan_move` does."""
     before = store.world()
     check_move(move, before)
-    expected = before.with_records({move.path: _expected(before.records[move.path], move)})
-    found = effects(move, before, expected, _touched(before, expected, {move.path: move.new_path}))
+    expected = before.with_records({path: _expected(before.records[path], move) for path in move.paths})
+    found = effects(move, before, expected, touched(before, expected, move.paths))
     found.refuse()
     draft = Draft(move, store, before, expected)
-    for path in sorted({*found.referring, *_mentioning(move, store), move.path} & before.records.keys()):
+    for path in sorted({*found.referring, *_mentioning(move, store), *move.paths} & before.records.keys()):
         draft.add(path)
     draft.keep_attachments()
     records = draft.records()
@@ -55,16 +64,15 @@ def plan_move(move: Move, store: DocumentStore) -> Plan:
     own = tuple(check_result(move, before, after, draft.readings))
     found = _rest(move, before, after, expected, records, found)
     notes = tuple(dict.fromkeys((*found.notes, *own, *notes_of(move, before, after))))
-    others = (draft.changes[path] for path in sorted(draft.changes) if path != move.path)
-    changed = tuple(change for change in others if change.after != change.before.text)
-    return Plan(move, draft.changes[move.path], changed, notes)
+    return {path: draft.changes[path] for path in sorted(draft.changes)}, notes
 
 
 def _mentioning(move: Move, store: DocumentStore) -> Iterator[str]:
     """The documents that may name the one that moves in a way that is no reference."""
     if not move.changes_id:
-        mentioned = mentions(move.path)
-        yield from (path for path, text in store.texts(stems(move.path)) if mentioned(text))
+        names = frozenset(name for path in (*move.paths, *(old for old, _ in move.files)) for name in stems(path))
+        mentioned = mentions(names, wikilinks=bool(move.files))
+        yield from (path for path, text in store.texts(names) if mentioned(text))
 
 
 def _expected(record: Record, move: Move) -> Record:
@@ -73,10 +81,11 @@ def _expected(record: Record, move: Move) -> Record:
         each._replace(name=move.new_id) if each.kind == "id" and each.name == move.old_id else each
         for each in record.definitions
     )
-    return replace(record, path=move.new_path, definitions=definitions if move.changes_id else record.definitions)
+    known = definitions if move.changes_id else record.definitions
+    return replace(record, path=move.path_after(record.path), definitions=known)
 
 
-def _touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
+def touched(before: World, after: World, paths: Mapping[str, str]) -> frozenset[Key] | None:
     """The keys under which something else is found than before, the documents at ``paths`` having changed; None for
     all of them: the sites are other ones."""
     if before.sites != after.sites:
@@ -94,11 +103,11 @@ def _rest(
     move: Move, before: World, after: World, expected: World, records: Mapping[str, Record], found: Effects
 ) -> Effects:
     """The effects again, where the new texts are known by other names than was expected: a link in a title changed."""
-    touched = _touched(before, after, {path: record.path for path, record in records.items()})
-    known = _touched(before, expected, {move.path: move.new_path})
-    if known is None or (touched is not None and touched <= known):
+    changed = touched(before, after, {path: record.path for path, record in records.items()})
+    known = touched(before, expected, move.paths)
+    if known is None or (changed is not None and changed <= known):
         return found
-    again = effects(move, before, after, touched, leave_out=frozenset(records))
+    again = effects(move, before, after, changed, leave_out=frozenset(records))
     again.refuse()
     return again
 
@@ -106,17 +115,17 @@ def _rest(
 # Where a document may be named without being referred to: in images, attributes of HTML, link definitions that nobody
 # uses. They are no edges, and lead astray all the same when a file moves.
 #
-# In: the path of a document. Out: whether a text may name it so. The answer may be yes too often, and is only there to
+# In: the names of documents. Out: whether a text may name it so. The answer may be yes too often, and is only there to
 # leave most texts unread.
 
 _REACH = 300
 """Characters of a destination in front of the name of the file; a bound that keeps the search linear."""
 
 
-def mentions(path: str) -> Callable[[str], bool]:
-    """Tells whether a text has the stem of ``path``, bare or percent-encoded, in a destination."""
-    names = stems(path)
+def mentions(names: Collection[str], *, wikilinks: bool = False) -> Callable[[str], bool]:
+    """Tells whether a text has one of some names in a destination, with ``wikilinks`` in double brackets too."""
     before = r"(?:\b(?:[Hh][Rr][Ee][Ff]|[Ss][Rr][Cc])\s{0,9}=\s{0,9}[\"']|\]\(\s{0,9}<?|\]:\s{0,9}<?)"
+    before = rf"(?:{before}|\[\[)" if wikilinks else before
     pattern = re.compile(rf"{before}[^\"'<>\n]{{0,{_REACH}}}?(?:{'|'.join(map(re.escape, names))})(?![\w-])")
     return lambda text: any(name in text for name in names) and pattern.search(text) is not None
 

@@ -19,6 +19,7 @@ from prosa.dialects.table import DOCUMENT_SUFFIXES
 from prosa.graph.pages import joined
 from prosa.graph.record import Record
 from prosa.graph.sites import below
+from prosa.graph.stems import folded
 from prosa.source import Edit, Span
 
 
@@ -29,13 +30,13 @@ def rewritten(reading: DialectReading[object], path: str, move: Move, before: Wo
     if path == move.path and move.changes_id:
         edits |= _own_id(reading, old, move)
     for place in places_of(reading, old):
-        text = _text_for(place, old, new, move, before, after)
+        text = text_for(place, old, new, move, before, after)
         if text is None or place.span in edits:
             continue
         raw = place.span.of(reading.front.source.text)
         written = write(place.syntax, raw, text)
         if written is None:
-            raise _unwritable(place, old)
+            raise unwritable(place, old)
         if written != raw:
             edits[place.span] = written
     return tuple(Edit(span, text) for span, text in sorted(edits.items()))
@@ -52,19 +53,19 @@ def _own_id(reading: DialectReading[object], record: Record, move: Move) -> dict
     return found
 
 
-def _text_for(place: Place, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
+def text_for(place: Place, old: Record, new: Record, move: Move, before: World, after: World) -> str | None:
     """What the place should say; None where it may stay as it is. Raises `MoveRefused`."""
     was, now = before.lead(old, place.reference), after.lead(new, place.reference)
-    mine = old.path == move.path
+    mine = old.path in move.paths
     if was.to is None:
-        return _rebased(place, old, new) if mine else None
+        return _rebased(place, old, new, move) if mine or move.files else None
     wanted = move.path_after(was.to)
-    fits = now.to == wanted and (was.to != move.path or now.tier == was.tier)
-    if fits or not (mine or was.to == move.path):
+    fits = now.to == wanted and (was.to not in move.paths or now.tier == was.tier)
+    if fits or not (mine or was.to in move.paths):
         return None
     text = _best(place, old, new, was.to, move, before, after)
     if text is None:
-        raise _unwritable(place, old)
+        raise unwritable(place, old)
     return text
 
 
@@ -94,6 +95,8 @@ def _names(place: Place, new: Record, target: str, wanted: str, move: Move, afte
             yield move.new_id
         return
     if reference.kind == "stem":
+        if move.title[1] and folded(reference.target) == folded(move.title[0]):
+            yield move.title[1]
         yield from stem_forms(reference.target, target, wanted)
         return
     for form in page_forms(reference.target, target, wanted):
@@ -114,19 +117,35 @@ def _path_names(place: Place, new: Record, form: str, target: str, after: World)
     yield like("./", relative(posixpath.dirname(new.path), form))
 
 
-def _rebased(place: Place, old: Record, new: Record) -> str | None:
-    """A relative path that leads to no document, as seen from the new folder."""
+def _rebased(place: Place, old: Record, new: Record, move: Move) -> str | None:
+    """A path that leads to no document, as seen from the new folder, to where the file is then."""
     folder, new_folder = posixpath.dirname(old.path), posixpath.dirname(new.path)
     target = place.reference.target
-    if place.reference.kind != "path" or target.startswith("/") or folder == new_folder:
+    if place.reference.kind == "stem":
+        return _attached(place, move)
+    if place.form not in ("href", "path", "uri", "edge") or place.reference.kind != "path" or ":" in target:
         return None
-    if place.form not in ("href", "path", "uri", "edge") or place.reference.target.partition(":")[1]:
+    rooted = target.startswith("/")
+    path = joined("", target.lstrip("/")) if rooted else joined(folder, target)
+    after = move.file_after(path)
+    if after == path and (rooted or folder == new_folder):
         return None
-    name = like(place.path, relative(new_folder, joined(folder, target)))
+    name = f"/{after}" if rooted else like(place.path, relative(new_folder, after))
     return spelled(place.form, place.text, name, spaces=place.spaces)
 
 
-def _unwritable(place: Place, record: Record) -> MoveRefused:
+def _attached(place: Place, move: Move) -> str | None:
+    """A picture that double brackets name by the end of its path."""
+    written = place.reference.target.strip("/")
+    for old, new in move.files:
+        if f"/{old}".endswith(f"/{written}") and posixpath.basename(old) != posixpath.basename(new):
+            name = new if "/" in written else posixpath.basename(new)
+            return spelled(place.form, place.text, name, spaces=place.spaces)
+    return None
+
+
+def unwritable(place: Place, record: Record) -> MoveRefused:
+    """Why a place cannot say what it should."""
     where = f"{record.path}:{place.reference.line}"
     return MoveRefused(
         f"{where}: the reference `{place.reference.target}` has no way to name the document after the move",

@@ -63,11 +63,11 @@ class World(Struct, frozen=True, dict=True):
         rest = (record for path, record in self.records.items() if path not in changed)
         return World.of((*rest, *changed.values()), given=self.given)
 
-    def asking(self, keys: frozenset[Key] | None) -> Iterable[Record]:
+    def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
         """The documents that may have a reference which looks under any of some keys, in the order of their paths;
-        None for all. In memory it is no more work to look at all of them."""
+        None for all. With a ``dialect`` only its documents. In memory it is no more work to look at all of them."""
         del keys
-        return self.records.values()
+        return (each for each in self.records.values() if dialect in (None, each.dialect))
 
     def lead(self, record: Record, reference: Reference) -> Lead:
         """Where a reference of ``record`` leads."""
@@ -102,8 +102,9 @@ class KnownDocuments(Protocol):
         """The documents that answer to a key, of which path and dialect are known, in the order of their paths."""
         ...
 
-    def asking(self, keys: Iterable[Key]) -> Iterable[Record]:
-        """The documents with a reference that looks under any of some keys, in the order of their paths."""
+    def asking(self, keys: Iterable[Key], dialect: DialectName | None = None) -> Iterable[Record]:
+        """The documents, with a ``dialect`` only its, with a reference that looks under any of some keys, in the order
+        of their paths."""
         ...
 
     def standing(self) -> Iterable[tuple[str, DialectName, tuple[str, ...]]]:
@@ -146,14 +147,16 @@ class KnownWorld(World, frozen=True, dict=True, kw_only=True):
             return World.of((*self._others(every), *every.values()), given=self.given)
         return KnownWorld.among(self.known, self.sites, given=self.given, changed=every)
 
-    def asking(self, keys: frozenset[Key] | None) -> Iterable[Record]:
+    def asking(self, keys: frozenset[Key] | None, dialect: DialectName | None = None) -> Iterable[Record]:
         """The documents that may have a reference which looks under any of some keys; of changed ones all."""
+        changed = [each for each in self.changed.values() if dialect in (None, each.dialect)]
         if keys is None:
-            return sorted((*self._others(self.changed), *self.changed.values()), key=lambda each: each.path)
+            others = (each for each in self._others(self.changed) if dialect in (None, each.dialect))
+            return sorted((*others, *changed), key=lambda each: each.path)
         if not self.changed:
-            return self.known.asking(keys)
-        found = (each for each in self.known.asking(keys) if each.path not in self.changed)
-        return sorted((*found, *self.changed.values()), key=lambda each: each.path)
+            return self.known.asking(keys, dialect)
+        found = (each for each in self.known.asking(keys, dialect) if each.path not in self.changed)
+        return sorted((*found, *changed), key=lambda each: each.path)
 
     def _others(self, changed: Mapping[str, Record]) -> Iterator[Record]:
         return (record for record in self.known.records() if record.path not in changed)

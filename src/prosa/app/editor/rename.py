@@ -1,0 +1,265 @@
+"""Renaming what stands at an offset: a document, its id, a heading, a label, a variable, an input of a program.
+
+In: a workspace, a path, an offset and a new name. Out: the edits of every document that names it, all texts as they
+stand in the workspace, and the files that move. What cannot be renamed, or would change what something else means, is
+refused with a sentence (`MoveRefused`). Nothing is written.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.app.check.workspace import Workspace
+from prosa.app.corpus.move import plan_for
+from prosa.app.editor.changes import edits_between
+from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.definition import Asked, asked
+from prosa.app.editor.names import Name, NameKind, names_in, same_name
+from prosa.app.editor.place import Edit, Place
+from prosa.app.editor.pointers import Pointer
+from prosa.app.editor.references import heading_at
+from prosa.app.editor.targets import targets_of
+from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Note, changes_of, check_problems, edited
+from prosa.corpus.moves.headings import HeadingMove, heading_changes, heading_name
+from prosa.corpus.moves.writing import write
+from prosa.dialects.magi.relationships import label_key
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.document.model import Section
+from prosa.graph.records import record_of
+from prosa.regex import regex
+from prosa.source import Edit as TextEdit
+from prosa.source import Span, apply_edits
+from prosa.source.files import is_hidden
+
+_FORMS: Mapping[NameKind, tuple[re.Pattern[str], str]] = {
+    "label": (regex(r"[^\[\]\r\n\\]{1,900}"), "a label is one line without brackets"),
+    "footnote": (regex(r"[^\s\[\]`<>\\^]{1,900}"), "the label of a footnote has no blanks and no brackets"),
+    "variable": (regex(r"\$?[^\W\d]\w*"), "a variable is `$` and a word of letters, digits and `_`"),
+    "input": (regex(r"[^\W\d]\w*"), "an input that a template uses is a word of letters, digits and `_`"),
+}
+
+
+class Renamable(Struct, frozen=True):
+    """What can be renamed at an offset: where it stands, and the name that it has."""
+
+    place: Place
+    name: str
+
+
+class Renaming(Struct, frozen=True):
+    """``edits`` count in the texts before anything moves. ``moves`` are the files that move then, as pairs of paths.
+    ``notes`` is what to know about it."""
+
+    edits: tuple[Edit, ...]
+    moves: tuple[tuple[Path, Path], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None:
+    """What can be renamed at an offset; None where nothing can."""
+    found = asked(workspace, path, offset)
+    if found is None:
+        return None
+    if found.name is not None:
+        return Renamable(_place(path, found.name.span), found.name.shown)
+    if found.pointer is not None:
+        return _renamable_target(found, found.pointer)
+    if (own := _own_id(found, offset)) is not None:
+        return Renamable(_place(path, own[1]), own[0])
+    section = heading_at(found.reading, offset)
+    span = heading_name(found.reading, section) if section is not None else None
+    return Renamable(_place(path, span), span.of(found.reading.front.source.text)) if span is not None else None
+
+
+def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming:
+    """The renaming of what stands at an offset. Raises `MoveRefused`, and `FileProblem` for a document that cannot be
+    read."""
+    found = asked(workspace, path, offset)
+    if found is None or renamable(workspace, path, offset) is None:
+        raise MoveRefused("there is nothing here that has a name to change")
+    if found.name is not None:
+        return _local(found, found.name, name.strip())
+    if workspace.resident is None:
+        raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
+    if found.pointer is not None:
+        return _target(found, found.pointer, name)
+    if found.corpus.facts(found.path) is None:
+        raise MoveRefused("this document is no part of the project that is open")
+    if (own := _own_id(found, offset)) is not None:
+        return _moved(found.corpus, Move(found.path, found.path, own[0], name.strip()))
+    section = heading_at(found.reading, offset)
+    if section is None:
+        raise MoveRefused("there is nothing here that has a name to change")
+    return _heading(found.corpus, found.path, section, name)
+
+
+def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> Renaming:
+    """What must be written before files and folders get other paths, which the editor will do: pairs of real paths.
+    Raises as `rename` does."""
+    if workspace.resident is None:
+        raise MoveRefused("the documents of the project are still being read, so links to them stay as they are")
+    corpus = EditorCorpus(workspace)
+    documents: dict[str, str] = {}
+    others: dict[str, str] = {}
+    for old, new in files:
+        if not (old.is_relative_to(workspace.root) and new.is_relative_to(workspace.root)):
+            continue
+        before, after = corpus.path_of(old), corpus.path_of(new)
+        if old in workspace.entries:
+            documents[before] = after
+            continue
+        others[before] = after
+        inside = (each for each in corpus.paths() if each.startswith(f"{before}/"))
+        documents |= {each: after + each[len(before) :] for each in inside}
+    if not documents and not others:
+        return Renaming(())
+    store = corpus if any(map(is_hidden, documents)) else corpus.visible()
+    changes, notes = changes_of(Move.of(documents, others), store)
+    return Renaming(_edits(corpus, changes.values()), notes=notes)
+
+
+def _place(path: Path, span: Span) -> Place:
+    return Place(path, span.start, span.end)
+
+
+def _own_id(found: Asked, offset: int) -> tuple[str, Span] | None:
+    """The id that a document gives itself, where the offset is in it."""
+    ids = (each for each in found.reading.definitions() if each.kind == "id" and each.name.strip())
+    return next(((each.name, each.span) for each in ids if each.span.start <= offset <= each.span.end), None)
+
+
+def _renamable_target(found: Asked, pointer: Pointer) -> Renamable | None:
+    meant = _meant(found, pointer)
+    if meant is None:
+        return None
+    place, (path, section) = _place(found.real, pointer.span), meant
+    if section is not None:
+        reading = found.corpus.reading(path)
+        span = heading_name(reading, section)
+        return Renamable(place, span.of(reading.front.source.text)) if span is not None else None
+    if pointer.reference.kind == "id":
+        return Renamable(place, pointer.reference.target)
+    return Renamable(place, posixpath.splitext(posixpath.basename(path))[0])
+
+
+def _meant(found: Asked, pointer: Pointer) -> tuple[str, Section | None] | None:
+    """The one document, and the heading in it, that a pointer leads to."""
+    targets = targets_of(found.corpus, found.path, found.reading, pointer)
+    if len(targets) != 1:
+        return None
+    path = found.corpus.path_of(targets[0].whole.path)
+    known = found.corpus.facts(path) is not None
+    return (path, targets[0].section) if known and (pointer.reference.target or targets[0].section) else None
+
+
+def _target(found: Asked, pointer: Pointer, name: str) -> Renaming:
+    meant = _meant(found, pointer)
+    if meant is None:
+        raise MoveRefused("this leads to no single document that could be renamed")
+    path, section = meant
+    if section is not None:
+        return _heading(found.corpus, path, section, name)
+    if pointer.reference.kind == "id":
+        return _moved(found.corpus, Move(path, path, pointer.reference.target, name.strip()))
+    return _moved(found.corpus, Move(path, _new_path(path, name.strip())))
+
+
+def _new_path(path: str, name: str) -> str:
+    """Where a document goes that gets a new name: beside the old one, unless the name has folders."""
+    if not name or name.endswith("/"):
+        raise NameRefused("a document needs a name", "write one, with or without its suffix")
+    if not name.lower().endswith(DOCUMENT_SUFFIXES):
+        name += posixpath.splitext(path)[1]
+    if name.startswith("/"):
+        return posixpath.normpath(name.lstrip("/"))
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+
+
+def _moved(corpus: EditorCorpus, move: Move) -> Renaming:
+    plan = plan_for(move, corpus)
+    changes = [*plan.others, plan.moved]
+    moves = () if move.changes_id else ((corpus.real_of(move.path), corpus.root / move.new_path),)
+    return Renaming(_edits(corpus, changes), moves, plan.notes)
+
+
+def _heading(corpus: EditorCorpus, path: str, section: Section, name: str) -> Renaming:
+    move = HeadingMove(path, section.heading.span.start, " ".join(name.split()))
+    changes, notes = heading_changes(move, corpus if is_hidden(path) else corpus.visible())
+    return Renaming(_edits(corpus, changes.values()), notes=notes)
+
+
+def _edits(corpus: EditorCorpus, changes: Iterable[Change]) -> tuple[Edit, ...]:
+    """The edits of all documents that change, narrow ones where nothing else follows from them (X22)."""
+    found: list[Edit] = []
+    for change in changes:
+        real, text = corpus.real_of(change.path), change.before.text
+        if change.edits and apply_edits(text, change.edits) == change.after:
+            found += [Edit(real, each.span.start, each.span.end, each.replacement) for each in change.edits]
+        else:
+            found += edits_between(real, text, change.after)
+    return tuple(sorted(found))
+
+
+def _local(found: Asked, name: Name, new: str) -> Renaming:
+    """A name that no other document knows."""
+    pattern, demand = _FORMS[name.kind]
+    if not pattern.fullmatch(new) or not new.strip():
+        raise NameRefused(demand, "choose another name")
+    if name.kind == "variable" and not new.startswith("$"):
+        new = f"${new}"
+    places = same_name(found.names, name)
+    if new == name.shown and all(each.shown == new for each in places):
+        raise NameRefused(f"the name is `{new}` already")
+    if taken := _taken(found, name, new):
+        raise NameRefused(f"`{taken}` is the name of something else here already", "choose another name")
+    edits = [each for one in places if (each := _edit(found, one, new)) is not None]
+    reading = found.reading
+    text = edited(found.corpus, found.path, reading, edits)
+    _check_local(found, name, new, text)
+    change = Change(found.path, found.path, reading.front.source, text, tuple(edits))
+    return Renaming(_edits(found.corpus, [change]))
+
+
+def _key(name: Name, new: str) -> str:
+    """The key that a name has after it was renamed; of variables only what they are called."""
+    if name.kind in ("label", "footnote"):
+        return label_key(new)
+    if name.kind == "variable":
+        return f"{new}@"
+    return f"{name.key.rpartition('/')[0]}/{new}"
+
+
+def _taken(found: Asked, name: Name, new: str) -> str:
+    key = _key(name, new)
+    for each in found.names:
+        known = f"{each.shown}@" if each.kind == "variable" else each.key
+        if each.kind == name.kind and each.key != name.key and known == key:
+            return each.shown
+    return ""
+
+
+def _edit(found: Asked, name: Name, new: str) -> TextEdit | None:
+    span, text = name.place, found.reading.front.source.text
+    if name.kind == "input" and span.start < found.reading.front.body.start:
+        written = write("yaml", span.of(text), new)
+        return TextEdit(span, written) if written is not None and written != span.of(text) else None
+    return TextEdit(span, f"{name.before}{new}{name.after}") if span.of(text) != new else None
+
+
+def _check_local(found: Asked, name: Name, new: str, text: str) -> None:
+    """The new text must read back with the same names but for this one, and with the same references."""
+    again = found.corpus.reread(found.path, text)
+    check_problems(found.path, found.reading, again)
+    key, now = _key(name, new), names_in(again)
+    was = [(each.kind, key if each.key == name.key else each.key) for each in found.names if each.kind != "variable"]
+    same = sorted(was) == sorted((each.kind, each.key) for each in now if each.kind != "variable")
+    count = [each.kind for each in found.names] == [each.kind for each in now]
+    references = [record_of(each, found.path).references for each in (found.reading, again)]
+    said = [[(each.origin, each.kind, each.target, each.fragment) for each in some] for some in references]
+    if not (same and count and said[0] == said[1]):
+        raise MoveRefused(f"with the name `{new}` the document would not read back as before", "choose another name")
