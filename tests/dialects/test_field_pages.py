@@ -20,6 +20,8 @@ from prosa.dialects.prapti import fields as prapti
 from prosa.dialects.skill_md import fields as skill_md
 from prosa.dialects.test import fields as suite
 from prosa.dialects.ymj import fields as ymj
+from prosa.evaluation.case import run_mistakes
+from prosa.evaluation.matchers import MATCHERS
 
 PAGES = Path(prosa.dialects.__file__).parent / "docs"
 
@@ -37,6 +39,8 @@ TABLES = {
     ("test", "Fields"): suite.FRONT,
     ("evals", "Cases"): evals.TOP,
     ("evals", "Requests"): evals.QUERY,
+    ("test", "Matchers"): suite.WORDS,
+    ("test", "How a run has to go"): suite.RUN,
     ("plain", "Fields"): agent_files.DOCUMENT,
     ("plain", "Agents"): agent_files.AGENT,
     ("plain", "Instructions"): agent_files.INSTRUCTIONS,
@@ -48,6 +52,7 @@ ELSEWHERE = {"actions"}
 """Fields whose inner ones have a table of their own on the same page."""
 
 OTHERS = {
+    ("test", "Blocks"): [f"| `{info}` | {about} |" for info, about in suite.BLOCKS.items()],
     ("prapti", "Settings"): [f"| `{each.path}` | {each.about} |" for each in prapti.SETTINGS],
     ("prapti", "Actions"): [f"| `{name}` | {about} |" for name, about in prapti.ABOUT_ACTIONS.items()],
 }
@@ -76,6 +81,12 @@ def test_a_page_has_the_fields_of_the_table(page: str, heading: str):
         path.write_text(text, encoding="utf-8")
     else:
         assert found["rows"].splitlines()[2:] == wanted
+
+
+def test_the_words_of_tests_are_those_that_are_read():
+    assert [each.name for each in suite.WORDS] == [*MATCHERS]
+    run = {each.name: {inner.name: None for inner in each.inner} or None for each in suite.RUN}
+    assert [each for each in run_mistakes(run) if each.on_key] == []
 
 
 def test_every_field_that_may_be_written_says_what_it_means():

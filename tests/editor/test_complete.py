@@ -127,6 +127,8 @@ PROGRAM = (
         ("x.test.md", "---\ntests: ¦\n---\n", ["./triage.md"]),
         ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml input\nte¦\n```\n", ["text"]),
         ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml expect\nkind: ¦\n```\n", ["bug", "wish"]),
+        ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml expect\nkind: {one¦}\n```\n", ["one-of"]),
+        ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml run\ntools: {c¦}\n```\n", ["called", "not-called"]),
         ("x.md", "---\nname: x\ndescription: y\noutp¦\n---\n", ["output"]),
         # a bound schema, relations of the project
         ("posts/a.md", "---\nsta¦\n---\n", ["status"]),

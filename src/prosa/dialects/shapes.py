@@ -167,6 +167,21 @@ def _keyword_type(keyword: str) -> str:
     return "true or false" if keyword in _FLAGS else "a list" if keyword in _LISTED else "a value"
 
 
+class WordsShape(Struct, frozen=True):
+    """The shape of a mapping of words that may take the place of any value."""
+
+    words: tuple[Field, ...]
+
+    def members(self, path: Path) -> list[Member]:
+        """The words, wherever a mapping stands."""
+        deep = TableShape(self.words).members(path[-1:])
+        return deep or [_member(each) for each in self.words]
+
+    def choices(self, path: Path) -> list[KnownValue]:
+        """The values of a word."""
+        return TableShape(self.words).choices(path[-1:])
+
+
 class SchemaShape(Struct, frozen=True):
     """The shape that a JSON Schema gives to data."""
 

@@ -31,6 +31,7 @@ from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, PRAPTI
+from prosa.dialects.test.fields import BLOCKS
 from prosa.regex import regex
 from prosa.rules.suppressions import MARK
 from prosa.source import Span
@@ -95,16 +96,7 @@ def fence_completions(spot: EditorSpot) -> Completions:
 _INFO: dict[DialectName, tuple[tuple[str, str], ...]] = {
     "magi": (("ai-script", "an instruction for a model"),),
     "ymj": (("json", "the footer, where it is the last block"),),
-    "test": (
-        ("yaml input", "what the program is given"),
-        ("yaml expect", "what the output has to be"),
-        ("python expect", "a check of the output"),
-        ("yaml run", "what the run may cost and call"),
-        ("text grade", "questions for a grader"),
-        ("json input", "what the program is given"),
-        ("json expect", "what the output has to be"),
-        ("text input", "what a program is given that takes a text"),
-    ),
+    "test": tuple(BLOCKS.items()),
 }
 """The fences that mean something in a dialect."""
 
@@ -304,12 +296,14 @@ def _participants(spot: EditorSpot) -> list[str]:
 
 
 def _settings(spot: EditorSpot) -> Iterator[Candidate]:
-    del spot
+    lead = " " if spot.line.endswith("%") else ""
     for each in SETTINGS:
         name = each.path.removeprefix("vars.")
-        yield Candidate(name, "setting", f"{name} = ", each.type, each.about, far=0 if each.path.startswith("v") else 1)
+        yield Candidate(
+            name, "setting", f"{lead}{name} = ", each.type, each.about, far=0 if each.path.startswith("v") else 1
+        )
     for action, about in ABOUT_ACTIONS.items():
-        yield Candidate(action, "command", f"{action} " if "list" not in action else action, "a command", about)
+        yield Candidate(action, "command", f"{lead}{action} ", "a command", about)
 
 
 def _assigned(spot: EditorSpot, key: str, typed: str) -> Completions:

@@ -94,7 +94,9 @@ def _values(spot: EditorSpot, data: DataSpot) -> Completions:
     place = data.place
     choices = unique(_choices(data, place.path))
     named = _NAMED.get((_kind(spot, data), place.path))
-    found: list[Candidate] = [*choices, *(named(spot, place.typed) if named is not None else ())]
+    found: list[Candidate] = [*choices]
+    known = {each.label for each in found}
+    found += [each for each in (named(spot, place.typed) if named is not None else ()) if each.label not in known]
     if data.name == "front" and not found:
         found += _relation(spot, place)
     written = [each for each in found if each.kind != "value"]
@@ -170,6 +172,7 @@ _NAMED: Mapping[tuple[str, Way], Named] = {
     ("test", ("tests",)): program_paths,
     ("test", ("grader",)): program_paths,
     ("test", ("rows",)): _files,
+    ("ymj", ("attachments", None, "uri")): _files,
     ("mdh", ("links", None, "rel")): relation_types("front-matter", "mdh"),
     ("mdh", ("links", None, "target")): nodes,
     ("relationship", ("rel-type",)): relation_types("footnote", "magi"),

@@ -20,7 +20,7 @@ from prosa.dialects.detect import decided, likely_dialect, may_have_shape
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.fields import Field
 from prosa.dialects.reading import DialectReading
-from prosa.dialects.shapes import DataShape, SchemaShape, TableShape
+from prosa.dialects.shapes import DataShape, SchemaShape, TableShape, WordsShape
 from prosa.dialects.shapes import Path as Way
 from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, dialect
 from prosa.document.standing import Standing, standing
@@ -173,12 +173,15 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
             return self._json("footer", region, TableShape(FOOTER))
         if self.dialect == "test" and language in ("yaml", "yml", "json"):
-            shape = self._of_case(rest.strip())
-            if shape is not None and language == "json":
-                return self._json(rest.strip(), region, shape)
-            place = yaml_place(self.text, _whole_lines(region, self.text), self.offset) if shape is not None else None
-            return DataSpot(rest.strip(), place, (shape,)) if place is not None and shape is not None else None
+            return self._of_block(rest.strip(), region, json=language == "json")
         return None
+
+    def _of_block(self, role: str, region: Span, *, json: bool) -> DataSpot | None:
+        """The data in a block of a test."""
+        shapes = self._of_case(role)
+        lines = _whole_lines(region, self.text)
+        place = (json_place if json else yaml_place)(self.text, lines, self.offset) if shapes else None
+        return DataSpot(role, place, shapes, json=json) if place is not None else None
 
     def _json(self, name: str, region: Span, shape: DataShape) -> DataSpot | None:
         place = json_place(self.text, region, self.offset)
@@ -193,13 +196,17 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
         return self._json("relationship", region, TableShape(RELATIONSHIP))
 
-    def _of_case(self, role: str) -> DataShape | None:
-        """What a block of a test may hold: the input or the output of the program that is tested."""
-        program = self._tested()
-        if program is None or role not in ("input", "expect"):
-            return None
-        schema = program.get(role)
-        return SchemaShape(SchemaView(schema)) if schema is not None else None
+    def _of_case(self, role: str) -> tuple[DataShape, ...]:
+        """What a block of a test may hold: the input or the output of the program that is tested, words of matchers,
+        how a run has to go."""
+        from prosa.dialects.test.fields import RUN, WORDS
+
+        if role == "run":
+            return (TableShape(RUN),)
+        program = self._tested() if role in ("input", "expect") else None
+        schema = program.get(role) if program is not None else None
+        declared: tuple[DataShape, ...] = (SchemaShape(SchemaView(schema)),) if schema is not None else ()
+        return (*declared, WordsShape(WORDS)) if role == "expect" else declared
 
     def _tested(self) -> dict[str, object] | None:
         from prosa.dialects.table import TEST

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from prosa.dialects.fields import Field, Form
-from prosa.evaluation.case import REQUIREMENT_FORMS, parse_requirement
+from prosa.evaluation.case import FAILURE_KINDS, REQUIREMENT_FORMS, parse_requirement
 
 MAX_REPEAT: Final = 1_000
 MAX_VOTES: Final = 9
@@ -89,5 +89,64 @@ LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "grade": (*_TEXT, *_DATA),
 }
 """The blocks that a case may have, and the languages of each; the first is the usual one."""
+
+BLOCKS: Final[Mapping[str, str]] = {
+    "yaml input": "the input; also `json`, and `text` for a program that takes a text; default `{}`",
+    "yaml expect": "what the output has to be; also `json`, and `text`",
+    "python expect": "a check of the output, `check(input, output, calls)`, in the sandbox; `calls` lists the tools "
+    "that were called",
+    "yaml run": "how the run has to go",
+    "text grade": "questions for a grader, one a line; it is asked only where everything else holds",
+}
+"""The blocks as people write them most, and what each says."""
+
+RUN: Final[tuple[Field, ...]] = (
+    Field("calls", "anything", about="how often the model is asked: a number or `{min: …, max: …}`"),
+    Field("cost", "anything", about="US dollars, in the same form"),
+    Field("seconds", "anything", about="how long it takes, in the same form"),
+    Field(
+        "tools",
+        "mapping",
+        about="which tools are called",
+        inner=(
+            Field("called", "strings", about="a list of tools that have to be called"),
+            Field("not-called", "strings", about="a list of tools that must not be called"),
+        ),
+    ),
+    Field(
+        "fails",
+        "anything",
+        usual=("true",),
+        about="`true` where a failure is expected, or which one",
+        inner=(
+            Field("kind", "string", choices=FAILURE_KINDS, about="the kind of the failure"),
+            Field("text", "string", about="a piece of its message"),
+        ),
+    ),
+)
+"""The words of a `run` block, as `evaluation.case` reads them."""
+
+WORDS: Final[tuple[Field, ...]] = (
+    Field("equals", "anything", about="exactly this value, whole"),
+    Field("one-of", "anything", about="one of these values"),
+    Field(
+        "contains",
+        "anything",
+        about="a text with this piece, a list with this item, a mapping with this key; all of a list",
+    ),
+    Field("not-contains", "anything", about="the same without; none of a list"),
+    Field("matches", "string", about="a text in which this pattern of RE2 is found"),
+    Field("approx", "mapping", about="a number near this one: `{value: 3.14, within: 0.01}`"),
+    Field("length", "anything", about="characters, items or fields: a number or `{min: …, max: …}`"),
+    Field("schema", "schema", holds="schema", about="a value that satisfies this JSON Schema"),
+    Field("sorted-equals", "anything", about="a list of these items, in any order"),
+    Field("absent", "boolean", about="`true`: nothing is there; `false`: anything is"),
+    Field(
+        "python",
+        "string",
+        about="a value for which `check(input, output, calls)` returns true or nothing; `output` is the value",
+    ),
+)
+"""The words of a matcher, as `evaluation.matchers` reads them."""
 
 DATA: Final = frozenset(_DATA)
