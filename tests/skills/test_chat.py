@@ -55,3 +55,11 @@ def test_x32_skills_of_one_name_collide_and_the_same_one_twice_does_not(chat):
     assert prosa("chat", chat, *skills, "--dry-run", environ=user(chat.parent))[0] == 0
     at = prosa("chat", chat, *skills, "--skill", chat.parent / "other", "--dry-run", environ=user(chat.parent))
     assert at[0] == 1 and "two skills are named 'greeting'" in at[1].err
+
+
+def test_x32_a_skill_that_only_users_start_is_offered_where_it_is_named(chat):
+    skill(chat.parent / "skills", "alone", more="disable-model-invocation: true\n", description="Is alone.")
+    shown = prosa("chat", chat, "--skill", chat.parent / "skills", "--dry-run", environ=user(chat.parent))[1].out
+    assert "Is alone." not in shown and "Bids farewell." in shown
+    home = chat.parent / "skills" / "alone"
+    assert "Is alone." in prosa("chat", chat, "--skill", home, "--dry-run", environ=user(chat.parent))[1].out

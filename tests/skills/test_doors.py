@@ -182,3 +182,25 @@ def test_x32_calls_of_its_own_scripts_need_no_shell(tmp_path, block):
 def test_x32_all_other_commands_need_a_shell(tmp_path, block):
     home = skill(tmp_path, body=f"```bash\n{block}\n```\n")
     assert "a block of commands for a shell" in prosa("plan", home, environ=user(tmp_path))[1].out
+
+
+def test_x32_plan_names_modules_that_the_sandbox_does_not_have(tmp_path):
+    code = "import json, os\nfrom helper import x\nfrom yaml import load\nimport scripts.helper\n    import PIL.Image\n"
+    home = skill(tmp_path, files={"scripts/x.py": code, "scripts/helper.py": "x = 1\n"})
+    text = prosa("plan", home, environ=user(tmp_path))[1].out
+    assert "greeting asks for modules that the sandbox does not have: `yaml`, `PIL`\n" in text
+
+
+def test_x25_a_skill_with_a_confidential_file_is_confidential(tmp_path):
+    home = skill(tmp_path, files={"references/a.md": "---\nclassification: secret\n---\nx\n"})
+    assert ran(home, "Greet Ada")[0] == 0
+    assert "greeting" not in prosa("runs", environ=user(tmp_path))[1].out
+
+
+def test_x25_a_run_that_broke_off_goes_on(home):
+    status, at = ran(home, "Greet Ada", replies=READS[:1])
+    assert status == 1 and "prosa run --resume" in at.err
+    run = at.err.rpartition("--resume ")[2].split()[0]
+    model = script(home.parent, READS[1])
+    status, at = prosa("run", "--resume", run, "--model", model, environ=user(home.parent))
+    assert (status, at.out) == (0, "Ahoy, Ada.\n"), at.err

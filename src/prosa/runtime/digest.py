@@ -74,5 +74,5 @@ def _content(program: Program) -> tuple[object, ...]:
         program.parameters,
         program.instructions,
         program.rejections,
-        *([[replace(each, unavailable=()) for each in program.skills]] if program.skills else ()),
+        *([[replace(each, folder="", unavailable=()) for each in program.skills]] if program.skills else ()),
     )

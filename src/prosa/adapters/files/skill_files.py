@@ -8,10 +8,10 @@ answers.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles, real_path
+from prosa.adapters.files.read import MAX_DOCUMENT_BYTES, RootedFiles, read_piece, real_path
 from prosa.adapters.files.walk import is_foreign
 from prosa.runtime.ports import MOUNT, ToolResult
 from prosa.source import FileProblem
@@ -63,6 +63,18 @@ def skill_files(folder: Path) -> tuple[str, ...]:
         if path.lower() != SKILL_FILE.lower():
             found.append(path)
     return tuple(sorted(found))
+
+
+def heads(folder: Path, files: Iterable[str], most: int = 65_536) -> Iterator[tuple[str, str]]:
+    """The beginning of each of the files, as text; those that cannot be read are left out."""
+    root = real_path(folder)
+    for path in files:
+        real = real_path(root / path)
+        try:
+            data = read_piece(root / path, real, 0, most, root)[1] if real.is_relative_to(root) else b""
+        except FileProblem:
+            continue
+        yield path, data.decode("utf-8", "replace")
 
 
 def _walk(root: Path) -> Iterator[str]:

@@ -7,6 +7,8 @@ description alone. Its input is ``{"request": TEXT}``; run it with `prosa.app.ru
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.files.skill_files import SKILL_FILE, is_skill, skill_file, skill_files
+from prosa.adapters.files.skill_files import SKILL_FILE, heads, is_skill, skill_file, skill_files
 from prosa.app.options import DEFAULT_MODEL, Options, limits_in
 from prosa.app.settings import size_limit
 from prosa.app.text_files import read_given
@@ -22,6 +24,8 @@ from prosa.corpus.embedding import looks_classified
 from prosa.data import Entry, JsonError, Value, parse_json
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.dialects.fields import text_of
+from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.regex import regex
 from prosa.rules.engine import CheckedDocument, check_documents
 from prosa.runtime.errors import ProgramRefused, RunError
 from prosa.runtime.limits import Limits
@@ -41,6 +45,12 @@ class LoadedSkill(Struct, frozen=True):
     path: Path
     classified: bool = False
     offered: bool = True
+
+
+MOST_MODULES = 8
+"""Modules that are named."""
+
+_IMPORT = regex(r"^[ \t]*(?:import|from)[ \t]+(?P<name>[A-Za-z_]\w*)", re.MULTILINE)
 
 
 def load_skill(
@@ -72,8 +82,29 @@ def load_skill(
     read = checked.documents[0]
     entries = _entries(read)
     skill = skill_of(read.model, entries, folder, skill_files(folder))
+    if needs := _modules(folder, skill.scripts):
+        skill = replace(skill, unavailable=(*skill.unavailable, needs))
     alone = (text_of(entries.get("disable-model-invocation")) or "").lower() == "true"
-    return LoadedSkill(skill, file, looks_classified(text), not alone)
+    return LoadedSkill(skill, file, looks_classified(text) or _is_classified(folder, skill.files), not alone)
+
+
+def _is_classified(folder: Path, files: Sequence[str]) -> bool:
+    """Whether one of the documents beside the skill, which a model may read, is `confidential` or `secret`."""
+    documents = [each for each in files if each.lower().endswith(DOCUMENT_SUFFIXES)]
+    return any(looks_classified(text) for _, text in heads(folder, documents))
+
+
+def _modules(folder: Path, scripts: Sequence[str]) -> str:
+    """The modules that scripts import and that the sandbox does not have, in words; empty where there are none."""
+    own = {each.rpartition("/")[2].removesuffix(".py") for each in scripts}
+    own |= {part for each in scripts for part in each.split("/")[:-1]}
+    found: dict[str, None] = {}
+    for _, text in heads(folder, scripts):
+        names = (match["name"] for match in _IMPORT.finditer(text))
+        found |= dict.fromkeys(each for each in names if each not in sys.stdlib_module_names and each not in own)
+    shown = ", ".join(f"`{each}`" for each in list(found)[:MOST_MODULES])
+    more = f" and {len(found) - MOST_MODULES} more" if len(found) > MOST_MODULES else ""
+    return f"modules that the sandbox does not have: {shown}{more}" if found else ""
 
 
 def _entries(read: CheckedDocument) -> dict[str, Entry]:
@@ -146,10 +177,13 @@ def read_schema(path: Path) -> Mapping[str, Value] | bool:
 
 
 def load_skills(named: Iterable[Path], options: Options, settings: Settings) -> tuple[LoadedSkill, ...]:
-    """The skills that paths name: each a skill, or a folder that holds some; each once. Raises what `load_skill` does,
+    """The skills that paths name: each a skill, or a folder that holds some, of which those that only users start are
+    left out; each once. Raises what `load_skill` does,
     `FileProblem` for a folder without any, and `RunError` for two of one name."""
+    named = tuple(named)
     places = dict.fromkeys(each for path in named for each in skills_in(path))
-    loaded = {each.skill.folder: each for each in (load_skill(place, options, settings) for place in places)}
+    known = (load_skill(place, options, settings) for place in places)
+    loaded = {each.skill.folder: each for each in known if each.offered or each.path.parent in named}
     require_names(tuple(loaded.values()))
     return tuple(loaded.values())
 
