@@ -1,4 +1,5 @@
-"""Timing: whole processes with their peak memory, and calls inside this process; always the median of several.
+"""Timing: whole processes with their peak memory, and calls inside this process; always the median of several. A count
+of instructions is taken once: it is nearly the same each time, however busy the machine is.
 
 The peak memory of a process is that of its largest process, children included. A child begins as a copy of this
 process, so nothing below the size of this process can be told apart: sections run in processes of their own.
@@ -7,7 +8,9 @@ process, so nothing below the size of this process can be told apart: sections r
 from __future__ import annotations
 
 import os
+import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -66,6 +69,20 @@ def process(
     if child.returncode not in fine:
         raise SystemExit(f"{' '.join(command)} failed: {errors.decode('utf-8', 'replace')[-2000:]}")
     return Process(wall, used.ru_maxrss / 1024, (used.ru_utime + used.ru_stime) * 1000)
+
+
+_COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+_COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
+
+
+def instructions(command: Sequence[str], environ: Mapping[str, str]) -> float | None:
+    """Millions of instructions that a process takes, without those of its children; None where there is no valgrind."""
+    if shutil.which(_COUNTER[0]) is None:
+        return None
+    fixed = dict(environ) | {"PYTHONHASHSEED": "0"}
+    ran = subprocess.run([*_COUNTER, *command], env=fixed, capture_output=True, text=True, check=True)
+    found = _COUNTED.search(ran.stderr)
+    return int(found[1].replace(",", "")) / 1e6 if found else None
 
 
 def interleaved(commands: Mapping[str, Sequence[str]], environ: Mapping[str, str], runs: int) -> dict[str, Process]:

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.corpus import write_program, write_replies
-from bench.measure import Row, interleaved, python
+from bench.measure import Row, instructions, interleaved, python
 
 RUNS = 11
 BARE = "python -c pass"
+COUNTED = ("prosa check FILE", "prosa run, scripted")
+"""What is counted in instructions too, where valgrind is installed."""
 
 
 def rows() -> Iterator[Row]:
@@ -32,11 +34,15 @@ def rows() -> Iterator[Row]:
             "prosa run, scripted, one sandbox call": [*run, f"scripted:{sandbox}"],
         }
         found = interleaved(commands, environ, RUNS)
+        counted = {what: instructions(commands[what], environ) for what in (BARE, *COUNTED)}
     bare = found.pop(BARE)
-    aims = {"prosa --help": 60, "prosa run, scripted": 150}
+    aims = {"prosa --help": 60, "prosa check FILE": 45, "prosa run, scripted": 90}
     memory = {"prosa run, scripted": "≤ 80", "prosa run, scripted, one sandbox call": "≤ 160"}
     for what, ran in found.items():
         aim = f"≤ {aims[what]} ms more" if what in aims else ""
         yield Row(f"{what}, wall", ran.wall, "ms", BARE, bare.wall, aim)
+    for what in COUNTED:
+        if (count := counted[what]) is not None:
+            yield Row(f"{what}, instructions", count, "M", BARE, counted[BARE])
     for what, limit in memory.items():
         yield Row(f"{what}, peak memory", found[what].memory, "MiB", BARE, bare.memory, f"{limit} MB")

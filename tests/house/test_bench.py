@@ -16,10 +16,21 @@ from threading import Thread
 import pytest
 
 import prosa
-from bench import bare_index, checking, indexing, memory, pure, rare_words, reading, serve, serve_http, serve_load
+from bench import (
+    bare_index,
+    checking,
+    indexing,
+    memory,
+    pure,
+    rare_words,
+    reading,
+    serve,
+    serve_http,
+    serve_load,
+)
 from bench import tests as suite
 from bench.__main__ import SECTIONS
-from bench.measure import HEAD, Row, python
+from bench.measure import HEAD, Row, instructions, python
 from bench.mixed_corpus import KINDS, documents, write_corpus
 from bench.peers import find as peers
 from bench.prose import TONGUES
@@ -77,6 +88,14 @@ def test_words_are_told_apart_and_the_frequent_ones_are_short():
     assert len(made[0]) < len(made[-1])
     assert {len(set(pieces)) for pieces in rare_words.SYLLABLES.values()} == {20}
     assert set(rare_words.SYLLABLES) == {tongue.tag for tongue in TONGUES}
+
+
+def test_instructions_are_nearly_the_same_each_time(monkeypatch: pytest.MonkeyPatch):
+    command = python("-c", "pass")
+    once, again = (instructions(command, os.environ) for _ in range(2))
+    assert once == again or (once and again and abs(once - again) < 0.02 * once)
+    monkeypatch.setenv("PATH", "")
+    assert instructions(command, os.environ) is None
 
 
 def test_the_rows_of_a_check_build_and_a_missing_peer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,16 +8,16 @@ matter may be as other tools let people write it (MA4): templates of Hugo hold `
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Mapping as AbcMapping
 from functools import cached_property
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prosa.data import Entry, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
+from prosa.data import Entry, FrontMatter, Mapping, Node, Scalar, Value, read_yaml, split_front_matter, to_value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import DialectName
 from prosa.regex import regex
@@ -78,7 +78,11 @@ class FrontReading(Struct, frozen=True, dict=True):
 
 def read_front(source: SourceText) -> FrontReading:
     """Front matter and body of ``source`` as every dialect but plain Markdown reads them."""
-    front, problems = split_front_matter(source.text)
+    return _read_strictly(source, *split_front_matter(source.text))
+
+
+def _read_strictly(source: SourceText, front: FrontMatter | None, problems: tuple[Problem, ...]) -> FrontReading:
+    """The reading of a text that was split so."""
     bom = 1 if source.text.startswith("\ufeff") else 0
     if front is None:
         meant = tuple(problem for problem in problems if _looks_like_fields(source.text, problem.span.end))
@@ -95,7 +99,8 @@ def read_front(source: SourceText) -> FrontReading:
 
 def read_loose_front(source: SourceText) -> FrontReading:
     """The same as plain Markdown reads them: what only it may do is well where it is well otherwise."""
-    return _read_loosely(source) or read_front(source)
+    strict = split_front_matter(source.text)
+    return _read_loosely(source, strict[0]) or _read_strictly(source, *strict)
 
 
 def front_under(source: SourceText, name: DialectName) -> FrontReading:
@@ -103,13 +108,14 @@ def front_under(source: SourceText, name: DialectName) -> FrontReading:
     return read_loose_front(source) if name == "plain" else read_front(source)
 
 
-def _read_loosely(source: SourceText) -> FrontReading | None:
-    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway."""
+def _read_loosely(source: SourceText, strict: FrontMatter | None) -> FrontReading | None:
+    """The reading of front matter that is well only for plain Markdown; None where it is not well, or well anyway, as
+    the ``strict`` parts are."""
     front, problems = split_front_matter(source.text, loose=True)
     if front is None or problems:
         return None
     yaml, texts = _texts_in(source.slice(front.yaml), source.path)
-    if not texts and front == split_front_matter(source.text)[0]:
+    if not texts and front == strict:
         return None
     reading = read_yaml(yaml, offset=front.yaml.start)
     if reading.problems or not isinstance(reading.node, Mapping):
@@ -148,7 +154,7 @@ def _texts_in(yaml: str, name: str) -> tuple[str, AbcMapping[int, str]]:
         start, end = match.start(1) - match.start(), match.end(1) - match.start()
         return match[0][:start] + _FILLER * (end - start) + match[0][end:]
 
-    if PurePath(name).suffix.lower() == _RULE_SUFFIX:
+    if posixpath.splitext(name)[1].lower() == _RULE_SUFFIX:
         yaml = _GLOBS.sub(hide, yaml)
     return (_TEMPLATE.sub(hide, yaml) if "{{" in yaml else yaml), found
 
