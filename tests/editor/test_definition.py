@@ -104,6 +104,21 @@ CASES = {
         },
         ["index.md:6 find"],
     ),
+    "script of a result": (
+        {
+            "n.mda": '---\ntitle: N\n---\n```ai-script\n{"script-id": "s1", "prompt": "p"}\n```\n\n'
+            '<!-- ai-result {"script-id": "s|1", "sha256": "x"} -->\nt\n<!-- /ai-result -->\n',
+        },
+        ['n.mda:5 "s1"'],
+    ),
+    "who is spoken to in a chat": (
+        {"c.md": "### @assistant/Ann:\n\nhi\n\n### @user:\n\nDear @a|nn.\n\n### @assistant/Ann:\n\nyes\n"},
+        ["c.md:1 Ann"],
+    ),
+    "field that the project names": (
+        {"a.md": "---\nup: Hand|book\n---\n", "prosa.toml": '[relations]\nup = "parent"\n'},
+        ["guide.md:1"],
+    ),
     "stem in a record": (
         {"t.ymj": "---\nkind: note\ndoc_summary: x\n---\n[[gu|ide]]\n"},
         ["guide.md:1"],

@@ -62,6 +62,14 @@ CASES = {
     "footnote": ({"a.md": "x[^|n] y[^n]\n\n[^n]: t\n"}, ["a.md:1 n", "a.md:1 n", "a.md:3 n"]),
     "label": ({"a.md": "[A|b] [x][ab] [ab][]\n\n[AB]: x.md\n"}, ["a.md:1 Ab", "a.md:1 ab", "a.md:1 ab", "a.md:3 AB"]),
     "input": ({"p.md": PROGRAM + "{{ .|a }} {{ if .a }}{{ end }}\n"}, ["p.md:4 a", "p.md:4 a", "p.md:6 a", "p.md:6 a"]),
+    "field that the project names": (
+        {
+            "guide.md": GUIDE.replace("The", "T|he"),
+            "b.md": "---\nup: guide\n---\n",
+            "prosa.toml": '[relations]\nup = "parent"\n',
+        },
+        ["b.md:2 guide", "guide.md:1 The guide", *ALL],
+    ),
     "text": ({"a.md": "noth|ing\n"}, []),
 }
 

@@ -41,6 +41,7 @@ BESIDE = {
     "sub/two.md": "[[guide]] [[guide#Two parts|l]] ![[guide]] [[The guide]]\n",
     "sub/three.md": "[x](../guide.html) [y][l]\n\n[l]: ../guide.md#two-parts\n",
 }
+UP = '[relations]\nup = "parent"\n'
 RELATED = '---\ntitle: B\n---\nx[^1]\n\n[^1]: `{"rel-type": "cites", "doc-id": "the-id"}`\n'
 PROGRAM = """---
 name: p
@@ -119,6 +120,12 @@ CASES = {
         "other",
         "the-id",
         {"a.mda": "---\ndoc-id: other\n---\n# A\n", "b.mda": RELATED.replace("the-id", "other")},
+    ),
+    "a document that a field of the project names": (
+        {"guide.md": GUIDE, "a.md": "[x](gui|de.md)\n", "b.md": "---\nup: guide\n---\n", "prosa.toml": UP},
+        "new one",
+        "guide",
+        {"new one.md": GUIDE, "a.md": "[x](new%20one.md)\n", "b.md": "---\nup: new one\n---\n"},
     ),
     "a footnote": (
         {"a.md": "x[^No|te] y[^note]\n\n[^note]: t\n"},

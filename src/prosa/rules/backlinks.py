@@ -8,18 +8,21 @@ label of the reference. Documents that only share a label are among them, so who
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 from msgspec import Struct, field
 
+from prosa.dialects.front import front_under
 from prosa.dialects.mdh.url import FOLDER_PAGES
+from prosa.dialects.relations import relation_refs
 from prosa.dialects.table import DOCUMENT_SUFFIXES
-from prosa.document.references import Origin, RefKind
+from prosa.document.references import Origin, Ref, RefKind
 from prosa.graph.pages import PAGE_SUFFIXES, joined
 from prosa.graph.record import Reference
-from prosa.rules.subject import Facts, LocalLink
+from prosa.rules.subject import Corpus, Facts, LocalLink
+from prosa.source import FileProblem
 
 _SUFFIXES = (*DOCUMENT_SUFFIXES, *PAGE_SUFFIXES, ".json")
 _FOLDER_STEMS = frozenset((*(name.rpartition(".")[0].lower() for name in FOLDER_PAGES), "_index"))
@@ -27,28 +30,39 @@ _UP = ("", ".", "..")
 
 
 class Backlinks(Struct, eq=False):
-    """The documents by the labels of what they refer to. `take` tells what changed since the last time."""
+    """The documents by the labels of what they refer to; ``relations`` are the references that the project reads in
+    front matter, of documents that have any."""
 
+    relations: dict[Path, tuple[Reference, ...]] = field(default_factory=dict)
     _known: dict[Path, Facts] = field(default_factory=dict)
     _asking: dict[str, set[Path]] = field(default_factory=dict)
 
-    def take(self, entries: Mapping[Path, Facts]) -> None:
+    def take(self, corpus: Corpus) -> None:
         """Takes in the documents as they are now; only those with other facts are looked at."""
-        known = self._known
+        known, entries = self._known, corpus.entries
         for real, facts in entries.items():
             if known.get(real) is not facts:
-                self._replace(real, facts)
+                self._replace(real, facts, corpus)
         for gone in known.keys() - entries.keys() if len(known) > len(entries) else ():
-            self._replace(gone, None)
+            self._replace(gone, None, corpus)
 
     def of(self, labels: Iterable[str]) -> set[Path]:
         """The documents that refer to something with one of some labels."""
         return {real for label in labels for real in self._asking.get(label, ())}
 
-    def _replace(self, real: Path, facts: Facts | None) -> None:
+    def references(self, real: Path, facts: Facts) -> Iterator[Reference]:
+        """What a document refers to, each place once. Lines are not known here."""
+        yield from references_in(facts)
+        yield from self.relations.get(real, ())
+
+    def _replace(self, real: Path, facts: Facts | None, corpus: Corpus) -> None:
         before = self._known.pop(real, None)
-        old = _asked(real, before) if before is not None else frozenset()
-        new = _asked(real, facts) if facts is not None else frozenset()
+        old = self._asked(real, before) if before is not None else frozenset()
+        self.relations.pop(real, None)
+        if facts is not None and corpus.relations:
+            found = tuple(_plain(each) for each in relations_in(corpus, facts))
+            self.relations |= {real: found} if found else {}
+        new = self._asked(real, facts) if facts is not None else frozenset()
         for label in old - new:
             self._asking[label].discard(real)
         for label in new - old:
@@ -56,10 +70,24 @@ class Backlinks(Struct, eq=False):
         if facts is not None:
             self._known[real] = facts
 
+    def _asked(self, real: Path, facts: Facts) -> frozenset[str]:
+        folder = real.parent.as_posix()
+        return frozenset(label for each in self.references(real, facts) for label in labels_asked(folder, each))
 
-def _asked(real: Path, facts: Facts) -> frozenset[str]:
-    folder = real.parent.as_posix()
-    return frozenset(label for each in references_in(facts) for label in labels_asked(folder, each))
+
+def relations_in(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
+    """What the project reads in the front matter of a document; what the dialect reads there is not among it."""
+    try:
+        front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
+    except FileProblem:
+        return
+    known = {each.span.start for each in facts.refs}
+    yield from (ref for ref in relation_refs(front.fields, corpus.relations) if ref.span.start not in known)
+
+
+def _plain(ref: Ref) -> Reference:
+    rest = (ref.rel, ref.strength, ref.bidirectional, ref.fragment)
+    return Reference(ref.origin, ref.target, ref.kind, ref.span.start, ref.span.end, 0, *rest)
 
 
 def references_in(facts: Facts) -> Iterator[Reference]:
@@ -67,8 +95,7 @@ def references_in(facts: Facts) -> Iterator[Reference]:
     places: set[tuple[int, RefKind]] = set()
     for each in facts.refs:
         places.add((each.span.start, each.kind))
-        rest = (each.rel, each.strength, each.bidirectional, each.fragment)
-        yield Reference(each.origin, each.target, each.kind, each.span.start, each.span.end, 0, *rest)
+        yield _plain(each)
     if facts.dialect == "mdh":  # its links are among what the dialect refers to
         return
     for link in facts.links:

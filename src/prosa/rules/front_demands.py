@@ -17,12 +17,12 @@ from prosa.diagnostics import Misspelling
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
 from prosa.dialects.front import FrontReading, front_under
-from prosa.dialects.relations import relation_refs
 from prosa.document.references import Ref
 from prosa.graph.outside import outside
 from prosa.graph.record import Record, Reference
 from prosa.graph.resolve import Resolution, resolve
 from prosa.graph.sites import Sites
+from prosa.rules.backlinks import relations_in
 from prosa.rules.corpus_names import CorpusNames, NamedDocument, corpus_names
 from prosa.rules.rule import Finding
 from prosa.rules.schema_files import schema_at
@@ -38,22 +38,12 @@ def unresolved_relations(corpus: Corpus, real: Path, facts: Facts) -> Iterator[F
     """The values that lead to no document, or to several. That nothing is called so is said only where all documents
     below the root are known."""
     names = corpus_names(corpus)
-    for ref in _refs(corpus, facts):
+    for ref in relations_in(corpus, facts):
         found = _lead(real, ref, names, corpus)
         if found.state == "ambiguous":
             yield _several(ref, found, corpus)
         elif found.state == "unresolved" and corpus.complete:
             yield _none(ref, names)
-
-
-def _refs(corpus: Corpus, facts: Facts) -> Iterator[Ref]:
-    """What the project reads in the front matter; what the dialect reads there has rules of its own."""
-    try:
-        front = front_under(corpus.files.read(Path(facts.path)), facts.dialect)
-    except FileProblem:
-        return
-    known = {each.span.start for each in facts.refs}
-    yield from (ref for ref in relation_refs(front.fields, corpus.relations) if ref.span.start not in known)
 
 
 def _lead(real: Path, ref: Ref, names: CorpusNames, corpus: Corpus) -> Resolution[NamedDocument]:

@@ -234,6 +234,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
         resident = ResidentCorpus.of(group.paths, analyzer, profile, scope)
     if checker.store is not None:
         checker.store.close()
+    resident.backlinks.take(resident.corpus)
     return resident
 
 

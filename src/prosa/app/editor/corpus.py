@@ -24,7 +24,7 @@ from prosa.graph.names import Key
 from prosa.graph.record import Definition, Record, Reference
 from prosa.graph.records import record_of
 from prosa.graph.sites import Sites
-from prosa.rules.backlinks import Backlinks, labels_asked, labels_of, references_in
+from prosa.rules.backlinks import Backlinks, labels_asked, labels_of
 from prosa.rules.subject import Facts
 from prosa.source import FileProblem, SourceText
 from prosa.source.files import is_hidden
@@ -115,7 +115,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         if reading is not None:
             return record_of(reading, path).references
         facts = self.facts(path)
-        return references_in(facts) if facts is not None else ()
+        return self._backlinks.references(real, facts) if facts is not None else ()
 
     def _asking(self, labels: Iterable[str]) -> set[str]:
         edited = self.workspace.texts.keys() & self.workspace.entries.keys()
@@ -127,7 +127,7 @@ class EditorCorpus(Struct, frozen=True, dict=True):
         resident = self.workspace.resident
         if resident is None:
             return Backlinks()
-        resident.backlinks.take(resident.corpus.entries)
+        resident.backlinks.take(resident.corpus)
         return resident.backlinks
 
     def _labels(self, path: str, facts: Facts) -> frozenset[str]:

@@ -211,7 +211,8 @@ def _line(spot: EditorSpot) -> Hover | None:
 
 def _linked(spot: EditorSpot) -> Hover | None:
     """What a link, a wikilink, an id, an import or a footnote leads to."""
-    found = definitions(spot.workspace, spot.path, spot.offset)
+    made = definitions(spot.workspace, spot.path, spot.offset)
+    found = [each for each in made if each.name != each.origin]  # what is defined here is there to be read
     if not found:
         return None
     first = found[0]

@@ -1,4 +1,5 @@
-"""Names that mean something within one document: labels of links and footnotes, variables and inputs of a template.
+"""Names that mean something within one document: labels of links and footnotes, variables and inputs of a template,
+scripts and their results, those who speak in a chat.
 
 In: a reading. Out: every place where such a name is written, and which of them say what it means. Two places of one
 kind and key are the same name. Nothing is asked of other documents.
@@ -15,11 +16,15 @@ from msgspec import Struct
 from prosa.app.editor.template_names import inputs_in, variables_in
 from prosa.dialects.magi.relationships import label_key
 from prosa.dialects.reading import DialectReading
-from prosa.dialects.table import MARKDOWNLANG
+from prosa.dialects.table import MAGI, MARKDOWNLANG, PRAPTI
 from prosa.document.model import Link
+from prosa.regex import regex
 from prosa.source import SourceText, Span
 
-NameKind: TypeAlias = Literal["label", "footnote", "variable", "input"]
+_MENTION = regex(r"(?<![\w@./-])@(\w[\w.-]*)")
+_SCRIPT_ID = regex(r'"script-id"[ \t]*:[ \t]*("[^"\\\r\n]*")')
+
+NameKind: TypeAlias = Literal["label", "footnote", "variable", "input", "script", "speaker"]
 
 
 class Name(Struct, frozen=True):
@@ -44,7 +49,7 @@ class Name(Struct, frozen=True):
 
 def names_in(reading: DialectReading[object]) -> tuple[Name, ...]:
     """The names of a document, in the order of the text."""
-    found = chain(_labels(reading), _footnotes(reading), _of_template(reading))
+    found = chain(_labels(reading), _footnotes(reading), _of_template(reading), _scripts(reading), _speakers(reading))
     return tuple(sorted(found, key=lambda each: (each.span.start, each.span.end)))
 
 
@@ -104,3 +109,34 @@ def _of_template(reading: DialectReading[object]) -> Iterator[Name]:
             yield Name("variable", use.key, span, span.of(model.source.text), defines=use.defines)
     for found in inputs_in(model):
         yield Name("input", found.key, found.span, found.shown, defines=found.defines)
+
+
+def _scripts(reading: DialectReading[object]) -> Iterator[Name]:
+    """The ids of scripts, and the markers of their results."""
+    model, source = reading.model_of(MAGI), reading.front.source
+    for script in model.scripts if model is not None else ():
+        span = script.fields.span("script-id")
+        if script.script_id and span is not None:
+            yield Name("script", script.script_id, span, script.script_id, defines=True)
+    for region in model.regions if model is not None else ():
+        found = _SCRIPT_ID.search(source.text, region.opening.start, region.opening.end)
+        if found is not None:
+            yield Name("script", region.script_id, Span(*found.span(1)), region.script_id)
+
+
+def _speakers(reading: DialectReading[object]) -> Iterator[Name]:
+    """Those who speak in a chat under a name, and where somebody speaks to them (`@NAME`)."""
+    model, text = reading.model_of(PRAPTI), reading.front.source.text
+    known: set[str] = set()
+    named = [each for each in model.messages if each.name and each.heading is not None] if model is not None else []
+    for each in named:
+        name = each.name or ""
+        span = Span(max(each.role_span.end - len(name), 0), each.role_span.end)
+        if span.of(text) == name:
+            yield Name("speaker", name.lower(), span, name, defines=name.lower() not in known)
+            known.add(name.lower())
+    for message in model.messages if model is not None and known else ():
+        for found in _MENTION.finditer(text, message.body.start, message.body.end):
+            name = found[1] if found[1].lower() in known else found[1].rstrip(".-")
+            if name.lower() in known and not reading.document.in_code(found.start()):
+                yield Name("speaker", name.lower(), Span(found.start(1), found.start(1) + len(name)), name)

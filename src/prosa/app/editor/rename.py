@@ -66,7 +66,8 @@ def renamable(workspace: Workspace, path: Path, offset: int) -> Renamable | None
     if found is None:
         return None
     if found.name is not None:
-        return Renamable(_place(path, found.name.span), found.name.shown)
+        known = found.name.kind in _FORMS
+        return Renamable(_place(path, found.name.span), found.name.shown) if known else None
     if found.pointer is not None:
         return _renamable_target(found, found.pointer)
     if (own := _own_id(found, offset)) is not None:
