@@ -225,6 +225,9 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "answer not accepted: /share_of_fixes" in told
     assert "python answered" in told and "classify-change: finished" in told
     assert "✓ A new feature" in told and "pass^1 0.83" in told  # the test of the imported program, played
+    assert "it leaves at **10:05**" in told  # X32: a skill is run, tested and converted
+    assert "lift of delay-notice: +1.00" in told and "delay-notice/evals/evals.json · delay-notice · with the" in told
+    assert "name: delay-notice\n" in told.partition("--to program")[2]
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and told.endswith("The server has stopped.\n\n")
     summary = summary_in(told)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from starlette.testclient import TestClient
 
 import prosa
-from prosa.demo.ferries_place import ferries
+from prosa.demo.example_places import ferries
 
 FOLDER = ferries()
 PAGES = FOLDER / "pages"

@@ -13,7 +13,7 @@ from prosa.cli.console import Console
 from prosa.cli.errors import say
 
 SITE = """\
-5. A site for people and agents: fourteen pages in Markdown, and a small API that they describe. It is served on this
+6. A site for people and agents: fourteen pages in Markdown, and a small API that they describe. It is served on this
    machine, read as an agent reads it, and its actions are called as the pages declare them.
 """
 
@@ -40,7 +40,7 @@ BOOK = ("bookings.create", "sailing=HAR-KEL-20260701-0630", "name=Ada", "passeng
 def tour_site(console: Console) -> int:
     """Walks through the site. The exit status of the first command that fails, else 0."""
     from prosa.cli.demo.server import NoServer, served
-    from prosa.demo.ferries_place import ferries
+    from prosa.demo.example_places import ferries
 
     told = console.changed(stdout=console.stderr, environ={**console.environ, **TOKEN})
     told.err(f"{SITE}\n$ prosa {shlex.join(SERVE)}")
