@@ -111,6 +111,40 @@ REQUESTS = st.fixed_dictionaries(
     },
 )
 
+PROMPTS = st.lists(
+    st.sampled_from(
+        [
+            '{{role "system"}}',
+            '{{role "user"}}',
+            '{{role "model"}}',
+            "{{name}}",
+            "{{{name}}}",
+            "{{ x.y-z }}",
+            "{{#if a}}",
+            "{{else}}",
+            "{{else if b}}",
+            "{{/if}}",
+            "{{#each tags}}",
+            "{{this}}{{@index}}{{../name}}{{@root.n}}",
+            "{{/each}}",
+            "{{#unless a}}no{{/unless}}",
+            '{{#ifEquals a "b"}}',
+            "{{/ifEquals}}",
+            "{{! note }}",
+            "{{~name~}}",
+            "{{> part x=1}}",
+            "{{history}}",
+            "{{media url=u}}",
+            "\\{{not}} \\\\{{name}}",
+            "\n",
+            "  text\n",
+            " \n\n",
+        ]
+    )
+    | st.sampled_from(LINES),
+    max_size=9,
+).map("".join)
+
 DOCUMENTS: dict[str, st.SearchStrategy[str]] = {
     "skill": front(
         {
@@ -217,5 +251,22 @@ DOCUMENTS: dict[str, st.SearchStrategy[str]] = {
         ),
         max_size=3,
     ).map(json.dumps),
+    "dotprompt": front(
+        {
+            "name": WORDS,
+            "model": WORDS,
+            "config": st.just({"temperature": 0.5, "topK": 3, "maxOutputTokens": 10}) | DATA,
+            "input": st.sampled_from(
+                [
+                    {"schema": {"name": "string, who it is", "n?": "integer", "tags(array)": "string"}},
+                    {"schema": {"type": "object", "properties": {"x": {"type": "string"}}}, "default": {"x": "y"}},
+                    {"schema": "Elsewhere"},
+                ]
+            )
+            | DATA,
+            "output": st.just({"format": "json", "schema": {"ok": "boolean"}}) | DATA,
+        },
+        PROMPTS,
+    ),
 }
 """Documents by form."""

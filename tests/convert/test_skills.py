@@ -140,7 +140,7 @@ def test_x31_a_command_in_a_skill_is_text_and_pointed_at():
     assert (item.level, item.line) == ("manual", 8)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(body=BODIES)
 def test_x31_the_body_of_a_skill_is_in_the_rendered_program_byte_for_byte(body):
     """Without parameters; with them their list is gone and their mentions are filled in."""

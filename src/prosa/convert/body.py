@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from prosa.convert.arguments import ARGUMENTS, as_arguments
 from prosa.convert.conversation import body_of, conversation_in
 from prosa.convert.literal import escaped_headings, has_headings, unescaped_headings
-from prosa.convert.neutral import NO_MARKS, FormName, Marks, Piece, Said, Template, digest
+from prosa.convert.neutral import NO_MARKS, FormName, Marks, Piece, Said, TextKind, digest
 from prosa.data import Value
 
 BODY, ROLES = "=body", "=roles"
@@ -33,7 +33,7 @@ class BodyReading(Struct, frozen=True):
     """``input`` is what the text takes where it is a template by itself; ``own`` are fields of the form."""
 
     said: tuple[Said, ...]
-    template: Template = "text"
+    template: TextKind = "text"
     own: Mapping[str, Value] = field(default_factory=dict)
     others: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     input: Mapping[str, Value] | None = None
@@ -49,7 +49,7 @@ def read_body(
     body = _without_section(body, marks)
     if marks.escaped:
         body = unescaped(body)
-    template: Template = "go" if marks.template else "text"
+    template: TextKind = "go" if marks.template else "text"
     if marks.chat:
         said, others = conversation_in(body)
         return BodyReading(said, template, {}, others)

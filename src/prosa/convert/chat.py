@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from prosa.convert.conversation import BODY, chat_body, chat_model, messages_of
 from prosa.convert.form import Around, At, Form, FormReading, Written
 from prosa.convert.front import WORDED, document, own_and_slots, read_part, with_carry
-from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, Said, Template, carry_of, same
+from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, Said, TextKind, carry_of, same
 from prosa.convert.report import Note
 from prosa.data import Value
 from prosa.dialects.prapti.fields import setting_of, wrong_type
@@ -46,7 +46,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     own = dict(part.own)
     if chat_body(said, _head(slots)) != part.body.removeprefix("" if part.bare else "\n"):
         own[BODY] = part.body
-    template: Template = "go" if marks.template else "text"
+    template: TextKind = "go" if marks.template else "text"
     piece = Piece("chat", slots, said, template, {"chat": own} if own else {}, part.bare)
     return FormReading(piece, carry, {**part.places, **_places(model)})
 

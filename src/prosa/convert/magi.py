@@ -7,6 +7,7 @@ of what makes it one; a text in which both are well stays as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
@@ -49,11 +50,10 @@ def _unescaped(text: str) -> str:
     return _STRUCTURE.sub(lambda found: _with(found, lambda n: n // 2), text)
 
 
-def _with(found: re.Match[str], number: object) -> str:
-    assert callable(number)
+def _with(found: re.Match[str], number: Callable[[int], int]) -> str:
     for before, slashes in (("before", "fence"), ("margin", "note"), ("less", "comment")):
         if found[slashes] is not None:
-            return found[before] + "\\" * int(number(len(found[slashes])))
+            return found[before] + "\\" * number(len(found[slashes]))
     return found[0]
 
 

@@ -36,7 +36,7 @@ FormName: TypeAlias = Literal[
     "mdh",
 ]
 
-Template: TypeAlias = Literal["text", "go"]
+TextKind: TypeAlias = Literal["text", "go"]
 """What the texts are: data, or templates in Go's language (X11)."""
 
 SLOTS: Mapping[str, type | tuple[type, ...]] = {
@@ -84,7 +84,7 @@ class Piece(Struct, frozen=True):
     form: FormName
     slots: Mapping[str, Value]
     said: tuple[Said, ...]
-    template: Template = "text"
+    template: TextKind = "text"
     own: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     bare: bool = False
 

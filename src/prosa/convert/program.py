@@ -18,7 +18,7 @@ from prosa.convert.front import WORDED, Row, any_in, document, node_of, own_and_
 from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of
 from prosa.convert.literal import guarded, spelled, spells, unguarded
 from prosa.convert.markdown import UNSOUND, ill_formed
-from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, Template, carry_of
+from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, TextKind, carry_of
 from prosa.convert.prose import described, titled
 from prosa.convert.report import Note
 from prosa.data import Mapping as Fields
@@ -28,8 +28,9 @@ from prosa.dialects.fields import Owner, read_fields, text_of
 from prosa.dialects.markdownlang.fields import PROGRAM, SERVER
 from prosa.dialects.markdownlang.model import BUILT_IN_SERVER
 from prosa.regex import regex
-from prosa.schema import check_schema_shape
+from prosa.schema import SchemaError, check_schema_shape
 from prosa.source import SourceText, Span
+from prosa.template import Template, TemplateError, undeclared
 
 ROWS = (
     Row("name", "name"),
@@ -58,7 +59,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     carry = carry_of(carried) or carry_of(part.carry) or NO_CARRY
     marks = marks or carry.marks
     text, template = _text(body, marks)
-    if _unsound(part.slots):
+    if _unsound(part.slots) or (template == "go" and _undeclared(text, part.slots.get("input", {}))):
         part.own[UNSOUND] = True
     said, worded = conversation_in(text) if marks.chat else ((Said(text),), {})
     own = worded | ({"program": part.own} if part.own else {})
@@ -79,7 +80,7 @@ def _split(body: str) -> tuple[str, Value]:
     return (body, None) if carry_of(data) is None else (body[:at] + body[len(end) :].removesuffix("\n"), data)
 
 
-def _text(body: str, marks: Marks) -> tuple[str, Template]:
+def _text(body: str, marks: Marks) -> tuple[str, TextKind]:
     if marks.request:
         body = body.removesuffix(_REQUEST)
     if marks.literal:
@@ -98,6 +99,8 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         notes.append(Note("guessed", "roles", "the messages are the text of one prompt", "the body"))
     if not piece.own_of("program").get(UNSOUND):
         _leave_out(slots, notes)
+        if piece.template == "go":
+            _declare(slots, text, notes)
     _named(slots, text, around, notes)
     body, marks = _body(piece, text)
     if "input" not in slots:
@@ -124,6 +127,31 @@ def _leave_out(slots: dict[str, Value], notes: list[Note]) -> None:
             Note("manual", slot, f"`{field}` of a program cannot be what this is: it is left out", f"/{field}")
         )
         del slots[slot]
+
+
+def _declare(slots: dict[str, Value], text: str, notes: list[Note]) -> None:
+    """Declares what the template uses and no schema declares: it would be an error in a program."""
+    schema = slots.get("input")
+    names = _undeclared(text, {"type": "object", "properties": {}} if schema is None else schema)
+    if not names and schema is not None:
+        return
+    properties = dict((schema or {}).get("properties") or {}) if isinstance(schema, dict | None) else {}
+    for name in names:
+        properties[name] = {} if name in properties else {"type": "string"}
+    if any(_undeclared(text, {"type": "object", "properties": properties})):
+        properties |= {name: {} for name in names}
+    slots["input"] = {**(schema if isinstance(schema, dict) else {"type": "object"}), "properties": properties}
+    listed = ", ".join(f"`{name}`" for name in names) or "nothing"
+    notes.append(Note("guessed", "input", f"the program takes {listed}, as the template does", "/input"))
+
+
+def _undeclared(text: str, schema: Value) -> list[str]:
+    """The names of the input that a template uses and a schema does not declare."""
+    try:
+        found = undeclared(Template(text), schema)
+    except (TemplateError, SchemaError):
+        return []
+    return list(dict.fromkeys(each.name.split(".")[0] for each in found))
 
 
 def _unsound(slots: Mapping[str, Value]) -> list[str]:

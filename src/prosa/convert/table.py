@@ -42,6 +42,7 @@ ROWS: Mapping[str, FormRow] = {
         FormRow("command", "a command for an agent", ".md"),
         FormRow("agent", "an agent", ".agent.md"),
         FormRow("instructions", "instructions for agents", ".instructions.md"),
+        FormRow("dotprompt", "a prompt file", ".prompt"),
         FormRow("chat", "a chat", ".md"),
         FormRow("openai", "messages of the OpenAI API, as JSON", ".json"),
         FormRow("llm", "a log of the tool llm, as JSON", ".json"),

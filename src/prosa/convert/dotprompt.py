@@ -1,0 +1,149 @@
+"""Prompt files (`NAME.prompt`): a prompt in Handlebars under a model, its configuration and schemas.
+
+Values, conditions and loops are translated both ways; `{{role}}` begins a message. Helpers, partials, history and media
+have no counterpart: they are text where they came from, which is told, and stay what they are on the way back.
+"""
+
+from __future__ import annotations
+
+import math
+
+from prosa.convert.form import Around, At, Form, FormReading, Written
+from prosa.convert.front import WORDED, Row, document, own_and_slots, read_part, with_carry
+from prosa.convert.handlebars import MODEL_ROLES, escaped, from_handlebars, to_handlebars
+from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
+from prosa.convert.picoschema import from_picoschema
+from prosa.convert.report import Note
+from prosa.data import Node, Value, to_value
+from prosa.regex import regex
+from prosa.source import SourceText
+
+BODY, PREFACE = "=body", "=preface"
+WORDING = f"own/dotprompt/{BODY}"
+_PREFACE = regex(r"\A\ufeff?(?:#[^\n]*\n|[ \t]*\r?\n)+(?=---\r?\n)")
+_CONFIG = {
+    "temperature": "temperature",
+    "maxOutputTokens": "max_tokens",
+    "topP": "top_p",
+    "stopSequences": "stop",
+}
+
+
+def _input_in(node: Node) -> Value:
+    """The input schema, with the defaults that stand beside it."""
+    value = to_value(node)
+    if not isinstance(value, dict) or "schema" not in value:
+        return None
+    schema = from_picoschema(value["schema"])
+    defaults = value.get("default")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(defaults, dict) or not isinstance(properties, dict):
+        return schema
+    filled = {
+        name: {**each, "default": defaults[name]} if name in defaults and isinstance(each, dict) else each
+        for name, each in properties.items()
+    }
+    return {**schema, "properties": filled}
+
+
+def _input_of(schema: Value) -> Value:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    defaults = {
+        name: each["default"]
+        for name, each in (properties.items() if isinstance(properties, dict) else ())
+        if isinstance(each, dict) and "default" in each
+    }
+    return {"schema": schema} | ({"default": defaults} if defaults else {})
+
+
+def _output_in(node: Node) -> Value:
+    value = to_value(node)
+    return from_picoschema(value["schema"]) if isinstance(value, dict) and "schema" in value else None
+
+
+def _output_of(schema: Value) -> Value:
+    return {"format": "json", "schema": schema}
+
+
+def _config_in(node: Node) -> Value:
+    value = to_value(node)
+    if not isinstance(value, dict):
+        return None
+    return {_CONFIG[name]: each for name, each in value.items() if name in _CONFIG} or None
+
+
+def _config_of(sampling: Value) -> Value:
+    names = {value: key for key, value in _CONFIG.items()}
+    return {names.get(name, name): each for name, each in sampling.items()}
+
+
+ROWS = (
+    Row("name", "name"),
+    Row("description", "description"),
+    Row("model", "model"),
+    Row("config", "sampling", _config_in, _config_of),
+    Row("input", "input", _input_in, _input_of),
+    Row("output", "output", _output_in, _output_of),
+)
+
+
+def read(source: SourceText, marks: Marks | None = None) -> FormReading:
+    """The prompt. Raises `NotConvertible`."""
+    preface = _PREFACE.match(source.text)
+    cut = preface.end() if preface else 0
+    inner = SourceText(source.text[cut:], source.path)
+    part = read_part(inner, "dotprompt", ROWS)
+    carry = carry_of(part.carry) or NO_CARRY
+    marks = marks or carry.marks
+    said, acts, unknown = from_handlebars(part.body)
+    own = part.own | ({PREFACE: preface[0]} if preface else {})
+    piece = Piece("dotprompt", part.slots, said, "go" if acts else "text", {}, part.bare)
+    if _body(piece)[0] != part.body:
+        own[BODY] = part.body
+    piece = Piece("dotprompt", part.slots, said, piece.template, {"dotprompt": own} if own else {}, part.bare)
+    notes = [Note("manual", WORDING, f"`{each[:60]}` is text: it has no counterpart") for each in unknown]
+    for name, value in (("input", part.own.get("input")), ("output", part.own.get("output"))):
+        if isinstance(value, dict) and "schema" in value and name not in part.slots:
+            notes.append(Note("manual", f"own/dotprompt/{name}", f"the schema of `{name}` stands elsewhere"))
+    places = {key: At(at.offset + cut, at.pointer) for key, at in part.places.items()}
+    return FormReading(piece, carry, places, tuple(notes))
+
+
+def write(piece: Piece, carry: Carry, around: Around) -> Written:
+    """The prompt."""
+    del around
+    own = piece.own_of("dotprompt")
+    slots = {name: value for name, value in piece.slots.items() if name != "sampling" or _is_finite(value)}
+    worded = own.get(BODY)
+    body, notes = _body(piece)
+    if isinstance(worded, str):
+        said, acts, _ = from_handlebars(worded)
+        if said == piece.said and acts == (piece.template == "go"):
+            body, notes = worded, ()
+    fields = own_and_slots(piece, "dotprompt", ROWS, slots)
+    text = document(with_carry(fields, carry), body, bare=False, worded=own.get(WORDED))
+    preface = own.get(PREFACE) if text.startswith("---") else None
+    return Written(f"{preface if isinstance(preface, str) else ''}{text}", notes=notes)
+
+
+def _is_finite(value: Value) -> bool:
+    return not any(isinstance(each, float) and not math.isfinite(each) for each in value.values())
+
+
+def _body(piece: Piece) -> tuple[str, tuple[Note, ...]]:
+    """The prompt in Handlebars, and what of it is no template any more."""
+    parts: list[str] = []
+    notes: list[Note] = []
+    for number, each in enumerate(piece.said):
+        text = to_handlebars(each.text) if piece.template == "go" else escaped(each.text)
+        if text is None:
+            notes.append(Note("manual", f"text/{number}", "the template says what a prompt file cannot: it is text"))
+            text = escaped(each.text)
+        role = MODEL_ROLES.get(each.role or "", "user")
+        if each.role is not None:
+            text = f'{{{{role "{role}"}}}}{text}'
+        parts.append(text)
+    return "".join(parts), tuple(notes)
+
+
+FORM = Form(name="dotprompt", read=read, write=write, carrier="/prosa")

@@ -1,0 +1,352 @@
+"""Handlebars, as prompt files use it, from and to templates in Go's language.
+
+In: a text in one of the two. Out: the same text in the other, with the messages that `{{role}}` begins; what has no
+counterpart (helpers, partials, history, media) becomes text, and is told. Values, `if`, `unless`, `each`, `with` and
+their `else` have one. A block alone on its line takes the line away, as in Handlebars and not in Go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, field
+
+from prosa.convert.literal import spelled
+from prosa.convert.neutral import Said
+from prosa.regex import regex
+from prosa.template import Template, TemplateError, nodes
+
+ROLES = {"system": "system", "user": "user", "model": "assistant"}
+MODEL_ROLES = {value: key for key, value in ROLES.items()}
+
+_TAG = regex(
+    r"\{\{(?P<left>~?)(?:!--.*?--(?P<a>~?)\}\}"
+    r"|(?P<raw>\{)(?P<three>[^{}]*?)\}(?P<b>~?)\}\}"
+    r"|(?P<body>[^{}]*?)(?P<c>~?)\}\})",
+    re.DOTALL,
+)
+_NAME = regex(r"[A-Za-z_][\w-]*")
+_PATH = regex(r"(?:this|\.|@root|@index|(?:\.\./)+)?(?:[./]?[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)?")
+_ROLE = regex(r"role\s+(?:\"(?P<one>\w+)\"|'(?P<two>\w+)')")
+_LITERAL = regex(r"\"[^\"\\\r\n]*\"|-?\d+(?:\.\d+)?|true|false")
+_BEFORE = regex(r"(?:(?<=\n)|\A)[ \t]*\Z")
+_AFTER = regex(r"[ \t]*(?:\r?\n|\Z)")
+
+
+class _Piece(Struct):
+    """A piece of the source: text, or a tag with what is in it."""
+
+    kind: str
+    text: str
+    inner: str = ""
+
+
+def from_handlebars(text: str) -> tuple[tuple[Said, ...], bool, tuple[str, ...]]:
+    """The messages as Go templates, whether they are templates, and the tags that have no counterpart."""
+    return _Reading(_stripped(_pieces(text))).run()
+
+
+def _pieces(text: str) -> list[_Piece]:
+    """Text and tags; `\\{{` is text up to the next tag, as in Handlebars."""
+    found: list[_Piece] = []
+    at = begun = 0
+    while (opened := text.find("{{", at)) >= 0:
+        slashes = len(text[begun:opened]) - len(text[begun:opened].rstrip("\\"))
+        if slashes == 1:
+            until = text.find("{{", opened + 2)
+            until = len(text) if until < 0 else until
+            while until < len(text) and text[until - 1] == "\\" and until > opened + 2:
+                until -= 1
+            found += [_Piece("text", text[begun : opened - 1]), _Piece("text", text[opened:until])]
+            at = begun = until
+            continue
+        tag = _TAG.match(text, opened)
+        if tag is None:
+            at = opened + 2
+            continue
+        found.append(_Piece("text", text[begun : opened - 1] if slashes > 1 else text[begun:opened]))
+        found.append(_tag(tag, found[-1]))
+        at = begun = tag.end()
+        if tag["a"] or tag["b"] or tag["c"]:
+            begun += len(text[begun:]) - len(text[begun:].lstrip())
+            at = begun
+    found.append(_Piece("text", text[begun:]))
+    return found
+
+
+def _tag(tag: re.Match[str], before: _Piece) -> _Piece:
+    if tag["left"]:
+        before.text = before.text.rstrip()
+    inner = (tag["three"] if tag["raw"] else tag["body"] or "!").strip()
+    if inner.startswith("!"):
+        return _Piece("comment", tag[0])
+    first = inner[:1]
+    if first == "#" or (first == "^" and len(inner) > 1):
+        return _Piece("open", tag[0], inner)
+    if first == "/":
+        return _Piece("close", tag[0], inner[1:].strip())
+    if inner == "^" or inner.split()[:1] == ["else"]:
+        return _Piece("else", tag[0], "else" if inner == "^" else inner)
+    return _Piece("partial" if first == ">" else "value", tag[0], inner.removeprefix("&").strip())
+
+
+def _stripped(pieces: list[_Piece]) -> list[_Piece]:
+    """The pieces without the lines of blocks and comments that stand alone on them."""
+    alone = [at for at, each in enumerate(pieces) if each.kind in _LINES and _is_alone(pieces, at)]
+    for at in alone:
+        pieces[at - 1].text = _BEFORE.sub("", pieces[at - 1].text)
+    for at in alone:
+        pieces[at + 1].text = _AFTER.sub("", pieces[at + 1].text, count=1)
+    return pieces
+
+
+_LINES = ("open", "close", "else", "comment")
+
+
+def _is_alone(pieces: Sequence[_Piece], at: int) -> bool:
+    """Whether nothing but blank space stands on the line of a tag; between two tags there is always a text."""
+    before, after = pieces[at - 1].text, pieces[at + 1].text
+    begins = "\n" in before or at == 1
+    ends = "\n" in after or at == len(pieces) - 2
+    return begins and ends and bool(_BEFORE.search(before)) and bool(_AFTER.match(after))
+
+
+class _Reading(Struct):
+    """One text being read. ``blocks`` are the open ones: what closes each, and whether it has a counterpart."""
+
+    pieces: list[_Piece]
+    said: list[Said] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    role: str | None = None
+    blocks: list[tuple[str, bool]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    acts: bool = False
+
+    def run(self) -> tuple[tuple[Said, ...], bool, tuple[str, ...]]:
+        for each in self.pieces:
+            if each.kind == "text":
+                self.parts.append(spelled(each.text) if "{{" in each.text else each.text)
+            elif each.kind != "comment":
+                self.tag(each)
+        while self.blocks:
+            name, known = self.blocks.pop()
+            self.unknown.append(f"{{{{#{name}}}}}")
+            self.parts.append("{{ end }}" if known else "")
+        self.flush()
+        said = tuple(self.said) or (Said(""),)
+        if not self.acts and not self.unknown:
+            said = tuple(Said(_plain(each.text), each.role) for each in said)
+        return said, self.acts or bool(self.unknown), tuple(self.unknown)
+
+    def flush(self) -> None:
+        text = "".join(self.parts)
+        self.parts = []
+        if self.role is not None or text.strip():
+            self.said.append(Said(text, self.role))
+
+    def tag(self, each: _Piece) -> None:
+        role = _ROLE.fullmatch(each.inner) if each.kind == "value" else None
+        if role and not self.blocks and (role["one"] or role["two"]) in ROLES:
+            self.flush()
+            if self.said and self.said[0].role is None:
+                self.said[0] = Said(self.said[0].text, "user")
+            self.role = ROLES[role["one"] or role["two"]]
+            return
+        action = self.action(each)
+        if action is None:
+            self.unknown.append(each.text)
+            self.parts.append(spelled(each.text))
+        else:
+            self.acts = True
+            self.parts.append(action)
+
+    def action(self, each: _Piece) -> str | None:
+        """The action of a tag; None where there is none."""
+        if each.kind == "value":
+            path = self.path(each.inner)
+            return None if path is None else f"{{{{ {path} }}}}"
+        if each.kind == "open":
+            return self.opened(each.inner)
+        if each.kind == "close":
+            if not self.blocks or self.blocks[-1][0] != each.inner:
+                return None
+            return "{{ end }}" if self.blocks.pop()[1] else None
+        if each.kind == "else" and self.blocks and self.blocks[-1][1]:
+            rest = each.inner.removeprefix("else").strip()
+            if not rest:
+                return "{{ else }}"
+            condition = self.condition(rest.split(None, 1)) if self.blocks[-1][0] != "each" else None
+            return None if condition is None else f"{{{{ else {condition} }}}}"
+        return None
+
+    def opened(self, inner: str) -> str | None:
+        words = inner.lstrip("#^").strip().split(None, 1)
+        if inner.startswith("^"):
+            words = ["unless", *words[:1]]
+        condition = self.condition(words)
+        self.blocks.append((words[0] if words else "", condition is not None))
+        return None if condition is None else f"{{{{ {condition} }}}}"
+
+    def condition(self, words: Sequence[str]) -> str | None:
+        if len(words) != 2:
+            return None
+        kind, rest = words
+        if kind in ("ifEquals", "unlessEquals"):
+            return self.comparison("eq" if kind == "ifEquals" else "ne", rest)
+        path = self.path(rest)
+        if path is None or path.startswith("$index"):
+            return None
+        wanted = {"if": f"if {path}", "unless": f"if not {path}", "each": f"range {path}", "with": f"with {path}"}
+        return wanted.get(kind)
+
+    def comparison(self, name: str, rest: str) -> str | None:
+        words = regex(r"\"[^\"]*\"|\S+").findall(rest)
+        operands = [word if _LITERAL.fullmatch(word) else self.path(word) for word in words]
+        return f"if {name} {operands[0]} {operands[1]}" if len(operands) == 2 and None not in operands else None
+
+    def path(self, text: str) -> str | None:
+        """A path as Go spells it; None for helpers, and for what is further up than the root."""
+        if not _PATH.fullmatch(text) or not text or text in ("else", "history") or text.startswith("@index"):
+            return None
+        scopes = sum(name in ("each", "with") for name, _ in self.blocks)
+        up = text.count("../")
+        rest = text.replace("../", "").removeprefix("@root").removeprefix("this").lstrip("./")
+        names = rest.replace("/", ".").split(".") if rest else []
+        if text.startswith("@root") or (up and up == scopes):
+            return "$" + "".join(f".{name}" for name in names)
+        if up:
+            return None
+        return "".join(f".{name}" for name in names) or "."
+
+
+def _plain(template: str) -> str:
+    """The text that pieces of text without actions are."""
+    return template.replace('{{ "{{" }}', "{{").replace('{{ "" }}', "")
+
+
+def to_handlebars(template: str) -> str | None:
+    """A Go template in Handlebars; None where it does more than can be said there."""
+    try:
+        tree = Template(template).tree
+    except TemplateError:
+        return None
+    if tree.defined:
+        return None
+    written = list(_written(tree.body, 0))
+    if None in written:
+        return None
+    pieces: list[_Piece] = [_Piece("text", "")]
+    for each in written:
+        assert each is not None
+        if each.kind == "text" and pieces[-1].kind == "text":
+            pieces[-1].text += each.text
+        else:
+            pieces += [each] if each.kind == "text" or pieces[-1].kind == "text" else [_Piece("text", ""), each]
+    if pieces[-1].kind != "text":
+        pieces.append(_Piece("text", ""))
+    return "".join(_guarded(pieces, at) for at in range(len(pieces)))
+
+
+def _guarded(pieces: Sequence[_Piece], at: int) -> str:
+    """A piece as it is written: a block alone on its line gets a comment beside it, which keeps the line."""
+    each = pieces[at]
+    if each.kind == "text":
+        return escaped(each.text, before_tag=at + 1 < len(pieces))
+    return f"{each.text}{{{{!}}}}" if each.kind in _LINES and _is_alone(pieces, at) else each.text
+
+
+def escaped(text: str, *, before_tag: bool = False) -> str:
+    """A text that Handlebars gives back as it is. A backslash in front of a tag is doubled."""
+    parts = text.split("{{")
+    done = parts[0]
+    for part in parts[1:]:
+        slashes = len(done) - len(done.rstrip("\\"))
+        done += ("\\{{!}}" if slashes else "") + "\\{{" + part
+    return f"{done}\\" if before_tag and done.endswith("\\") else done
+
+
+def _written(body: nodes.Body, depth: int) -> Iterator[_Piece | None]:
+    for node in body:
+        match node:
+            case nodes.Text():
+                yield _Piece("text", node.text)
+            case nodes.Action():
+                yield from _value(node.pipeline, depth)
+            case nodes.If() | nodes.With():
+                yield from _branches(node, depth)
+            case nodes.Range():
+                path = _path(node.pipeline, depth)
+                yield _Piece("open", f"{{{{#each {path}}}}}") if path else None
+                yield from _written(node.body, depth + 1)
+                if node.otherwise:
+                    yield _Piece("else", "{{else}}")
+                    yield from _written(node.otherwise, depth)
+                yield _Piece("close", "{{/each}}")
+            case _:
+                yield None
+
+
+def _value(pipeline: nodes.Pipeline, depth: int) -> Iterator[_Piece | None]:
+    operand = _operand(pipeline)
+    if isinstance(operand, nodes.Literal) and isinstance(operand.value, str):
+        yield _Piece("text", operand.value)
+    else:
+        path = _path(pipeline, depth)
+        yield _Piece("value", f"{{{{{path}}}}}") if path else None
+
+
+def _branches(node: nodes.If | nodes.With, depth: int) -> Iterator[_Piece | None]:
+    kind = "if" if isinstance(node, nodes.If) else "with"
+    inner = depth + (kind == "with")
+    first, *rest = node.arms
+    if rest:
+        yield None
+        return
+    path, negated = _path(first.pipeline, depth), False
+    if path is None and kind == "if":
+        path, negated = _negated(first.pipeline, depth), True
+    word = "unless" if negated else kind
+    yield _Piece("open", f"{{{{#{word} {path}}}}}") if path else None
+    yield from _written(first.body, inner)
+    if node.otherwise:
+        yield _Piece("else", "{{else}}")
+        yield from _written(node.otherwise, depth)
+    yield _Piece("close", f"{{{{/{word}}}}}")
+
+
+def _operand(pipeline: nodes.Pipeline) -> nodes.Operand | None:
+    """The one operand of a pipeline that is no more than that."""
+    if pipeline.declares or len(pipeline.commands) != 1 or len(pipeline.commands[0].operands) != 1:
+        return None
+    return pipeline.commands[0].operands[0]
+
+
+def _negated(pipeline: nodes.Pipeline, depth: int) -> str | None:
+    if pipeline.declares or len(pipeline.commands) != 1 or len(pipeline.commands[0].operands) != 2:
+        return None
+    first, second = pipeline.commands[0].operands
+    return _spelled_path(second, depth) if isinstance(first, nodes.Word) and first.name == "not" else None
+
+
+def _path(pipeline: nodes.Pipeline, depth: int) -> str | None:
+    operand = _operand(pipeline)
+    return None if operand is None else _spelled_path(operand, depth)
+
+
+def _spelled_path(operand: nodes.Operand, depth: int) -> str | None:
+    match operand:
+        case nodes.Dot():
+            return "this"
+        case nodes.Field():
+            return _joined("", operand.names)
+        case nodes.Variable() if operand.name == "$" and operand.names:
+            return _joined("../" * depth, operand.names)
+        case _:
+            return None
+
+
+def _joined(prefix: str, names: Sequence[str]) -> str | None:
+    known = all(_NAME.fullmatch(name) and name.isascii() for name in names)
+    taken = names[0] in ("else", "this", "history", "role", "json", "media", "section") if names else True
+    return prefix + ".".join(names) if known and (not taken or prefix) else None
