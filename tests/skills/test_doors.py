@@ -204,3 +204,11 @@ def test_x25_a_run_that_broke_off_goes_on(home):
     model = script(home.parent, READS[1])
     status, at = prosa("run", "--resume", run, "--model", model, environ=user(home.parent))
     assert (status, at.out) == (0, "Ahoy, Ada.\n"), at.err
+
+
+@pytest.mark.parametrize(
+    "body", ["Write `foo!`-rules (e.g. `x`).", "Wow!`ls`", "`!`ls`", "\\!`ls` is shown", "```md\n!`ls`\n```"]
+)
+def test_x32_a_mark_in_front_of_code_is_not_always_a_command(tmp_path, body):
+    home = skill(tmp_path, body=f"{body}\n")
+    assert "cannot have" not in prosa("plan", home, environ=user(tmp_path))[1].out

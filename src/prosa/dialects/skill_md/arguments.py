@@ -1,14 +1,16 @@
 """What a skill takes as arguments, and its text with a request in their place.
 
 Agents fill `$ARGUMENTS` with what the user typed, as it is, and `$1`, `$ARGUMENTS[0]` and the names of the field
-`arguments` with its words, split as a shell splits them. What no word fills stays as it is written. In: a text and a
-request. Out: text. The request is data: nothing in it is filled again, and no template is read.
+`arguments` with its words, split as a shell splits them. What no word fills stays as it is written, and a request that
+the text gives no place is put below it: none is lost. In: a text and a request. Out: text. The request is data: nothing
+in it is filled again, and no template is read.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from re import Match
 
 from msgspec import Struct
 
@@ -17,15 +19,16 @@ from prosa.regex import regex
 FOLDER = "${CLAUDE_SKILL_DIR}"
 """The folder of the skill, as its text may name it."""
 
-_ALL = regex(r"\$ARGUMENTS(?![A-Za-z0-9_])")
+_ALL = regex(r"\$ARGUMENTS(?![A-Za-z0-9_\[])")
 _PLACE = regex(
     r"\$ARGUMENTS\[(?P<index>\d{1,3})\]"
     r"|\$ARGUMENTS(?![A-Za-z0-9_])"
-    r"|\$(?P<number>\d)(?![\d_A-Za-z]|[.,]\d)"
+    r"|(?<![\\$])\$(?P<number>\d)(?![\d_A-Za-z]|[.,]\d)"
     r"|\$(?P<name>[A-Za-z_][A-Za-z0-9_-]*)"
 )
-_ZERO = regex(r"\$(?:0(?![\d_A-Za-z]|[.,]\d)|ARGUMENTS\[\d)")
-_FIRST = regex(r"\$[01](?![\d_A-Za-z]|[.,]\d)")
+_INDEX = regex(r"\$ARGUMENTS\[\d")
+_CLEAR = regex(r"(?<![\w\\$])\$(?P<number>\d)(?![\d_A-Za-z%/+-]|[.,]\d)")
+"""A number that is no amount of money, in a text that does not say that it takes arguments."""
 
 
 class Arguments(Struct, frozen=True):
@@ -39,38 +42,55 @@ def arguments_of(text: str, prose: str, *, names: Sequence[str] = (), declared: 
     """How the text of a skill takes arguments; None where it takes none and the request stands by itself.
 
     ``prose`` is the text without its code blocks: a `$1` in the code of a shell is no argument, unless the skill has
-    ``declared`` in its front matter that it takes some. A text that uses `$0` counts from 0, as Claude Code does;
-    one that has no `$0` counts from 1, as commands always have.
+    ``declared`` in its front matter that it takes some. A `$0` alone is an amount of money. A text that uses `$0` and
+    others counts from 0, as Claude Code does; one that has no `$0` counts from 1, as commands always have.
     """
+    every = _PLACE.finditer(text) if declared else _CLEAR.finditer(prose)
+    numbers = {found["number"] for found in every if found["number"]}
     named = any(found["name"] in names for found in _PLACE.finditer(text)) if names else False
-    if not (named or _ALL.search(text) or _FIRST.search(text if declared else prose)):
+    indexed = _INDEX.search(text) is not None
+    if not (named or indexed or _ALL.search(text) or "1" in numbers or (declared and numbers)):
         return None
-    return Arguments(tuple(names), _ZERO.search(text) is not None)
+    return Arguments(tuple(names), indexed or "0" in numbers)
 
 
 def filled(text: str, request: str, taken: Arguments) -> str:
-    """The text with the request in its places."""
+    """The text with the request in its places, and below it where some of the request has no place in it."""
     words = split(request)
-    first = 0 if taken.from_zero else 1
     pieces: list[str] = []
-    end = 0
+    end, placed = 0, set[int]()
     for found in _PLACE.finditer(text):
-        word: str | None = request
-        if found["index"] is not None:
-            word = _at(words, int(found["index"]))
-        elif found["number"] is not None:
-            word = _at(words, int(found["number"]) - first)
-        elif found["name"] is not None:
-            name = found["name"]
-            word = _at(words, taken.names.index(name)) if name in taken.names else None
-        if word is not None:
-            pieces += (text[end : found.start()], word)
-            end = found.end()
-    return "".join((*pieces, text[end:]))
+        at = _index(found, taken)
+        if at is None:
+            continue
+        if at == WHOLE:
+            word = request
+        elif 0 <= at < len(words):
+            word = words[at]
+        else:
+            continue
+        placed.add(at)
+        pieces += (text[end : found.start()], word)
+        end = found.end()
+    complete = WHOLE in placed or placed >= set(range(len(words)))
+    rest = "" if complete else f"\n\nARGUMENTS: {request}"
+    return "".join((*pieces, text[end:], rest))
 
 
-def _at(words: Sequence[str], index: int) -> str | None:
-    return words[index] if 0 <= index < len(words) else None
+WHOLE = -1
+"""The place of the whole request."""
+
+
+def _index(found: Match[str], taken: Arguments) -> int | None:
+    """Which word of the request stands at a place; None where the text means something else."""
+    if found["index"] is not None:
+        return int(found["index"])
+    if found["number"] is not None:
+        number = int(found["number"]) - (0 if taken.from_zero else 1)
+        return None if number < 0 else number
+    if found["name"] is not None and found["name"] != "ARGUMENTS":
+        return taken.names.index(found["name"]) if found["name"] in taken.names else None
+    return WHOLE
 
 
 def split(request: str) -> list[str]:

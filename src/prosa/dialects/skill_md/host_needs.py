@@ -23,7 +23,6 @@ SHELLS = frozenset(
 ) | frozenset(("shellscript", "terminal", "zsh"))
 """Languages of code blocks that somebody is to type into a shell."""
 
-_COMMAND = regex(r"(?:^|[^\w`!\\])!`(?P<command>[^`\r\n]+)`")
 _OTHERS = (
     *("bash", "bat", "cjs", "cmd", "fish", "go", "js", "jsx", "mjs", "php", "pl", "ps1", "r", "rb", "rs", "sh"),
     *("ts", "tsx", "zsh"),
@@ -53,7 +52,8 @@ def _needs(model: SkillModel, hooks: Entry | None, files: Sequence[str]) -> Iter
     document = model.document
     body = document.body
     text = document.source.text[: body.end]
-    commands = [(each["command"], Span(*each.span("command"))) for each in _COMMAND.finditer(text, body.start)]
+    marked = (each for each in document.code_spans if _is_command(text, each.span.start))
+    commands = [(each.text, each.content) for each in marked]
     fenced = [(document.fence_text(each), each.span) for each in document.fences if each.info.strip() == "!"]
     if found := sorted((*commands, *fenced), key=lambda each: each[1]):
         named = _named([each.strip().partition("\n")[0] for each, _ in found])
@@ -74,6 +74,12 @@ def _needs(model: SkillModel, hooks: Entry | None, files: Sequence[str]) -> Iter
         yield HostNeed(words, next(iter(scripts.values())))
     if hooks is not None:
         yield HostNeed("hooks, which are commands of its agent", hooks.key.span)
+
+
+def _is_command(text: str, start: int) -> bool:
+    """Whether a code span is a command: a `!` is in front of it, and nothing that belongs to a word before that."""
+    before = text[max(0, start - 2) : start]
+    return before.endswith("!") and (len(before) < 2 or before[0].isspace() or before[0] in "([*>")
 
 
 def _needs_shell(commands: str) -> bool:
