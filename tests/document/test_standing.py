@@ -25,6 +25,7 @@ def at(text: str) -> tuple[Standing, str]:
         ("\ufeff---\na: ¦\n---\n", "front", "a: "),
         ("---\na: ¦\n...\n", "front", "a: "),
         ("---\na: 1\nb: ¦\n\ntext", "front", "a: 1\nb: "),
+        ("---\r\na: 1\r\nb: ¦\r\n\r\ntext", "front", "a: 1\r\nb: "),
         ("---\na: 1\n\nte¦xt", "body", "\n\ntext"),
         ("--¦-\na: 1\n---\n", "mark", "a: 1"),
         ("---\na: 1\n--¦-\nx", "mark", "x"),

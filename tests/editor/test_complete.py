@@ -42,7 +42,7 @@ FILES = {
     '[^a]: `{"rel-type": "inspired-by", "doc-id": "other-2", "rel-desc": "x"}`\n',
     "other.mda": "---\ndoc-id: other-2\ntitle: The other\n---\n# Other\n",
     "site/index.md": "---\nid: home\ntype: page\ntitle: Home\nlinks:\n  - {rel: leads_to, target: books}\n---\n",
-    "site/books.md": "---\nid: books\ntype: page\ntitle: Books\n---\n# Books\n",
+    "site/books.md": "---\nid: books\ntype: page\ntitle: Books\nactions: [{id: find, method: GET, url: /api}]\n---\n",
 }
 
 
@@ -114,6 +114,8 @@ PROGRAM = (
         ("x.md", "---\nid: a\ntype: page\nactions:\n  - auth: {type: ¦}\n---\n",
          ["none", "bearer", "api_key", "cookie", "oauth2"]),
         ("site/x.md", "---\nid: a\ntype: page\nlinks:\n  - rel: le¦\n---\n", ["leads_to"]),
+        ("site/x.md", "---\nid: a\ntype: page\nactions:\n  - id: ¦\n---\n", ["find"]),
+        ("x.mda", '```ai-script\n{"provider": "ant¦"}\n```\n', ["anthropic"]),
         ("site/x.md", "---\nid: a\ntype: page\nlinks:\n  - target: ¦\n---\n", ["books", "home", "url:"]),
         ("site/x.md", "---\nid: a\ntype: page\nlinks:\n  - target: url:/b¦\n---\n", ["url:/books"]),
         ("x.ymj", "---\ndoc_summary: a\nclassification: ¦\n---\n", ["public", "internal", "confidential", "secret"]),
@@ -146,6 +148,8 @@ PROGRAM = (
         ("x.mda", 'A[^b]\n\n[^b]: `{"rel-type": "parent", "doc-id": "¦"}`\n', ["other-2", "plan-1"]),
         ("x.mda", 'A[^b]\n\n[^b]: `{"doc-id": "the pl¦"}`\n', ["plan-1"]),
         ("x.mda", 'A[^b]\n\n[^b]: {"rel¦\n', ["rel-type", "rel-desc", "rel-strength"]),
+        ("x.mda", 'A[^b]\r\n\r\n[^b]: {"rel-type": "parent",\r\n  "rel-d¦\r\n', ["rel-desc"]),
+        ("x.mda", 'A[^b]\n\n[^b]: {"rel-type": "parent"}\n\n"rel-d¦\n', []),
         ("x.mda", "```¦\n", ["ai-script"]),
         # templates
         ("p.md", f"{PROGRAM}{{{{ .na¦", ["name"]),
@@ -187,6 +191,9 @@ PROGRAM = (
         ("p.md", "---\nname: p\nimports:\n  - ¦\n---\n", ["./triage.md"]),
         ("guide/p.md", "---\nname: p\nimports: [../tr¦]\n---\n", ["../triage.md"]),
         ("p.md", "---\nname: p\nimports: []\nmcp_servers: [{name: git, command: x}]\n---\nUse mcp__¦", ["mcp__git__"]),
+        ("p.md", "---\nname: p\nimports: [./triage.md]\n---\nUse `¦", ["python", "triage"]),
+        ("p.md", "---\nname: p\nimports: [./triage.md]\n---\nUse `tri¦`", ["triage"]),
+        ("x.md", "Use `¦", []),
         # suppressions and settings
         ("x.md", "<!-- prosa-ignore unresolved-w¦ -->\n", ["unresolved-wikilink"]),
         ("x.md", "---\na: 1 # prosa-ignore unresolved-w¦\n---\n", ["unresolved-wikilink"]),

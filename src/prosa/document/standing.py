@@ -15,8 +15,8 @@ from prosa.regex import regex
 from prosa.source import Span
 
 _OPEN = regex(r"---[ \t]*(?=[\r\n]|\Z)")
-_CLOSE = regex(r"(?:\r\n|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
-_BLANK = regex(r"(?:\r\n|\n|\r)[ \t]*(?=(?:\r\n|\n|\r)|\Z)")
+_CLOSE = regex(r"(?>\r\n|\n|\r)(?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
+_BLANK = regex(r"(?>\r\n|\n|\r)[ \t]*(?=(?>\r\n|\n|\r)|\Z)")
 _LINE_END = regex(r"\r\n|\n|\r")
 _FENCE = regex(
     r"(?:^|(?<=\r))[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<run>`{3,}|~{3,})(?P<info>[^\r\n]*)", re.MULTILINE

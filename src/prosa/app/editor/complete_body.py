@@ -26,7 +26,8 @@ from prosa.app.editor.complete_documents import (
 )
 from prosa.app.editor.spot import EditorSpot
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.markdownlang.names import server_prefix
+from prosa.dialects.markdownlang.model import ProgramModel
+from prosa.dialects.markdownlang.names import PYTHON_TOOL, server_prefix, tool_name
 from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading
@@ -52,7 +53,7 @@ _LABEL = regex(r"\]\[(?P<label>[^\[\]]*)\Z")
 _FOOTNOTE = regex(r"(?<!\\)\[\^(?P<label>[^\[\]\s]*)\Z")
 _LABEL_REST = regex(r"[^\[\]\r\n]*(?=\])|[\w-]*")
 """What belongs to a name behind the offset: all up to the bracket that closes it, else the rest of a word."""
-_TOOL = regex(r"(?<![\w-])(?P<name>mcp_[\w-]*)\Z")
+_TOOL = regex(r"(?:(?<![\w-])(?=mcp_)|(?<!`)`)(?P<name>[\w-]*)\Z")
 _IGNORE = regex(rf"(?:<!--[ \t]*|(?:^|[ \t])#[ \t]*){MARK}(?:-file)?(?:[ \t,]+[\w-]+)*[ \t,]+(?P<name>[\w-]*)\Z")
 _MARKING = regex(r"<!--[ \t]*(?P<name>[\w-]*)\Z")
 _WORD_REST = regex(r"[\w-]*")
@@ -218,14 +219,26 @@ def _footnote(spot: EditorSpot, line: str) -> Completions | None:
 
 
 def _tool(spot: EditorSpot, line: str) -> Completions | None:
-    """The beginning of the name of a tool of one of the servers of a program."""
+    """The tools of a program: those of its servers by how their names begin, in backticks imported programs too."""
     found = _TOOL.search(line) if spot.dialect == "markdownlang" else None
     program = spot.reading.model_of(MARKDOWNLANG) if found is not None and spot.reading is not None else None
     if found is None or program is None:
         return None
-    servers = (each for each in program.mcp_servers if each.name and not each.disabled)
-    candidates = (Candidate(server_prefix(each.name), "tool", detail=f"tools of {each.name}") for each in servers)
+    servers = (each for each in program.mcp_servers if each.name and not each.built_in and not each.disabled)
+    candidates = [Candidate(server_prefix(each.name), "tool", None, f"tools of {each.name}") for each in servers]
+    if not found["name"].startswith("mcp_"):
+        candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(spot, program)]
     return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], candidates)
+
+
+def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:
+    """The programs that a program imports, by the names under which they are tools."""
+    by_real = {each.real: each for each in spot.catalogue.of_dialect("markdownlang")}
+    for each in program.imports:
+        known = by_real.get(spot.workspace.files.real(spot.path.parent / each.text))
+        if known is not None:
+            name = known.ids[0] if known.ids else known.stem
+            yield Candidate(tool_name(name), "program", None, each.text, about=known.real)
 
 
 # ---- suppressions ----

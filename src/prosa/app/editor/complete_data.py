@@ -20,6 +20,7 @@ from prosa.app.editor.complete_documents import (
     nodes,
     program_paths,
     relation_types,
+    shared_actions,
     stems,
 )
 from prosa.app.editor.spot import DataSpot, EditorSpot
@@ -164,6 +165,13 @@ def _files(spot: EditorSpot, typed: str) -> Iterable[Candidate]:
     return attachments(spot, typed)
 
 
+def _providers(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    del spot, typed
+    from prosa.adapters.providers.table import PROVIDERS
+
+    return (Candidate(each.name, "value", detail="a provider", names=each.aliases) for each in PROVIDERS)
+
+
 Named: TypeAlias = Callable[[EditorSpot, str], Iterable[Candidate]]
 
 _NAMED: Mapping[tuple[str, Way], Named] = {
@@ -175,6 +183,8 @@ _NAMED: Mapping[tuple[str, Way], Named] = {
     ("ymj", ("attachments", None, "uri")): _files,
     ("mdh", ("links", None, "rel")): relation_types("front-matter", "mdh"),
     ("mdh", ("links", None, "target")): nodes,
+    ("mdh", ("actions", None, "id")): shared_actions,
+    ("script", ("provider",)): _providers,
     ("relationship", ("rel-type",)): relation_types("footnote", "magi"),
     ("relationship", ("doc-id",)): ids("magi"),
     ("footer", ("ops", "graph", "edges", None, "type")): relation_types("ops.graph", "ymj"),

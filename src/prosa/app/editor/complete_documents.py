@@ -214,6 +214,18 @@ def nodes(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
     yield Candidate("url:", "url", None, "a URL of this site or of another one", far=50)
 
 
+def shared_actions(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
+    """The actions of other nodes, which a node may have too."""
+    del typed
+    for known in spot.catalogue.of_dialect("mdh"):
+        facts = spot.workspace.entries.get(known.real) if known.real != spot.path else None
+        declared = facts.extra.get("actions") if facts is not None else None
+        for each in declared if isinstance(declared, list | tuple) else ():
+            name, method, url = (str(part) for part in each[:3])
+            far = steps_between(spot.folder, known.folder)
+            yield Candidate(name, "command", None, f"{method} {url} · {known.path}", far=far, about=known.real)
+
+
 def edges(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
     """What an edge of a record may lead to: documents by name, in brackets, or by path."""
     for each in stems(spot, typed.removeprefix("[[").removesuffix("]]")):

@@ -34,7 +34,7 @@ MAX_FOOTNOTE = 20_000
 """Characters of a footnote that are looked at for an object."""
 
 _FOOTNOTE = regex(r"[ \t>]*\[\^[^\]\r\n]{1,200}\]:")
-_BREAK = regex(r"(?:\r\n|\n|\r)[ \t]*(?:(?:\r\n|\n|\r)|\Z)|(?:\r\n|\n|\r)(?=[ \t>]*\[\^)")
+_BREAK = regex(r"(?>\r\n|\n|\r)[ \t]*(?:(?>\r\n|\n|\r)|\Z)|(?>\r\n|\n|\r)(?=[ \t>]*\[\^)")
 
 
 class DataSpot(Struct, frozen=True):
@@ -230,21 +230,27 @@ def footnote_object(text: str, offset: int) -> Span | None:
     """The characters from the brace that opens the object of a footnote to the end of its definition, where an offset
     lies among them."""
     floor = max(0, offset - MAX_FOOTNOTE)
-    start = offset
-    while start > floor:
-        start = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+    end = offset
+    while end >= floor:
+        start = max(text.rfind("\n", floor, end), text.rfind("\r", floor, end), floor - 1) + 1
         defined = _FOOTNOTE.match(text, start, offset)
         if defined is not None:
-            opened = text.find("{", defined.end(), offset)
-            if opened < 0:
-                return None
-            ended = _BREAK.search(text, opened, offset + MAX_FOOTNOTE)
-            end = ended.start() if ended else min(len(text), offset + MAX_FOOTNOTE)
-            return Span(opened, end) if offset <= end else None
-        if not text[start:offset].split("\n")[0].strip():
+            return _braces(text, defined.end(), offset)
+        if not text[start:end].strip() or start <= floor:
             return None
-        start -= 1
+        end = start - (2 if text.startswith("\r\n", start - 2) else 1)
     return None
+
+
+def _braces(text: str, at: int, offset: int) -> Span | None:
+    """From the first brace behind ``at`` to the end of the footnote."""
+    opened = text.find("{", at, offset)
+    if opened < 0:
+        return None
+    most = min(len(text), offset + MAX_FOOTNOTE)
+    ended = _BREAK.search(text, opened, most)
+    end = ended.start() if ended else most
+    return Span(opened, end) if offset <= end else None
 
 
 def _whole_lines(region: Span, text: str) -> Span:

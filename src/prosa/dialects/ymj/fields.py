@@ -135,6 +135,9 @@ def is_footerless(text: str) -> bool:
     return text.strip().lower().removeprefix("v").split(".")[0] == "1"
 
 
+SELECTORS = ("first_fenced:", "nth_fenced:", "block_id:", "section:", "heading_path:", "regex:", "between:")
+"""How a selector begins (`ymj.selectors`)."""
+
 BODY_FORMATS = ("markdown", "csv", "mermaid", "plain", "json", "yaml")
 """Y12."""
 
@@ -278,7 +281,7 @@ OPS_MAPS: dict[str, tuple[Field, ...]] = {
 OPS_LISTS: dict[str, tuple[Field, ...]] = {
     "attachments": (
         Field("uri", "text", about="what is attached, one of the header's `attachments`"),
-        Field("select", "anything", about="the part of it that is meant, a selector"),
+        Field("select", "anything", usual=SELECTORS, about="the part of it that is meant, a selector"),
         Field("transform", "anything", about="what is to be made of it"),
         Field("cache", "anything", about="how it is cached"),
         Field("auth_ref", "text", about="the name of what gives access; never a secret"),
@@ -295,7 +298,13 @@ a rule says where it belongs (YA18)."""
 OPS: tuple[Field, ...] = (
     Field("body_format", "text", choices=BODY_FORMATS, about="what the body is: " + ", ".join(BODY_FORMATS)),
     Field("payload_mime", "text", form=mime_form, about="the media type of the body; `body_format` is the newer form"),
-    Field("body_selector", "text", form=not_empty, about="the part of the body that is the payload, a selector"),
+    Field(
+        "body_selector",
+        "text",
+        form=not_empty,
+        usual=SELECTORS,
+        about="the part of the body that is the payload, a selector",
+    ),
     Field("attachments", "mappings", about="what to do with attachments", inner=OPS_LISTS["attachments"]),
     Field("handlers", "mappings", about="who is to handle the record", inner=OPS_LISTS["handlers"]),
     Field("routes", "mapping", about="where the record is a page", inner=_PAGE),
