@@ -281,6 +281,28 @@ def test_x32_a_skill_that_only_users_start_is_not_among_those_that_are_offered(h
     assert suite.routing.offered == ("tide-times", "ferry-fares")
 
 
+def test_x32_the_skill_that_is_tried_has_no_better_place_than_the_others(here: Path):
+    folder = neighbours()
+    model = Model(obeys, routed)
+    ran(here, model, folder)
+    text = model.requests[0].messages[0].content
+    places = [text.index(f"- {name}: ") for name in ("ferry-fares", "knots", "tide-times")]
+    assert places == sorted(places)
+
+
+def test_x32_neighbours_are_those_of_the_project(here: Path):
+    folder = neighbours()
+    (folder / ".git").mkdir()  # a project of its own, whatever lies beside it on this machine
+    (here / "skills/again").symlink_to(folder)
+    (suite,) = ran(here, Model(obeys, routed), folder).suites
+    assert suite.routing is not None
+    assert suite.routing.offered == ("tide-times",)
+    (folder / ".git").rmdir()
+    (suite,) = ran(here, Model(obeys, routed), folder).suites
+    assert suite.routing is not None
+    assert set(suite.routing.offered) == {"tide-times", "ferry-fares", "knots"}
+
+
 NAMES = st.sampled_from(["own", "a", "b", ""])
 
 

@@ -164,8 +164,10 @@ class _Maker(Struct, frozen=True):
         return skills_program(offered, self.options, self.environment.settings, chosen=chosen, python=python)
 
     def _offering(self, skill: LoadedSkill, beside: Sequence[LoadedSkill]) -> Program:
-        """The program that shows names and descriptions and nothing else: no file, no script, no other tool."""
-        bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in (skill, *beside)]
+        """The program that shows names and descriptions and nothing else: no file, no script, no other tool. They come
+        by name: the skill that is tried has no better place than the others."""
+        ordered = sorted((skill, *beside), key=lambda each: each.skill.name)
+        bare = [replace(each, skill=replace(each.skill, files=(), scripts=())) for each in ordered]
         program = self._program(bare, None, python=False)
         limits = replace(program.limits, iterations=max(program.limits.iterations, 2))
         return replace(program, name=f"{skill.skill.name}-triggers", limits=limits)
@@ -175,11 +177,15 @@ class _Maker(Struct, frozen=True):
 
     def _beside(self) -> list[LoadedSkill]:
         """The other skills in the folder around that a model is offered; one that cannot be read is told and passed
-        over."""
+        over. Those outside of the project are none of it: on another machine they would be others."""
         found: list[LoadedSkill] = []
         own = self.path.parent.absolute()
+        bounded = self.group.marked or self.group.given
         for folder in sorted(own.parent.iterdir()):
-            if folder == own or is_hidden(folder.name) or not folder.is_dir() or not is_skill(folder):
+            real = folder.resolve()
+            if is_hidden(folder.name) or real == own.resolve() or not folder.is_dir() or not is_skill(folder):
+                continue
+            if bounded and not real.is_relative_to(self.group.root):
                 continue
             try:
                 skill = load_skill(folder, self.options, self.environment.settings)

@@ -65,7 +65,10 @@ def evals_of_another_skill(subject: Subject[EvalsModel]) -> Iterator[Finding]:
     if folder is None or model.skill_name is None:
         return
     skill = _skill(subject, folder)
-    if skill is None or skill.name is None or as_name(skill.name) == as_name(model.skill_name):
+    if skill is None or skill.name is None:
+        return
+    written = as_name(model.skill_name.rpartition(":")[2])  # `plugin:skill`, as clients write it
+    if written in (as_name(skill.name), as_name(folder.name)):
         return
     message = f"this is about `{shown(model.skill_name)}`, and the skill beside it is `{shown(skill.name)}`"
     yield Finding(message, model.named, ("give both the same name, or move the file to its skill",))
