@@ -105,6 +105,11 @@ def walk(text: str) -> Found:
         if type(event) is str:  # a line break, or a rule between blocks
             if pieces is not None:
                 pieces.append((event, " ", where))
+        elif "Text" in event:  # most events are
+            if pieces is not None:
+                pieces.append(("Text", event["Text"], where))
+            if brackets is not None and event["Text"] == "[":
+                brackets.append(where)
         else:
             kind, value = event.popitem()  # the event is ours alone, and this is the quickest look
             if kind == "Start":
@@ -122,8 +127,6 @@ def walk(text: str) -> Found:
             else:
                 if kind in leaves:
                     leaves[kind]((value, where))
-                elif brackets is not None and value == "[":
-                    brackets.append(where)
                 if pieces is not None:
                     pieces.append((kind, value, where))
         last = where
