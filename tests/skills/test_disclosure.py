@@ -80,3 +80,13 @@ def test_x32_the_text_of_a_skill_is_data(tmp_path, body):
     ran = run(program(chosen=skill(tmp_path, body=body)), "{{ .request }}", [{"content": "x"}])
     assert body.strip("\n") in ran.first["system"]
     assert ran.first["user"] == "{{ .request }}"
+
+
+def test_x26_the_tools_of_a_skill_are_in_the_bound_of_what_a_run_may_cost(tmp_path):
+    from prosa.runtime.estimate import _tools_upper
+
+    home = skill(tmp_path, files={f"scripts/{'x' * 200}{number}.py": "" for number in range(150)})
+    chosen = program(chosen=home)
+    ran = run(chosen, "x", [{"content": "x"}])
+    sent = sum(len(repr(each.parameters)) for each in ran.requests[0].tools)
+    assert _tools_upper(chosen) * 4 > sent

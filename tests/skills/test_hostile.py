@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from prosa.app.options import Options
 from prosa.app.run.load import load_program
 from prosa.runtime.errors import RunError
+from prosa.runtime.skill import skills_text
 from prosa.settings import Settings
 from prosa.source import FileProblem
 from tests.cli.programs import prosa, script, user
@@ -117,6 +119,10 @@ def test_x32_what_a_skill_says_never_becomes_structure(tmp_path_factory, name, d
         program = load_program(home, Options(), Settings())
     except (UnicodeEncodeError, RunError):
         return
+    (told,) = [
+        each for each in skills_text([replace(program.skills[0], chosen=False)]).split("\n") if each.startswith("- ")
+    ]
+    assert told.startswith(f"- {program.skills[0].name}: ")
     messages = run(program, request, [{"content": "x"}]).requests[0].messages
     assert [each.role for each in messages] == ["system", "user"]
     assert messages[-1].content == request or program.skills[0].arguments is not None

@@ -24,6 +24,7 @@ from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import Prices
 from prosa.runtime.program import Program, reachable
 from prosa.runtime.prompt import messages
+from prosa.runtime.skill import skill_specs
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.usage import Usage
 
@@ -436,7 +437,9 @@ def _calls(program: Program) -> int:
 def _tools_upper(program: Program) -> int:
     """More tokens than the tools of a program have in a request, the built-in one included."""
     imports = (json_upper(each.name, each.description, each.input_schema) + 2 * TOOL_BYTES for each in program.imports)
-    return sum(imports) + (PYTHON_TOKENS if program.has_tools else 0)
+    specs = (spec for _, spec in skill_specs(program.skills))
+    skills = (json_upper(each.name, each.description, each.parameters) + 2 * TOOL_BYTES for each in specs)
+    return sum(imports) + sum(skills) + (PYTHON_TOKENS if program.has_tools else 0)
 
 
 def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Amount | None) -> Lower | None:

@@ -13,6 +13,7 @@ from prosa.data import Entry, Scalar, Value
 from prosa.data import Sequence as Items
 from prosa.dialects.fields import text_of
 from prosa.dialects.skill_md.arguments import arguments_of
+from prosa.dialects.skill_md.fields import MAX_NAME
 from prosa.dialects.skill_md.host_needs import host_needs
 from prosa.dialects.skill_md.model import SkillModel
 from prosa.document import Document
@@ -44,7 +45,7 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
     names = _names(front.get("arguments"))
     text = model.instructions
     return Skill(
-        name=model.name or text_of(front.get("name")) or folder.name or UNNAMED,
+        name=_one_line(model.name or text_of(front.get("name")) or "") or _one_line(folder.name) or UNNAMED,
         description=f"{described} {when}".strip(),
         instructions=text.strip("\r\n"),
         folder=str(folder),
@@ -55,6 +56,11 @@ def skill_of(model: SkillModel, front: Mapping[str, Entry], folder: PurePath, fi
         ),
         unavailable=tuple(each.words for each in host_needs(model, front.get("hooks"), files)),
     )
+
+
+def _one_line(name: str) -> str:
+    """A name as a model can say it: on one line, and no longer than names are."""
+    return " ".join(name.split())[:MAX_NAME]
 
 
 def _names(entry: Entry | None) -> tuple[str, ...]:
