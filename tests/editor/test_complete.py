@@ -132,6 +132,12 @@ PROGRAM = (
         ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml expect\nkind: {one¦}\n```\n", ["one-of"]),
         ("x.test.md", "---\ntests: triage.md\n---\n## A\n\n```yaml run\ntools: {c¦}\n```\n", ["called", "not-called"]),
         ("x.md", "---\nname: x\ndescription: y\noutp¦\n---\n", ["output"]),
+        # cases and requests of skills
+        ("s/evals/evals.json", '{"skill_name": "s", "ev¦"}', ["evals"]),
+        ("s/evals/evals.json", '{"evals": [{"id": 1, "pro¦"}]}', ["prompt"]),
+        ("s/evals/evals.json", '{"evals": [{"assertions": [{"not¦"}]}]}', ["not-contains"]),
+        ("s/evals/triggers.json", '[{"query": "x", "¦"}]', ["should_trigger", "expected_skill"]),
+        ("s/evals/triggers.json", '[{"should_trigger": ¦}]', ["true", "false"]),
         # a bound schema, relations of the project
         ("posts/a.md", "---\nsta¦\n---\n", ["status"]),
         ("posts/a.md", "---\n¦\n---\n", ["title", "status", "author", "weight", "tags", "aliases", "parent-note"]),

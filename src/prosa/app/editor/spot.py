@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.catalogue import NameCatalogue, catalogue_of
@@ -115,6 +116,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
     @cached_property
     def data(self) -> DataSpot | None:
         """The data that stands at the offset, with its place in it; None where none can be written there."""
+        if self.dialect == "evals":
+            return self._of_skill()
         if self.standing.part == "front":
             place = yaml_place(self.text, self.standing.region, self.offset)
             return DataSpot("front", place, self.front_shapes) if place is not None else None
@@ -175,6 +178,20 @@ class EditorSpot(Struct, frozen=True, dict=True):
         if self.dialect == "test" and language in ("yaml", "yml", "json"):
             return self._of_block(rest.strip(), region, json=language == "json")
         return None
+
+    def _of_skill(self) -> DataSpot | None:
+        """The data of a file that says how a skill is tried: cases in an object, requests in a list."""
+        from prosa.dialects.evals.fields import QUERY, TOP
+        from prosa.dialects.test.fields import RUN, WORDS
+
+        place = json_place(self.text, Span(0, len(self.text)), self.offset)
+        if place is None:
+            return None
+        if place.path[:1] == (None,):
+            return DataSpot("queries", replace(place, path=place.path[1:]), (TableShape(QUERY),), json=True)
+        if len(place.path) > 3 and place.path[0] == "evals" and place.path[2] in ("assertions", "expectations"):
+            return DataSpot("assertions", place, (WordsShape((*WORDS, *RUN)),), json=True)
+        return DataSpot("evals", place, (TableShape(TOP),), json=True)
 
     def _of_block(self, role: str, region: Span, *, json: bool) -> DataSpot | None:
         """The data in a block of a test."""
