@@ -86,6 +86,8 @@ HERE, THERE = get_context("fork").Event(), get_context("fork").Event()
 
 
 def test_this_process_works_too_where_it_is_one_of_them():
+    HERE.clear()
+    THERE.clear()
     results = list(Pool(2, here=True).map(both, range(8)))
     assert [number for number, _ in results] == list(range(8))
     assert {process == FIRST for _, process in results} == {True, False}
