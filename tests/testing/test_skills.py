@@ -462,6 +462,15 @@ def test_x32_junit_has_both_sides_and_the_lift(here: Path):
     assert failing == ["How do I tie a bowline?", "How do I tie a bowline?"]  # of both skills that it is tried on
 
 
+def test_x32_lines_of_json_tell_the_sides_apart(here: Path):
+    folder = neighbours()
+    evals(folder, case())
+    lines = [json.loads(line) for line in render.tests_jsonl(ran(here, Model(obeys, routed), folder)).splitlines()]
+    assert [each.get("label") for each in lines if "name" in each][:2] == ["with the skill", "without the skill"]
+    assert [each["routing"]["skill"] for each in lines if "routing" in each] == ["tide-times"]
+    assert [each["lift"]["skill"] for each in lines if "lift" in each] == ["tide-times"]
+
+
 def test_x32_the_report_fits_a_terminal(here: Path):
     folder = neighbours()
     for at in range(12):

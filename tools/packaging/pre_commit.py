@@ -17,7 +17,7 @@ HOOKS = r"""- id: prosa-check
   description: Check the Markdown documents that were changed, against all others of the project.
   entry: prosa check
   language: python
-  files: \.(md|markdown|mda|mdc|mdx|ymj)$
+  files: (\.(md|markdown|mda|mdc|mdx|ymj)|(^|/)evals/(evals|trigger-eval|triggers)\.json)$
   require_serial: true
   minimum_pre_commit_version: 2.9.2
 - id: prosa-check-all
@@ -25,7 +25,7 @@ HOOKS = r"""- id: prosa-check
   description: Check all Markdown documents of the project, whatever was changed.
   entry: prosa check
   language: python
-  files: (\.(md|markdown|mda|mdc|mdx|ymj)|(^|/)prosa\.toml)$
+  files: (\.(md|markdown|mda|mdc|mdx|ymj)|(^|/)evals/(evals|trigger-eval|triggers)\.json|(^|/)prosa\.toml)$
   pass_filenames: false
   require_serial: true
   minimum_pre_commit_version: 2.9.2

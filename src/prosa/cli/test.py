@@ -67,8 +67,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not args.watch:
         return _once(args, console)
     from prosa.cli.watch_documents import watch_folders
+    from prosa.dialects.table import skill_folder
 
-    folders = {path if path.is_dir() else path.parent for path in map(Path, args.paths)}
+    folders = {path if path.is_dir() else skill_folder(path) for path in map(Path, args.paths)}
     return watch_folders(folders, console, lambda: _once(args, console))
 
 

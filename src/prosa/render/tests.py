@@ -242,8 +242,10 @@ def tests_json(report: Report) -> dict[str, Value]:
 
 
 def tests_jsonl(report: Report) -> str:
-    """One line for each case of each suite, then one for each comparison."""
+    """One line for each case of each suite, then one for each confusion table and for each comparison."""
     lines = [dump(_case_object(suite, at, case)) for suite in report.suites for at, case in enumerate(suite.cases)]
+    routed = (each for each in report.suites if each.routing is not None)
+    lines += [dump({"path": each.path, "routing": _routing_object(each)}) for each in routed]
     return "\n".join((*lines, *(dump(_comparison_object(each)) for each in report.comparisons)))
 
 
@@ -280,6 +282,7 @@ def _estimate_object(estimate: Estimate) -> dict[str, Value]:
 
 def _case_object(suite: SuiteReport, at: int, case: CaseReport, *, alone: bool = True) -> dict[str, Value]:
     head = {"path": suite.path, "program": suite.program, "model": suite.model or None} if alone else {}
+    head |= {"label": suite.label} if alone and suite.label else {}
     counted, interval = case.counted, case.interval
     return {
         **head,
