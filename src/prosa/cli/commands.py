@@ -28,7 +28,7 @@ class Command(NamedTuple):
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("run", "prosa.cli.run.command", "run a program, or the ai-scripts of a document", "run"),
+    Command("run", "prosa.cli.run.command", "run a program, a skill, or the ai-scripts of a document", "run"),
     Command("plan", "prosa.cli.plan", "print everything a run would do, without doing it", "run"),
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),

@@ -104,7 +104,7 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     if isinstance(parser, Parser):
         parser.input_names = partial(input_names, parser.console)
     # The default keeps it out of what argparse calls required when FILE is missing.
-    typed = "one input, typed by the program's input schema"
+    typed = "one input, typed by the program's input schema; of a skill words"
     parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=typed)
     parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
 

@@ -168,7 +168,7 @@ PROGRAM: tuple[Field, ...] = (
         "imports",
         "strings",
         form=_not_empty,
-        about="a list of paths to other programs, relative to this file; each becomes a tool",
+        about="a list of paths to other programs and to skills, relative to this file; each becomes a tool",
     ),
     Field("mcp_servers", "mappings", about="a list of MCP servers whose tools the model may call", inner=SERVER),
     Field(FIELD, "strings", form=site_form, about="a list of URLs of pages whose actions are tools"),
