@@ -33,6 +33,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("render", "prosa.cli.render", "print the prompt a run would send, without sending it", "run"),
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("test", "prosa.cli.test", "try programs and skills on cases, and count what is as expected", "run"),
+    Command("batch", "prosa.cli.batch", "run a program over many rows, and go on where it stopped", "run"),
     Command("runs", "prosa.cli.runs", "list what was run, show a run, or compare two", "run"),
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),

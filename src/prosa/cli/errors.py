@@ -88,7 +88,14 @@ def _is_explained(error: BaseException) -> bool:
 def _known(error: BaseException, console: Console) -> int:
     """The status for errors that the product raises on purpose, 0 when this is none of them."""
     from prosa.corpus.errors import CorpusError
-    from prosa.runtime.errors import AgreementRequired, PriceUnknown, ProgramRefused, RunError
+    from prosa.runtime.errors import (
+        AgreementRequired,
+        BatchRefused,
+        PriceUnknown,
+        ProgramRefused,
+        RowsRefused,
+        RunError,
+    )
     from prosa.source import FileProblem
 
     if isinstance(error, AgreementRequired):
@@ -97,7 +104,7 @@ def _known(error: BaseException, console: Console) -> int:
         return FAILED
     if isinstance(error, ProgramRefused):
         return _refused(error, console)
-    if isinstance(error, PriceUnknown):
+    if isinstance(error, PriceUnknown | RowsRefused | BatchRefused):
         return say(console, error.message, error.hint, status=WRONG_USE)
     if isinstance(error, RunError | CorpusError):
         return say(console, error.message, error.hint)

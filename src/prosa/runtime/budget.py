@@ -55,17 +55,24 @@ class Grants(Protocol):
 
 class Ledger(Struct):
     """Money of which ``spent`` is gone and ``held`` is reserved by calls in flight, of any event loop and any thread.
-    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` give."""
+    ``cap`` is US dollars, a number or a text; it grows by what ``grants`` give, up to ``whole``, the cap that the user
+    named."""
 
     cap: Decimal
     spent: Decimal = Decimal(0)
     held: Decimal = Decimal(0)
     grants: Grants | None = None
+    whole: Decimal | None = None
     _lock: Lock = field(default_factory=Lock)
     _waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.cap = Decimal(str(self.cap))
+
+    @property
+    def named(self) -> Decimal:
+        """The cap as the user named it."""
+        return self.cap if self.whole is None else self.whole
 
     @property
     def left(self) -> Decimal:
@@ -139,8 +146,8 @@ class Budget(Struct):
 
     def require(self) -> None:
         """Raises `BudgetSpent` where nothing at all is left."""
-        if self.ledger.spent >= self.ledger.cap:
-            raise BudgetSpent(f"the budget of {dollars(self.ledger.cap)} is spent", hint="start again with a new one")
+        if self.ledger.spent >= self.ledger.named:
+            raise BudgetSpent(f"the budget of {dollars(self.ledger.named)} is spent", hint="start again with a new one")
 
     def require_price(self, model_name: str, service: str | None, parameters: Mapping[str, Value]) -> None:
         """Raises `PriceUnknown` where a cap that the user named would have to guess."""
@@ -191,7 +198,9 @@ class Budget(Struct):
     async def reserve(self, quote: Quote, service: str | None) -> None:
         """Holds the worst case of a call. Raises `BudgetSpent` where it does not fit."""
         if not await self.ledger.reserve(quote.cost):
-            raise self._spent(quote, service)
+            error = self._spent(quote, service)
+            error.whole = self.ledger.whole is not None
+            raise error
 
     def settle(self, quote: Quote, cost: Decimal) -> None:
         """Ends the reservation of a call that cost so much."""
@@ -201,15 +210,15 @@ class Budget(Struct):
             self._tell(
                 f"a call of {quote.request.model_name} cost {dollars(cost)}, at most {dollars(quote.cost)}: {more}"
             )
-        if self.ledger.spent >= self.ledger.cap:
-            self._tell(f"the budget of {dollars(self.ledger.cap)} is spent: no model is asked any more")
+        if self.ledger.spent >= self.ledger.named:
+            self._tell(f"the budget of {dollars(self.ledger.named)} is spent: no model is asked any more")
 
     def text_counts(self, model_name: str) -> None:
         """Says that a service counts no tokens."""
         self._tell(f"the service of {model_name} counts no tokens, so they are counted from the text")
 
     def _spent(self, quote: Quote, service: str | None) -> BudgetSpent:
-        cap, usage = self.ledger.cap, quote.usage
+        cap, usage = self.ledger.named, quote.usage
         left = cap - self.ledger.spent
         held = f", {dollars(self.ledger.spent)} of it spent," if self.ledger.spent else ""
         words = f"up to {usage.input_tokens:,} tokens in and {usage.output_tokens:,} out"

@@ -17,6 +17,8 @@ RunError
 │   └── ReplayDrift    a call that is not what was recorded; carries where and both values
 ├── SandboxError       the sandbox itself cannot work
 ├── StoreProblem       the store of runs cannot be used (X25)
+├── RowsRefused        the rows of a batch cannot be read (X29)
+├── BatchRefused       a batch cannot begin or go on (X29)
 ├── InDoubt            a tool call that may have been made may not be made again (X25)
 └── NotResumed         an interrupted run cannot go on (X25)
 """
@@ -94,9 +96,11 @@ class LimitExceeded(RunError):
 
 
 class BudgetSpent(RunError):
-    """A model call may cost more than what is left of the budget, so it was not made."""
+    """A model call may cost more than what is left of the budget, so it was not made. ``whole`` says that the budget is
+    that of a whole batch."""
 
     kind: ClassVar[str] = "budget"
+    whole: bool = False
 
 
 class PriceUnknown(RunError):
@@ -177,6 +181,14 @@ class SandboxError(RunError):
 
 class StoreProblem(RunError):
     """The store of runs cannot be opened or written."""
+
+
+class RowsRefused(RunError):
+    """The rows of a batch cannot be read, or are no rows."""
+
+
+class BatchRefused(RunError):
+    """A batch cannot begin or go on: it is not there, another process has it, or what it runs may not be kept."""
 
 
 class InDoubt(RunError):

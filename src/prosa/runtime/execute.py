@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
+from prosa.runtime.deadlines import counting
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
@@ -97,7 +98,8 @@ async def _deadline(program: Program) -> AsyncIterator[None]:
     seconds = program.limits.wall_clock
     try:
         async with asyncio.timeout(seconds) as deadline:
-            yield
+            with counting(deadline):
+                yield
     except TimeoutError as error:
         if not deadline.expired():
             raise

@@ -31,7 +31,9 @@ class RunRecord(Struct, frozen=True):
     ``closure`` is the JSON list of the programs with their digests, ``again`` what the door needs to begin the same
     call once more. ``input``, ``output`` and ``again`` are JSON, None where they are not kept. ``holder`` names the
     process that runs it; ``attempts`` counts those that did. ``whole`` says that messages and answers are still there.
-    ``cost`` is US dollars, None where no price is known, and ``priced`` the day of that price.
+    ``cost`` is US dollars, None where no price is known, and ``priced`` the day of that price. ``number`` is that
+    of the row of a batch, counted from 1, whose id as JSON is then ``job``; ``crashes`` counts the processes that
+    ended, nobody knows why, while they were at the run.
     """
 
     id: str
@@ -63,6 +65,8 @@ class RunRecord(Struct, frozen=True):
     cost: float | None = None
     priced: str | None = None
     whole: bool = True
+    number: int | None = None
+    crashes: int = 0
 
 
 class CallRecord(Struct, frozen=True):

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from prosa.adapters.files.read import real_path
@@ -42,10 +43,26 @@ def replace_file(
     Raises `FileChanged`, and `OSError` for everything the system refuses. A process killed in between leaves the old
     file whole and at most a hidden ``.NAME.….prosa.tmp`` beside it, which the next write to the folder removes.
     """
+    data = text.encode("utf-8") if isinstance(text, str) else text
+    replace_with(path, (data,), expect_digest=expect_digest, private=private, durable=durable)
+
+
+def replace_with(
+    path: Path,
+    pieces: Iterable[bytes],
+    *,
+    expect_digest: str | None = None,
+    private: bool = False,
+    durable: bool = True,
+) -> str:
+    """The same with content that comes in pieces, and need not fit into memory. Gives its SHA-256 in hex."""
     target = real_path(path)
     before = _existing(path, target)
+    found = hashlib.sha256()
     with temporary_beside(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
-        _write_all(descriptor, text.encode("utf-8") if isinstance(text, str) else text)
+        for piece in pieces:
+            found.update(piece)
+            _write_all(descriptor, piece)
         if before is not None:
             _keep(descriptor, before)
         if durable:
@@ -55,6 +72,12 @@ def replace_file(
         temporary.replace(target)
     if durable:
         _sync_folder(target.parent)
+    return found.hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 in hex of the bytes of a file, as `replace_file` expects it; empty where there is none."""
+    return _digest(real_path(path))
 
 
 def write_output(path: Path, text: str) -> None:

@@ -31,7 +31,7 @@ def runs(connection: sqlite3.Connection, chosen: RunFilter) -> list[RunRecord]:
 
 
 def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
-    found: list[tuple[str, tuple[str, ...]]] = []
+    found: list[tuple[str, tuple[str, ...]]] = [("number IS NULL", ())]
     if chosen.program is not None:
         found.append(("file = ?" if "/" in chosen.program else "program = ?", (chosen.program,)))
     if chosen.since is not None:
@@ -40,8 +40,7 @@ def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
         found.append(("started < ?", (chosen.before,)))
     if chosen.failed:
         found.append(("state <> 'done'", ()))
-    where = f" WHERE {' AND '.join(each for each, _ in found)}" if found else ""
-    return where, [value for _, values in found for value in values]
+    return f" WHERE {' AND '.join(each for each, _ in found)}", [value for _, values in found for value in values]
 
 
 def count(connection: sqlite3.Connection, chosen: RunFilter) -> int:
@@ -86,22 +85,25 @@ def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> int:
 
 
 def ids_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
-    """Id, state and holder of the runs that began before a moment."""
-    found = connection.execute("SELECT id, state, holder FROM run WHERE started < ? ORDER BY started", (before,))
-    return found.fetchall()
+    """Id, state and holder of the runs that began before a moment; rows go with their batch."""
+    text = "SELECT id, state, holder FROM run WHERE started < ? AND number IS NULL ORDER BY started"
+    return connection.execute(text, (before,)).fetchall()
 
 
 def whole_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
     """Id, state and holder of the runs that began before a moment, did not end well, and could still go on."""
     found = connection.execute(
-        "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done'", (before,)
+        "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done' AND number IS NULL",
+        (before,),
     )
     return found.fetchall()
 
 
 def oldest(connection: sqlite3.Connection, most: int) -> list[tuple[str, str, str]]:
     """Id, state and holder of the oldest runs."""
-    found = connection.execute("SELECT id, state, holder FROM run ORDER BY started LIMIT ?", (most,))
+    found = connection.execute(
+        "SELECT id, state, holder FROM run WHERE number IS NULL ORDER BY started LIMIT ?", (most,)
+    )
     return found.fetchall()
 
 

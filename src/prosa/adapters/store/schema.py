@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 
+from prosa.runtime.batches import BatchRecord
 from prosa.runtime.runs import CallRecord, RunRecord
 
 APPLICATION_ID = 0x50525253
 """Marks the file as a store of runs, in the header of SQLite."""
 
+BATCH_COLUMNS = BatchRecord.__struct_fields__
 RUN_COLUMNS = RunRecord.__struct_fields__
 CALL_COLUMNS = CallRecord.__struct_fields__
 
@@ -39,7 +41,21 @@ _FIRST = (
     "CREATE INDEX run_whole ON run (started) WHERE whole = 1",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = (
+    "ALTER TABLE run ADD COLUMN number INTEGER",
+    "ALTER TABLE run ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0",
+    """CREATE TABLE batch (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, created TEXT NOT NULL, program TEXT NOT NULL, file TEXT NOT NULL,
+        closure TEXT NOT NULL, model TEXT NOT NULL, rows_from TEXT NOT NULL, rows_sha TEXT NOT NULL,
+        mapping TEXT NOT NULL, total INTEGER NOT NULL, state TEXT NOT NULL, holder TEXT NOT NULL, host TEXT NOT NULL,
+        granted INTEGER NOT NULL, ended TEXT, reason TEXT, written TEXT)""",
+    "DROP INDEX run_batch",
+    "CREATE INDEX run_batch ON run (batch, number)",
+    "CREATE INDEX batch_created ON batch (created)",
+)
+"""Batches: what each is made of, and whose rows are runs."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

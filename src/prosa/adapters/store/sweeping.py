@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from prosa.adapters.store import reading
+from prosa.adapters.store.batches import forget_batch
 from prosa.adapters.store.writing import FORGET_CONTENT
 from prosa.runtime.runs import stamp
 
@@ -53,13 +54,35 @@ def sweep(connection: sqlite3.Connection, now: datetime, kept: Kept, alive: Call
                 for statement in FORGET_CONTENT:
                     connection.execute(statement, (run,))
     reading.forget(connection, _dead(reading.ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
-    while reading.bytes_in_use(connection) > kept.size:
-        if not reading.forget(connection, _dead(reading.oldest(connection, _AT_ONCE), alive)):
+    for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
+        forget_batch(connection, batch)
+    while not _has_open_batch(connection) and reading.bytes_in_use(connection) > kept.size:
+        if not _forget_ended_batch(connection) and not reading.forget(
+            connection, _dead(reading.oldest(connection, _AT_ONCE), alive)
+        ):
             break
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()
     for _ in range(min(free, _PAGES)):
         connection.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
     return True
+
+
+def _old_batches(connection: sqlite3.Connection, before: str, alive: Callable[[str], bool]) -> list[str]:
+    """The batches that nobody has been at since a moment."""
+    text = "SELECT id, state, holder FROM batch WHERE COALESCE(ended, created) < ?"
+    return _dead(connection.execute(text, (before,)).fetchall(), alive)
+
+
+def _has_open_batch(connection: sqlite3.Connection) -> bool:
+    """Whether rows of a batch are left: while they are, the store may be as large as it needs to be."""
+    text = "SELECT 1 FROM batch WHERE state IN ('open', 'stopped') LIMIT 1"
+    return connection.execute(text).fetchone() is not None
+
+
+def _forget_ended_batch(connection: sqlite3.Connection) -> int:
+    """Takes the oldest batch away; all of them are over."""
+    found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
+    return forget_batch(connection, found[0]) if found else 0
 
 
 def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prosa.corpus.sql import Readable, View
 
-TABLES = frozenset(("run", "call", "note"))
+TABLES = frozenset(("run", "call", "note", "batch"))
 """What the store is made of."""
 
 RUN_VIEWS = Readable(
@@ -19,11 +19,12 @@ RUN_VIEWS = Readable(
             (
                 ("id", "its id, as `prosa runs` shows it"),
                 ("call", "the id that the runs of one command share"),
-                ("door", "what began it: `run`, `script`, `chat`, `serve`, `mcp`, `python`"),
+                ("door", "what began it: `run`, `script`, `chat`, `batch`, `serve`, `mcp`, `python`"),
                 ("job", "which of the runs of one command it is: the id of a script, the place of a reply"),
                 ("program", "the name of the program"),
                 ("file", "its file"),
                 ("model", "the model that was to answer"),
+                ("number", "the number of the row of a batch, null for any other run"),
                 ("state", "`open`, `done`, `failed` or `interrupted`"),
                 ("kind", "how it failed: `input`, `refused`, `limit`, `provider`, `in-doubt`, `interrupted`, `failed`"),
                 ("error", "why it failed"),
@@ -40,8 +41,8 @@ RUN_VIEWS = Readable(
                 ("cost", "US dollars, null where no price is known"),
                 ("priced", "the day of that price"),
             ),
-            "SELECT id, batch, door, job, program, file, model, state, kind, error, output, attempts, started, ended,"
-            " seconds, calls, tools, input_tokens, output_tokens, cached_tokens, cost, priced FROM main.run",
+            "SELECT id, batch, door, job, program, file, model, number, state, kind, error, output, attempts, started,"
+            " ended, seconds, calls, tools, input_tokens, output_tokens, cached_tokens, cost, priced FROM main.run",
         ),
         View(
             "calls",
@@ -71,8 +72,26 @@ RUN_VIEWS = Readable(
             "SELECT run, path, attempt, kind, program, name, state, is_error, error, answered_by, finish, input_tokens,"
             " output_tokens, cached_tokens, started, seconds, digest, answer, request, reply FROM main.call",
         ),
+        View(
+            "batches",
+            "one row for each batch, whose rows are in `runs`",
+            (
+                ("id", "its id, which is `runs.call` of its rows"),
+                ("name", "its name"),
+                ("program", "the name of the program"),
+                ("file", "its file"),
+                ("model", "the model that was to answer"),
+                ("rows_from", "where the rows were read"),
+                ("total", "how many there are"),
+                ("state", "`open`, `done`, `stopped` or `cancelled`"),
+                ("reason", "why it stopped"),
+                ("created", "when it began first, UTC"),
+                ("ended", "when a process was done with it last, UTC"),
+            ),
+            "SELECT id, name, program, file, model, rows_from, total, state, reason, created, ended FROM main.batch",
+        ),
     ),
     TABLES,
     help="prosa query --help",
 )
-"""Both views, made of the tables of the store."""
+"""The views, made of the tables of the store."""

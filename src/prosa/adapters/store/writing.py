@@ -33,8 +33,8 @@ _ANSWER = (
     " WHERE run = ? AND path = ? AND attempt = ?"
 )
 _CLAIM = (
-    "UPDATE run SET attempts = attempts + 1, holder = ?, host = ?, state = 'open', ended = NULL, kind = NULL,"
-    " error = NULL WHERE id = ? AND attempts = ?"
+    "UPDATE run SET attempts = attempts + 1, crashes = crashes + ?, holder = ?, host = ?, state = 'open',"
+    " ended = NULL, kind = NULL, error = NULL WHERE id = ? AND attempts = ?"
 )
 _END = (
     "UPDATE run SET state = ?, kind = ?, error = ?, output = ?, ended = ?, seconds = COALESCE(seconds, 0) + ?,"
@@ -58,16 +58,19 @@ def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[sqlite3.Connec
     """A run begins; ``holder`` names this process once the store is open."""
 
     def work(connection: sqlite3.Connection) -> None:
-        connection.execute(_INSERT_RUN, _row(astuple(replace(run, holder=holder()))))
+        connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
 
     return work
 
 
-def claim(run: RunRecord, holder: Callable[[], str], host: str) -> Callable[[sqlite3.Connection], None]:
-    """This process takes a run over, unless another one has done so since ``run`` was read."""
+def claim(
+    run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False
+) -> Callable[[sqlite3.Connection], None]:
+    """This process takes a run over, unless another one has done so since ``run`` was read; ``crashed`` says that the
+    process which was at it is gone, and nobody knows why."""
 
     def work(connection: sqlite3.Connection) -> None:
-        if connection.execute(_CLAIM, (holder(), host, run.id, run.attempts)).rowcount != 1:
+        if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
             raise TakenOver(f"another process goes on with run {run.id} already")
 
     return work
@@ -75,7 +78,7 @@ def claim(run: RunRecord, holder: Callable[[], str], host: str) -> Callable[[sql
 
 def ask(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
     """A call is about to be made."""
-    row = _row(astuple(call))
+    row = stored(astuple(call))
 
     def work(connection: sqlite3.Connection) -> None:
         _require_held(connection, call.run, call.attempt)
@@ -88,7 +91,7 @@ def answer(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
     """A call is answered, or has failed."""
     said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
-    row = _row((*said, *took, call.run, call.path, call.attempt))
+    row = stored((*said, *took, call.run, call.path, call.attempt))
 
     def work(connection: sqlite3.Connection) -> None:
         _require_held(connection, call.run, call.attempt)
@@ -116,7 +119,7 @@ def end(
         _require_held(connection, run.id, run.attempts)
         totals = connection.execute(_TOTALS, (run.id,)).fetchone()
         row = (state, kind, error, output, ended, seconds, *totals, cost, priced, run.id)
-        connection.execute(_END, _row(row))
+        connection.execute(_END, stored(row))
         if forget:
             for statement in FORGET_CONTENT:
                 connection.execute(statement, (run.id,))
@@ -124,7 +127,7 @@ def end(
     return work
 
 
-def _row(values: Sequence[object]) -> list[object]:
+def stored(values: Sequence[object]) -> list[object]:
     """Values as SQLite takes them: half of a surrogate pair, as in a path that is no UTF-8, becomes its escape."""
     return [each if not isinstance(each, str) or each.isascii() else _text(each) for each in values]
 

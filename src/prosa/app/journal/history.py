@@ -69,7 +69,7 @@ class Listed(Struct, frozen=True):
 def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[str, str]) -> RunRecord:
     """A run that is to go on; of several that one call began, the first that can. Raises `NotResumed`,
     `StoreProblem`."""
-    with _reading(store_path(options, environ)) as connection:
+    with reading_store(store_path(options, environ)) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         together = runs_of_batch(connection, run.batch) if connection else []
         run = next((each for each in together if each.again is not None), run)
@@ -81,7 +81,7 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
 
 def listed(path: Path, chosen: RunFilter) -> Listed:
     """The runs that are meant. Raises `StoreProblem`."""
-    with _reading(path) as connection:
+    with reading_store(path) as connection:
         if connection is None:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
@@ -91,7 +91,7 @@ def listed(path: Path, chosen: RunFilter) -> Listed:
 
 def one(path: Path, name: str) -> tuple[RunWithCalls, ...]:
     """The runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
-    with _reading(path) as connection:
+    with reading_store(path) as connection:
         run = only(run_of(connection, name) if connection else (), name)
         assert connection is not None
         alone = "." in name or run.id != run.batch
@@ -117,7 +117,7 @@ def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
         return [run for run, state, holder in found if state != "open" or not is_alive(path, holder)]
 
     if dry_run:
-        with _reading(path) as connection:
+        with reading_store(path) as connection:
             return len(ids(connection)) if connection else 0
     writer = writer_of(path)
     try:
@@ -135,7 +135,7 @@ def priced(
     if not wanted:
         return list(runs)
     day, costs = now.date().isoformat(), dict[str, float]()
-    with _reading(path) as connection:
+    with reading_store(path) as connection:
         for each in wanted if connection else ():
             assert connection is not None
             cost = _cost(calls_of(connection, each.id), prices, remote=not anew)
@@ -157,7 +157,7 @@ def past_runs(
     closure = as_json(closure_digests(program))
     like = RunRecord("", "", "", "", program.name, "", closure, program.model_name, "", "")
     try:
-        with _reading(path) as connection:
+        with reading_store(path) as connection:
             runs = runs_alike(connection, like, MAX_PAST) if connection else []
             return tuple(_past(each, calls_of(connection, each.id), prices) for each in runs if connection)
     except StoreProblem as error:
@@ -215,7 +215,8 @@ def moment(text: str, now: datetime) -> str:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Connection | None]:
+def reading_store(path: Path) -> Iterator[Connection | None]:
+    """A connection that reads the store, None where there is none. Raises `StoreProblem`."""
     connection = open_reader(path)
     if connection is None:
         yield None

@@ -133,7 +133,7 @@ class Journals(Struct):
         if options is None or not self._keeps(options, program):
             yield JobJournal()
             return
-        found = await self._found(options, job, program, given, document)
+        found = await self.journal_for(options, job, program, given, document)
         if isinstance(found, JobJournal):
             yield found
             return
@@ -167,12 +167,13 @@ class Journals(Struct):
         if secret is not None:
             raise NotResumed(f"{secret.file or secret.name} is confidential, and nothing is kept of its runs")
 
-    def _of_store(self) -> Writer:
+    def writer_in_use(self) -> Writer:
+        """The writer of the store, opened at its first use. Raises `StoreProblem`."""
         if self._writer is None:
             self._writer = writer_of(store_path(self.options, self.environment.environ))
         return self._writer
 
-    async def _found(
+    async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
     ) -> StoredJournal | JobJournal:
         """A new journal, or that of a run which goes on."""
@@ -204,12 +205,12 @@ class Journals(Struct):
             again=None if options.again is None else as_json(options.again),
             host=host_name(),
         )
-        return StoredJournal(run, self._of_store, self.clock, self._notice, full=self.history == "full")
+        return StoredJournal(run, self.writer_in_use, self.clock, self._notice, full=self.history == "full")
 
     async def _earlier(self, name: str) -> Sequence[RunRecord]:
         """The runs of the call that is to go on. Raises `NotResumed`, `StoreProblem`."""
         if self._before is None:
-            writer = self._of_store()
+            writer = self.writer_in_use()
             found = await asyncio.wrap_future(writer.do(lambda connection: run_of(connection, name)))
             batch = only(found, name).batch
             before = await asyncio.wrap_future(writer.do(lambda connection: runs_of_batch(connection, batch)))
@@ -218,7 +219,7 @@ class Journals(Struct):
 
     async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
         """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
-        writer = self._of_store()
+        writer = self.writer_in_use()
         if run.state == "open" and is_alive(writer.path, run.holder):
             raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
         if not run.whole:
@@ -231,7 +232,7 @@ class Journals(Struct):
         calls = await asyncio.wrap_future(writer.do(lambda connection: reading.calls_of(connection, run.id)))
         return StoredJournal(
             replace(run, attempts=run.attempts + 1),
-            self._of_store,
+            self.writer_in_use,
             self.clock,
             self._notice,
             full=self.history == "full",
@@ -254,7 +255,7 @@ class Journals(Struct):
                 state,
                 ended=stamp(self.clock.now()),
                 seconds=seconds,
-                kind=None if error is None else kind_of(error),
+                kind=None if error is None else self.kind_of(error),
                 error=None if error is None else words_of(error),
                 output=as_json(output) if error is None else None,
                 cost=cost,
@@ -263,6 +264,10 @@ class Journals(Struct):
             )
 
         await journal.end(write)
+
+    def kind_of(self, error: BaseException) -> str:
+        """What kind of end an error is, as one word for the history."""
+        return kind_of(error)
 
     def _cost(self, journal: StoredJournal) -> tuple[float | None, str | None]:
         """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes

@@ -43,7 +43,7 @@ class StoredJournal(Struct):
     """Meets the port `Journal`. ``run`` is not in the store before its first call, unless it is resumed (``begun``).
 
     ``known`` are the calls of earlier processes by path. ``notice`` tells once that the store can take no more; the run
-    then goes on without. ``full`` keeps messages too.
+    then goes on without, unless the store is ``required``. ``full`` keeps messages too.
     """
 
     run: RunRecord
@@ -52,6 +52,7 @@ class StoredJournal(Struct):
     notice: Callable[[str], None]
     full: bool = False
     rerun: bool = False
+    required: bool = False
     begun: bool = False
     known: dict[str, CallRecord] = field(default_factory=dict)
     answered: list[Answered] = field(default_factory=list)
@@ -213,6 +214,8 @@ class StoredJournal(Struct):
                 raise
 
     def _lose(self, problem: StoreProblem) -> None:
+        if self.required:
+            raise problem
         if not self.lost:
             self.lost = True
             hint = f"; {problem.hint}" if problem.hint else ""
@@ -224,9 +227,10 @@ class StoredJournal(Struct):
 
 def in_doubt(run: RunRecord, path: str, tool: str) -> InDoubt:
     """Why a run stops before a tool call."""
+    again = f"prosa batch {run.batch} --retry-failed" if run.number is not None else f"prosa run --resume {run.batch}"
     return InDoubt(
         f"tool call {path} ({tool}) was begun when the run broke off, and nobody knows whether it was made",
-        hint=f"look whether it was; to make it again: prosa run --resume {run.batch} {RERUN}",
+        hint=f"look whether it was; to make it again: {again} {RERUN}",
     )
 
 

@@ -23,13 +23,14 @@ from prosa.app.run import service
 from prosa.app.run.money import budget_of, require_prices
 from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.telemetry import telemetry_of
-from prosa.app.run.world import new_tally, open_world, system_clock
+from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
-from prosa.runtime.budget import Budget, Budgeted
+from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
+from prosa.runtime.gate import Gated, Gates
 from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import with_model
 from prosa.runtime.summaries import Together
@@ -37,6 +38,7 @@ from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 from prosa.runtime.usage import Meter
 
 if TYPE_CHECKING:
+    from decimal import Decimal
     from pathlib import Path
 
     from prosa.adapters.providers.table import ProviderRow
@@ -56,7 +58,7 @@ class Job(Struct, frozen=True):
     provider that its document names, None for the user's own choice. ``stream`` asks for a streaming reply,
     ``completion`` for a raw completion; ``take`` counts jobs of a call with the same program and input.
     ``document`` is the file that it stands in. ``journal`` is asked around its calls where no recording answers
-    them."""
+    them. ``max_cost`` is what it may cost alone, in US dollars."""
 
     name: str
     program: Program
@@ -67,6 +69,7 @@ class Job(Struct, frozen=True):
     take: int = 1
     document: Path | None = None
     journal: Journal = UNRECORDED
+    max_cost: Decimal | None = None
 
 
 J = TypeVar("J", bound=Job)
@@ -174,6 +177,7 @@ class Driver(Struct, frozen=True):
     budget: Budget | None = None
     meter: Meter | None = None
     telemetry: Telemetry | None = None
+    gates: Gates | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
@@ -212,7 +216,7 @@ class Driver(Struct, frozen=True):
                 options,
                 self.environment,
                 hears,
-                _Shared(self._paid(chosen, tally.meter)),
+                _Shared(self._paid(chosen, tally.meter, job.max_cost)),
                 journal=chained(
                     self.telemetry or UNRECORDED,
                     chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
@@ -248,11 +252,15 @@ class Driver(Struct, frozen=True):
         tape.answers(chosen.model_name)
         return chosen if chosen.model_name else replace(chosen, model_name=played)
 
-    def _paid(self, chosen: service.Chosen, meter: Meter | None) -> Provider:
-        """The provider within the budget, where there is one."""
-        if self.budget is None or meter is None:
-            return chosen.provider
-        return Budgeted(chosen.provider, self.budget, chosen.service, meter)
+    def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Decimal | None) -> Provider:
+        """The provider within the budgets and behind the gates, where there are any."""
+        provider = chosen.provider
+        if self.budget is not None and meter is not None:
+            provider = Budgeted(provider, self.budget, chosen.service, meter)
+        if alone is not None:
+            own = Budget(known_prices(self.environment.settings), Ledger(alone), notice=self.environment.notice)
+            provider = Budgeted(provider, own, chosen.service)
+        return provider if self.gates is None else Gated(provider, self.gates, chosen.service)
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
@@ -327,11 +335,14 @@ async def driving(
     closes: bool = True,
     budget: Budget | None = None,
     meter: Meter | None = None,
+    gates: Gates | None = None,
+    journals: Journals | None = None,
     about_services: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Driver]:
     """A driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of those
     that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in place
-    of that of the options; ``meter`` counts what this call took of it. ``about_services`` hears notices about
+    of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place
+    of those of the options. ``about_services`` hears notices about
     services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
     async with AsyncExitStack() as stack:
         if provider is not None and closes:
@@ -341,12 +352,12 @@ async def driving(
         services = Services(options, known, stack, provider)
         progress = progress or Progress()
         budget = budget or budget_of(options, environment)
-        journals = Journals(options.journal, environment, system_clock())
+        journals = journals or Journals(options.journal, environment, system_clock())
         stack.push_async_callback(journals.aclose)
         telemetry = telemetry_of(options, environment)
         if telemetry is not None:
             stack.callback(telemetry.close)
-        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry)
+        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gates)
 
 
 async def run_program(

@@ -1,0 +1,218 @@
+"""Rows of a text file: JSON lines, a JSON list, CSV.
+
+In: a path. Out: rows, read as a stream but for a JSON list, which is one value. A line that is no row is a row with a
+problem: it fails alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NoReturn, TextIO
+
+from msgspec import Struct
+
+from prosa.adapters.rows.row import MAX_ROW, Row
+from prosa.data import Value
+from prosa.runtime.errors import RowsRefused
+
+MAX_LIST = 256 * 1024 * 1024
+"""Bytes of a JSON list, which is in memory as a whole; JSON lines have no such bound."""
+
+_BLOCK = 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+class RowFile(Struct):
+    """A file of rows in one of three forms. ``shown`` takes the place of its path in messages."""
+
+    path: Path
+    form: str
+    shown: str = ""
+    _seen: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """The path as it was given."""
+        return self.shown or str(self.path)
+
+    def digest(self) -> str:
+        """SHA-256 of the bytes and the form. Raises `RowsRefused`."""
+        found = hashlib.sha256(f"{self.form}\n".encode())
+        with self._opened() as file:
+            self._seen = _stamp(file)
+            while block := self._read(file):
+                found.update(block)
+        return found.hexdigest()
+
+    def rows(self) -> Iterator[Row]:
+        """The rows. Raises `RowsRefused`."""
+        with self._opened() as file:
+            before = self._seen or _stamp(file)
+            if _stamp(file) != before:
+                raise self._changed()
+            if self.form == "csv":
+                yield from self._csv(file)
+            elif self.form == "json":
+                yield from self._list(file)
+            else:
+                yield from self._lines(file)
+            if _stamp(file) != before:
+                raise self._changed()
+
+    def _changed(self) -> RowsRefused:
+        return RowsRefused(f"{self.name} changed while it was read", hint="other rows are another batch: run it again")
+
+    def _opened(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+            raise RowsRefused(
+                f"{self.name}: {reason}", hint="--rows FILE names the rows; - is standard input"
+            ) from None
+
+    def _read(self, file: BinaryIO) -> bytes:
+        try:
+            return file.read(_BLOCK)
+        except OSError as error:
+            raise RowsRefused(f"{self.name}: {error.strerror or error}") from None
+
+    def _lines(self, file: BinaryIO) -> Iterator[Row]:
+        number = line = 0
+        while text := file.readline(MAX_ROW + 2):
+            line += 1
+            if line == 1:
+                text = text.removeprefix(_BOM)
+            whole = text
+            while not text.endswith(b"\n") and len(text) > MAX_ROW:
+                text = file.readline(MAX_ROW)  # the rest of a line that is too long is not kept
+                if not text:
+                    break
+            if not whole.strip():
+                continue
+            number += 1
+            place = f"{self.name}:{line}"
+            if len(whole) > MAX_ROW:
+                yield Row(number, place, problem=too_large())
+            else:
+                yield _decoded(number, place, whole)
+
+    def _list(self, file: BinaryIO) -> Iterator[Row]:
+        data = file.read(MAX_LIST + 1)
+        if len(data) > MAX_LIST:
+            hint = "write it as JSON lines (.jsonl), which are read one by one"
+            raise RowsRefused(
+                f"{self.name} is larger than {MAX_LIST // 2**20} MiB, which a JSON list may be", hint=hint
+            )
+        try:
+            found = _json(data.removeprefix(_BOM))
+        except ValueError as error:
+            raise RowsRefused(f"{self.name} is not valid JSON: {error}") from None
+        if not isinstance(found, list):
+            kind = "an object" if isinstance(found, dict) else "one value"
+            raise RowsRefused(f"{self.name} holds {kind}, and rows are a list of objects", hint="see docs/batches.md")
+        for number, value in enumerate(found, 1):
+            yield _row(number, f"{self.name}: row {number}", value)
+
+    def _csv(self, file: BinaryIO) -> Iterator[Row]:
+        lines = _Lines(self, file)
+        reader = csv.reader(lines, strict=True)
+        names: list[str] | None = None
+        number = 0
+        while True:
+            place = f"{self.name}:{reader.line_num + 1}"
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise RowsRefused(f"{place}: not valid CSV: {error}", hint="quote cells with quotes doubled") from None
+            if cells is None:
+                break
+            if names is None:
+                names = self._names(cells)
+            elif cells:
+                number += 1
+                yield _cells(number, place, names, cells)
+        if names is None:
+            raise RowsRefused(f"{self.name} is empty: its first line names the columns")
+
+    def _names(self, cells: list[str]) -> list[str]:
+        twice = next((each for each in cells if cells.count(each) > 1), None)
+        if twice is not None:
+            raise RowsRefused(f"{self.name}:1: two columns are called {twice!r}")
+        return cells
+
+
+class _Lines(Struct):
+    """The lines of a CSV file as text, with their ends, as the module `csv` wants them."""
+
+    source: RowFile
+    file: BinaryIO
+    number: int = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        data = self.file.readline(MAX_ROW + 1)
+        if not data:
+            raise StopIteration
+        self.number += 1
+        if len(data) > MAX_ROW:
+            raise RowsRefused(f"{self.source.name}:{self.number}: {too_large()}")
+        if self.number == 1:
+            data = data.removeprefix(_BOM)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            at = f"{self.source.name}:{self.number}"
+            raise RowsRefused(f"{at}: not UTF-8: byte {error.start + 1} of the line") from None
+
+
+def _cells(number: int, place: str, names: list[str], cells: list[str]) -> Row:
+    if len(cells) != len(names):
+        return Row(number, place, problem=f"{len(cells)} cells in place of {len(names)}")
+    value: dict[str, Value] = {name: cell for name, cell in zip(names, cells, strict=True) if cell}
+    return Row(number, place, value, texts=True)
+
+
+def _decoded(number: int, place: str, data: bytes) -> Row:
+    try:
+        return _row(number, place, _json(data))
+    except ValueError as error:
+        return Row(number, place, problem=f"not valid JSON: {error}")
+
+
+def _json(data: bytes) -> Value:
+    """Raises ValueError."""
+    try:
+        return json.loads(data.decode(), parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8: byte {error.start + 1}") from None
+    except RecursionError:
+        raise ValueError("too many levels") from None
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _row(number: int, place: str, value: Value) -> Row:
+    if not isinstance(value, dict):
+        kind = "a list" if isinstance(value, list) else json.dumps(value)[:40]
+        return Row(number, place, problem=f"a row is an object, and this is {kind}")
+    return Row(number, place, value)
+
+
+def too_large() -> str:
+    """Why a row is refused unread."""
+    return f"the row is larger than {MAX_ROW // 2**20} MiB"
+
+
+def _stamp(file: BinaryIO | TextIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,84 @@
+"""From what the user names to a source of rows: by the end of its name, or from standard input.
+
+In: a text of the command line. Out: a source. Standard input, and rows that a program made, are kept in a private file
+beside the store first, named after what they are: so that they can be read again, and the same rows are the same batch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from prosa.adapters.rows.files import RowFile
+from prosa.adapters.rows.row import RowSource
+from prosa.adapters.rows.tables import ParquetRows, SqliteRows
+from prosa.data import Value
+from prosa.runtime.errors import RowsRefused
+
+_SQLITE = (".sqlite", ".sqlite3", ".db")
+_BLOCK = 1024 * 1024
+_FOLDER, _FILE = 0o700, 0o600
+
+
+def open_rows(named: str, query: str = "") -> RowSource:
+    """The rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
+    before, mark, table = named.rpartition("::")
+    path = Path(before if mark else named)
+    suffix = path.suffix.lower()
+    if suffix in _SQLITE:
+        return SqliteRows(path, table if mark else "", query)
+    if query:
+        raise RowsRefused(f"--query is about SQLite, and {named} is none")
+    if suffix == ".parquet":
+        return ParquetRows(path)
+    forms = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv"}
+    if Path(named).suffix.lower() not in forms:
+        hint = "rows are .jsonl, .json, .csv, .sqlite::TABLE or .parquet; - reads JSON lines from standard input"
+        raise RowsRefused(f"{named}: what kind of rows is this?", hint=hint)
+    return RowFile(Path(named), forms[Path(named).suffix.lower()])
+
+
+def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
+    """Bytes of JSON lines as a source, kept beside the store. Raises `RowsRefused`."""
+    folder = spool_folder(store)
+    found = hashlib.sha256()
+    try:
+        folder.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        temporary = folder / f".{os.urandom(8).hex()}"
+        try:
+            with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE), "wb") as file:
+                for block in blocks:
+                    found.update(block)
+                    file.write(block)
+            path = folder / f"{found.hexdigest()}.jsonl"
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+    except OSError as error:
+        raise RowsRefused(f"the rows cannot be kept beside the store: {error.strerror or error}") from None
+    return RowFile(path, "jsonl", shown)
+
+
+def blocks_of(read: Callable[[int], bytes]) -> Iterable[bytes]:
+    """What a stream holds, piece by piece."""
+    return iter(lambda: read(_BLOCK), b"")
+
+
+def as_lines(rows: Iterable[Mapping[str, Value]]) -> Iterable[bytes]:
+    """Rows that a program made, as JSON lines. Raises `RowsRefused` for what is no JSON."""
+    for number, row in enumerate(rows, 1):
+        try:
+            yield json.dumps(dict(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass") + b"\n"
+        except (TypeError, ValueError) as error:
+            raise RowsRefused(f"row {number} is no JSON object: {error}") from None
+
+
+def spool_folder(store: Path) -> Path:
+    """Where rows are kept that have no file of their own."""
+    return store.with_name(f"{store.name}.rows")

@@ -1,0 +1,244 @@
+"""What the store has of batches: the batch itself, and its rows, which are runs (X29).
+
+In: a connection, records. Out: pieces of work for the writer, and what they give. One process at a time has the batches
+of a store; a batch that a dead one left is taken over with its lock file as the witness.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import convert
+from msgspec.structs import astuple
+
+from prosa.adapters.store.schema import BATCH_COLUMNS, RUN_COLUMNS
+from prosa.adapters.store.writing import TakenOver, stored
+from prosa.data import Value
+from prosa.runtime.batches import BatchCounts, BatchRecord, BatchState, RowResult
+from prosa.runtime.errors import RunError
+from prosa.runtime.runs import RunRecord
+
+_BATCH = f"SELECT {', '.join(BATCH_COLUMNS)} FROM batch"  # noqa: S608 - names of ours
+_INSERT = f"INSERT INTO batch ({', '.join(BATCH_COLUMNS)}) VALUES ({', '.join('?' * len(BATCH_COLUMNS))})"  # noqa: S608
+_INSERT_ROW = f"INSERT INTO run ({', '.join(RUN_COLUMNS)}) VALUES ({', '.join('?' * len(RUN_COLUMNS))})"  # noqa: S608
+_RESULT = "SELECT number, job, state, kind, error, output, cost, calls, seconds, attempts FROM run"
+
+BEGUN, DONE, FAILED, AGAIN = 1, 2, 3, 4
+"""What is known of a row: a process was at it; it has its output; it failed; it failed and may be tried again."""
+
+
+class BatchesHeld(RunError):
+    """Another process runs batches of the same store."""
+
+
+def batches(connection: sqlite3.Connection) -> list[BatchRecord]:
+    """All batches, those that were made last first."""
+    rows = connection.execute(f"{_BATCH} ORDER BY created DESC, id").fetchall()
+    return [_batch(row) for row in rows]
+
+
+def batch_of(connection: sqlite3.Connection, name: str) -> list[BatchRecord]:
+    """The batch of an id or a name, or those that begin so; at most ten."""
+    exact = connection.execute(f"{_BATCH} WHERE id = ? OR name = ?", (name, name)).fetchall()
+    text = f"{_BATCH} WHERE (id >= ? AND id < ?) OR (name >= ? AND name < ?) ORDER BY created DESC, id LIMIT 10"
+    rows = exact or connection.execute(text, (name, f"{name}\uffff") * 2).fetchall()
+    return [_batch(row) for row in rows]
+
+
+def hold(
+    batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
+) -> Callable[[sqlite3.Connection], BatchRecord]:
+    """This process has the batch, which is made if it is new. Gives the batch as it was. Raises `BatchesHeld` where
+    another process has one of the same store."""
+
+    def work(connection: sqlite3.Connection) -> BatchRecord:
+        mine = holder()
+        running = connection.execute(
+            "SELECT name, holder, host FROM batch WHERE state = 'open' AND holder <> ?", (mine,)
+        )
+        for name, other, where in running.fetchall():
+            if alive(other):
+                message = f"the batch {name} runs in another process on {where}, and one process at a time has a store"
+                raise BatchesHeld(message, hint="wait for it, end it, or name another store with --store")
+        found = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
+        if found is None:
+            values = astuple(batch)
+            named = dict(zip(BATCH_COLUMNS, values, strict=True)) | {"holder": mine, "host": host}
+            connection.execute(_INSERT, list(named.values()))
+            return batch
+        again = "UPDATE batch SET state = 'open', holder = ?, host = ?, ended = NULL, reason = NULL WHERE id = ?"
+        connection.execute(again, (mine, host, batch.id))
+        return _batch(found)
+
+    return work
+
+
+def let_go(
+    batch: str, holder: str, state: BatchState, reason: str | None, ended: str, given_back: int
+) -> Callable[[sqlite3.Connection], None]:
+    """This process is no longer at the batch. ``given_back`` is what it drew of the budget and did not spend."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        _require_held(connection, batch, holder)
+        text = "UPDATE batch SET state = ?, reason = ?, ended = ?, granted = granted - ?, holder = '' WHERE id = ?"
+        connection.execute(text, (state, reason, ended, given_back, batch))
+
+    return work
+
+
+def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable[[sqlite3.Connection], int]:
+    """Draws ``wanted`` of a budget, or what is left of it if that is ``least`` at least; gives how much."""
+
+    def work(connection: sqlite3.Connection) -> int:
+        _require_held(connection, batch, holder)
+        (granted,) = connection.execute("SELECT granted FROM batch WHERE id = ?", (batch,)).fetchone()
+        drawn = min(wanted, cap - int(granted))
+        if drawn < least:
+            return 0
+        connection.execute("UPDATE batch SET granted = granted + ? WHERE id = ?", (drawn, batch))
+        return drawn
+
+    return work
+
+
+def note_written(batch: str, written: str) -> Callable[[sqlite3.Connection], None]:
+    """Remembers what was written of a batch, so that it is known again."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
+
+    return work
+
+
+def set_state(batch: str, state: BatchState, ended: str) -> Callable[[sqlite3.Connection], None]:
+    """A batch that no process has gets another state."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
+
+    return work
+
+
+def put_rows(rows: Sequence[RunRecord]) -> Callable[[sqlite3.Connection], None]:
+    """Writes rows that are known without a run: those whose input is refused."""
+    values = [stored(astuple(each)) for each in rows]
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.executemany(f"{_INSERT_ROW} ON CONFLICT (id) DO NOTHING", values)
+
+    return work
+
+
+def set_total(batch: str, total: int) -> Callable[[sqlite3.Connection], None]:
+    """All rows of a batch have been looked at."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE batch SET total = ? WHERE id = ?", (total, batch))
+
+    return work
+
+
+def often_crashed(connection: sqlite3.Connection, batch: str, times: int) -> frozenset[int]:
+    """The rows that were under way whenever a process ended, so many times with the last one."""
+    text = "SELECT number FROM run WHERE batch = ? AND state = 'open' AND crashes >= ?"
+    return frozenset(number for (number,) in connection.execute(text, (batch, times - 1)))
+
+
+def row_states(connection: sqlite3.Connection, batch: str, total: int) -> bytearray:
+    """What is known of each row, by its number less one; 0 where nothing is."""
+    states = bytearray(total)
+    text = "SELECT number, state, kind FROM run WHERE batch = ? AND number IS NOT NULL"
+    for number, state, kind in connection.execute(text, (batch,)):
+        if 0 < number <= total:
+            if state == "done":
+                states[number - 1] = DONE
+            elif state == "failed":
+                states[number - 1] = AGAIN if kind == "provider" else BEGUN if kind == "budget" else FAILED
+            else:
+                states[number - 1] = BEGUN
+    return states
+
+
+def counts(connection: sqlite3.Connection, batch: str, total: int) -> BatchCounts:
+    """How far a batch has come."""
+    text = (
+        "SELECT state, kind, COUNT(*), SUM(calls), SUM(input_tokens), SUM(output_tokens), SUM(cost), SUM(seconds)"
+        " FROM run WHERE batch = ? AND number IS NOT NULL GROUP BY state, kind"
+    )
+    done = begun = calls = tokens_in = tokens_out = 0
+    cost = seconds = 0.0
+    failed: dict[str, int] = {}
+    for state, kind, count, asked, sent, written, dollars, took in connection.execute(text, (batch,)):
+        calls, tokens_in, tokens_out = calls + (asked or 0), tokens_in + (sent or 0), tokens_out + (written or 0)
+        cost, seconds = cost + (dollars or 0.0), seconds + (took or 0.0)
+        if state == "done":
+            done += count
+        elif state == "failed" and kind != "budget":
+            failed[kind or "refused"] = failed.get(kind or "refused", 0) + count
+        else:
+            begun += count
+    return BatchCounts(total, done, failed, begun, calls, tokens_in, tokens_out, cost, seconds)
+
+
+def results(
+    connection: sqlite3.Connection,
+    batch: str,
+    *,
+    failed: bool = False,
+    by_time: bool = False,
+    after: int = 0,
+    until: int | None = None,
+) -> Iterator[RowResult]:
+    """What came of the rows that are over, in their order or in that of their ends: those that are done, or those that
+    ``failed``. ``after`` and ``until`` bound their numbers."""
+    wanted = "state = 'failed' AND kind <> 'budget'" if failed else "state = 'done'"
+    order = "ended, number" if by_time else "number"
+    last = 2**62 if until is None else until
+    text = f"{_RESULT} WHERE batch = ? AND number > ? AND number <= ? AND {wanted} ORDER BY {order}"
+    for row in connection.execute(text, (batch, after, last)):
+        yield _result(row)
+
+
+def forget_batch(connection: sqlite3.Connection, batch: str) -> int:
+    """Takes a batch away with its rows; gives how many there were."""
+    connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
+    gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
+    connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
+    return gone
+
+
+def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[sqlite3.Connection], int]:
+    """Rows that failed so are to be tried again; gives how many. What was answered stays where it can go on; a row that
+    was refused, or came to a limit, begins anew."""
+
+    def work(connection: sqlite3.Connection) -> int:
+        marks = ", ".join("?" * len(kinds))
+        text = f"SELECT id, kind FROM run WHERE batch = ? AND state = 'failed' AND kind IN ({marks})"  # noqa: S608
+        found = connection.execute(text, (batch, *kinds)).fetchall()
+        for run, kind in found:
+            if kind in ("refused", "limit", "input"):
+                connection.execute("UPDATE call SET state = 'failed' WHERE run = ?", (run,))
+            connection.execute("UPDATE run SET state = 'interrupted', kind = NULL, crashes = 0 WHERE id = ?", (run,))
+        return len(found)
+
+    return work
+
+
+def _require_held(connection: sqlite3.Connection, batch: str, holder: str) -> None:
+    row = connection.execute("SELECT holder FROM batch WHERE id = ?", (batch,)).fetchone()
+    if row is None or row[0] != holder:
+        raise TakenOver(f"another process goes on with the batch {batch}; this one stops")
+
+
+def _batch(row: Sequence[Value]) -> BatchRecord:
+    return convert(dict(zip(BATCH_COLUMNS, row, strict=True)), BatchRecord)
+
+
+def _result(row: Sequence[Value]) -> RowResult:
+    number, job, state, kind, error, output, cost, calls, seconds, attempts = row
+    said = json.loads(output) if state == "done" and output is not None else None
+    values = {"row": number, "id": json.loads(str(job)), "output": said, "error": error, "cost": cost, "calls": calls}
+    values |= {"kind": None if state == "done" else kind, "seconds": seconds or 0.0, "attempts": attempts}
+    return convert(values, RowResult)

@@ -1,0 +1,136 @@
+"""The journals of the rows of a batch: each row is a run of its own, known by its number (X25, X29)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from msgspec import field
+from msgspec.structs import replace
+
+from prosa.adapters.store import reading, writing
+from prosa.adapters.store.batches import AGAIN, BEGUN
+from prosa.adapters.store.holding import host_name
+from prosa.app.journal.journals import JobJournal, Journals, kind_of
+from prosa.app.journal.stored import StoredJournal, by_path
+from prosa.data import Value
+from prosa.runtime.batches import MAX_CRASHES, BatchRecord, row_kind
+from prosa.runtime.digest import digest_of
+from prosa.runtime.errors import RunError
+from prosa.runtime.runs import RunRecord, stamp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prosa.app.batch.inputs import RowInput
+    from prosa.app.options import JournalOptions
+    from prosa.runtime.program import Program
+
+
+class RowCrashed(RunError):
+    """A row that ended its process too often."""
+
+
+class RowJournals(Journals, kw_only=True):
+    """The journals of the batch ``record``. ``states`` says what was known of each row when this process began; ``ids``
+    are what the rows that run now are called."""
+
+    record: BatchRecord
+    states: bytearray
+    ids: dict[int, Value] = field(default_factory=dict)
+
+    async def journal_for(
+        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
+    ) -> StoredJournal | JobJournal:
+        """The journal of a row: a new one, or that of an earlier process. Raises `RowCrashed`."""
+        del document
+        number = int(job)
+        if self.states[number - 1] in (BEGUN, AGAIN):
+            return await self._goes_on(options, number, program, given)
+        writer = self.writer_in_use()
+        run = self._run(number, program, given)
+        journal = self._journal(run, options)
+        writer.do(writing.begin(run, lambda: writer.holder))  # before anything of it can end the process
+        return journal
+
+    def kind_of(self, error: BaseException) -> str:
+        """Why the row failed, as results say it."""
+        if isinstance(error, RowCrashed):
+            return "crashed"
+        return row_kind(error) if isinstance(error, RunError) else kind_of(error)
+
+    def refused(self, row: RowInput, now: str) -> RunRecord:
+        """The record of a row whose input is refused: it costs nothing."""
+        record = RunRecord(
+            id=row_run(self.record.id, row.number),
+            door="batch",
+            batch=self.record.id,
+            job=json.dumps(row.id),
+            program=self.record.program,
+            file=self.record.file,
+            closure=self.record.closure,
+            model=self.record.model,
+            input_sha="",
+            started=now,
+            number=row.number,
+        )
+        return replace(record, state="failed", kind="input", error=row.problem, ended=now, whole=False)
+
+    def _run(self, number: int, program: Program, given: Value) -> RunRecord:
+        return RunRecord(
+            id=row_run(self.record.id, number),
+            door="batch",
+            batch=self.record.id,
+            job=json.dumps(self.ids.get(number, number)),
+            program=program.name,
+            file=self.record.file,
+            closure=self.record.closure,
+            model=program.model_name,
+            input_sha=digest_of(given),
+            started=stamp(self.clock.now()),
+            host=host_name(),
+            number=number,
+        )
+
+    def _journal(self, run: RunRecord, options: JournalOptions) -> StoredJournal:
+        return StoredJournal(
+            run,
+            self.writer_in_use,
+            self.clock,
+            self.environment.notice,
+            full=self.history == "full",
+            rerun=options.rerun_in_doubt,
+            required=True,
+            begun=True,
+        )
+
+    async def _goes_on(
+        self, options: JournalOptions, number: int, program: Program, given: Value
+    ) -> StoredJournal | JobJournal:
+        writer, name = self.writer_in_use(), row_run(self.record.id, number)
+        found = [
+            each
+            for each in await asyncio.wrap_future(writer.do(lambda connection: reading.run_of(connection, name)))
+            if each.id == name
+        ]
+        run = found[0] if found else self._run(number, program, given)
+        if not found:
+            writer.do(writing.begin(run, lambda: writer.holder))
+            return self._journal(run, options)
+        crashed = run.state == "open"
+        await asyncio.wrap_future(writer.do(writing.claim(run, lambda: writer.holder, host_name(), crashed=crashed)))
+        calls = await asyncio.wrap_future(writer.do(lambda connection: reading.calls_of(connection, run.id)))
+        run = replace(run, attempts=run.attempts + 1, crashes=run.crashes + crashed)
+        journal = self._journal(run, options)
+        journal.known = by_path(calls)
+        if run.crashes >= MAX_CRASHES:
+            error = RowCrashed(f"its process ended {run.crashes} times while this row was under way")
+            await self._ended(journal, error, None)
+            raise error
+        return journal
+
+
+def row_run(batch: str, number: int) -> str:
+    """The id of the run of a row."""
+    return f"{batch}.{number}"

@@ -1,0 +1,118 @@
+"""What a batch may cost, before it: by a sample of its rows, and by what rows of it took already (X26, X29).
+
+In: a batch that is prepared. Out: how many rows are left, and US dollars and seconds with an interval. Nothing is asked
+and nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from decimal import Decimal
+from math import sqrt
+from statistics import fmean, stdev
+
+from prosa.adapters.store import batches
+from prosa.app.batch.inputs import RowInput, Survey, survey
+from prosa.app.batch.run import Prepared
+from prosa.app.journal.history import reading_store
+from prosa.app.run.facts import facts_of
+from prosa.data import Value
+from prosa.runtime.batches import BatchCounts, BatchPlan, Interval
+from prosa.runtime.errors import RunError
+from prosa.runtime.estimate import estimate
+from prosa.runtime.plan import first_messages, first_request
+from prosa.runtime.usage import Usage
+
+WIDTH = 2.0
+"""Standard errors to either side of a mean: the truth is inside nineteen times of twenty."""
+
+GUESSED_OUTPUT = 500
+"""Tokens of the answer to a row, while nobody knows."""
+
+FEWEST = 5
+"""Rows that are done before what they took tells what the others will take."""
+
+
+def plan_batch(prepared: Prepared) -> BatchPlan:
+    """The plan of a batch: every row is looked at, some are counted. Raises `RowsRefused`, `StoreProblem`."""
+    refused: list[int] = []
+
+    def hear(row: RowInput) -> None:
+        refused.append(row.number)
+
+    found = survey(prepared.inputs, hear, prepared.chosen.seed)
+    counts = BatchCounts(found.total)
+    with reading_store(prepared.store) as connection:
+        if connection is not None:
+            counts = batches.counts(connection, prepared.batch.id, found.total)
+    return planned(prepared, found, counts)
+
+
+def planned(prepared: Prepared, found: Survey, counts: BatchCounts) -> BatchPlan:
+    """The plan of rows that were looked at."""
+    chosen = prepared.chosen
+    failed = max(counts.failures, found.refused)
+    left = max(found.total - counts.done - failed, 0)
+    left = min(left, *(each for each in (chosen.limit, chosen.sample) if each is not None), left)
+    dollars, why = _dollars(prepared, found.sample, left, counts)
+    return BatchPlan(
+        prepared.batch.name,
+        prepared.batch.program,
+        prepared.batch.model,
+        found.total,
+        found.refused,
+        counts.done,
+        left,
+        len(found.sample),
+        dollars,
+        _seconds(counts, left, chosen.at_once),
+        why,
+    )
+
+
+def _dollars(
+    prepared: Prepared, sample: Sequence[Value], left: int, counts: BatchCounts
+) -> tuple[Interval | None, str]:
+    program = prepared.inputs.program
+    if prepared.options.script is not None or prepared.options.is_local:
+        return None, "no service charges for these replies"
+    facts = facts_of(program, prepared.options, prepared.environment)
+    lows: list[float] = []
+    highs: list[float] = []
+    guesses: list[float] = []
+    for given in sample:
+        with suppress(RunError):
+            each = estimate(program, first_request(program, first_messages(program, given)), facts)
+            if each.unknown or each.least.dollars is None:
+                return None, f"no price of {', '.join(each.unknown) or program.model_name} is known"
+            if each.most is None or each.most.dollars is None:
+                return None, each.boundless or f"no price of {program.model_name} is known"
+            lows.append(float(each.least.dollars))
+            highs.append(float(each.most.dollars))
+            guesses.append(float(facts.price(program.model_name, Usage(each.first, GUESSED_OUTPUT)) or 0))
+    if not lows:
+        return None, "no row could be looked at"
+    known = counts.done >= FEWEST and counts.cost > 0
+    likely = (counts.cost / counts.done if known else fmean(guesses)) * left
+    return Interval(max(_bound(lows, -1), 0.0) * left, likely, _bound(highs, 1) * left), ""
+
+
+def _bound(values: Sequence[float], side: int) -> float:
+    """The mean, moved to a side as far as a sample can mislead."""
+    error = stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+    return fmean(values) + side * WIDTH * error
+
+
+def _seconds(counts: BatchCounts, left: int, at_once: int) -> Interval | None:
+    """By what rows took that are done; they go on together."""
+    over = counts.done + counts.failures
+    if over < FEWEST or not counts.seconds:
+        return None
+    likely = counts.seconds / over * left / max(1, min(at_once, left))
+    return Interval(likely / 2, likely, likely * 2)
+
+
+def is_large(plan: BatchPlan, rows: int, dollars: Decimal) -> bool:
+    """Whether a person is asked before a batch begins."""
+    return plan.left > rows or (plan.dollars is not None and (plan.dollars.likely or plan.dollars.high) > dollars)

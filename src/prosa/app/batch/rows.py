@@ -1,0 +1,66 @@
+"""The rows of a batch as a door names them: a file, standard input, values of a program, those of an earlier call.
+
+In: a text or values. Out: a source that can be read again, with the words that name it in the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.rows.opening import as_lines, blocks_of, open_rows, spool_folder, spooled
+from prosa.adapters.rows.row import RowSource
+from prosa.app.batch.inputs import RowMapping
+from prosa.data import Value
+from prosa.runtime.batches import BatchRecord
+from prosa.runtime.errors import BatchRefused
+
+STDIN = "-"
+
+
+class Rows(Struct, frozen=True):
+    """Where the rows are: ``named`` as the user says it, with an absolute path, and the ``query`` of SQLite."""
+
+    source: RowSource
+    named: str
+    query: str = ""
+
+
+def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]) -> Rows:
+    """The rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused`."""
+    if named == STDIN:
+        source = spooled(store, blocks_of(read), "standard input")
+        return Rows(source, str(source.path))
+    return Rows(open_rows(named, query), str(Path(named).absolute()), query)
+
+
+def rows_from(values: Iterable[Mapping[str, Value]], *, store: Path) -> Rows:
+    """Rows that a program has. Raises `RowsRefused` for what is no JSON."""
+    source = spooled(store, as_lines(values), "rows")
+    return Rows(source, str(source.path))
+
+
+class BegunWith(Struct, frozen=True):
+    """What a batch was begun with, as far as the store knows it."""
+
+    program: Path
+    rows: Rows
+    mapping: RowMapping
+    name: str
+
+
+def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
+    """What is needed to go on with a batch that is known by its name. Raises `BatchRefused`, `RowsRefused`."""
+    kept = json.loads(batch.mapping)
+    named, query = kept["rows"], kept["query"]
+    if not batch.file or not Path(batch.file).is_file():
+        raise BatchRefused(f"the program of the batch {batch.name} is no longer there: {batch.file or batch.program}")
+    source = open_rows(named, query)
+    if Path(named).parent == spool_folder(store) and not Path(named).is_file():
+        raise BatchRefused(
+            f"the rows of the batch {batch.name} are no longer kept", hint="give them again: --rows FILE"
+        )
+    return BegunWith(Path(batch.file), Rows(source, named, query), RowMapping(kept["fields"], kept["id"]), kept["name"])

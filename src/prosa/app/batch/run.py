@@ -1,0 +1,470 @@
+"""A batch runs: every row that is not over, through the one driver, until all are or something stops it (X29).
+
+In: a program, rows, what the user chose. Out: how far it came. The same call again goes on: what was answered is in the
+store and is not asked again. One process at a time has the batches of a store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.adapters.store import batches
+from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
+from prosa.adapters.store.holding import host_name, is_alive
+from prosa.adapters.store.writer import Writer, writer_of
+from prosa.adapters.store.writing import TakenOver
+from prosa.app.batch.inputs import Inputs, RowInput, RowMapping, Survey, survey
+from prosa.app.batch.journals import RowCrashed, RowJournals
+from prosa.app.batch.rows import Rows
+from prosa.app.journal.place import store_path
+from prosa.app.options import Environment, JournalOptions, Options
+from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.world import known_prices, system_clock
+from prosa.runtime.batches import (
+    ALONE_AFTER,
+    NANO,
+    BatchCounts,
+    BatchProgress,
+    BatchRecord,
+    BatchState,
+    RowResult,
+    batch_id,
+    nano,
+    row_kind,
+)
+from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.digest import as_json, closure_digests
+from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem, first_error
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.gate import GateLimits, Gates
+from prosa.runtime.program import Program, reachable
+from prosa.runtime.runs import RunRecord, stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.writer import Work
+    from prosa.app.run.jobs import Outcome
+    from prosa.runtime.ports import Clock, Provider
+
+AT_ONCE = 32
+"""Rows that run together where nobody says otherwise."""
+
+MOST_AT_ONCE = 1_000
+DEFAULT_FAILURES = "10%"
+FEWEST_JUDGED = 20
+"""Rows that are over before a share of failures stops a batch."""
+
+DRAWN_AT_ONCE = 8
+"""Calls for whose worst case money is drawn from the budget at a time."""
+
+_CHUNK = 500
+GRACE = 10.0
+"""Seconds that rows under way get to end in, where the batch is stopped by hand."""
+
+T = TypeVar("T")
+
+
+class BatchOptions(Struct, frozen=True):
+    """How a batch runs. ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost_per_row`` US dollars of a row,
+    ``max_failures`` is a number or a share as in ``10%``. ``limit`` takes the first rows only, ``sample`` so many of
+    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again."""
+
+    at_once: int = AT_ONCE
+    rpm: int | None = None
+    tpm: int | None = None
+    max_cost_per_row: Decimal | None = None
+    max_failures: str = DEFAULT_FAILURES
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    retry: tuple[str, ...] = ()
+    name: str = ""
+
+
+class BatchEnd(Struct, frozen=True):
+    """What came of a call: the batch, how far it is now, why it stopped early, empty where it did not."""
+
+    batch: BatchRecord
+    store: Path
+    counts: BatchCounts
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row is done."""
+        return not self.reason and self.counts.done == self.counts.total
+
+
+class Prepared(Struct, frozen=True):
+    """A batch that can begin: what it is, its inputs, where it is kept."""
+
+    batch: BatchRecord
+    inputs: Inputs
+    store: Path
+    options: Options
+    chosen: BatchOptions
+    environment: Environment
+
+
+def prepare(
+    program: Program,
+    rows: Rows,
+    mapping: RowMapping,
+    chosen: BatchOptions,
+    options: Options,
+    environment: Environment,
+) -> Prepared:
+    """A batch of a program over rows; nothing is written. Raises `RunError` for rows that cannot be read, for a program
+    that may not be kept, and where the store has no place."""
+    secret = next((each for each in reachable(program) if each.classified), None)
+    if secret is not None:
+        message = f"{secret.file or secret.name} is confidential, and a batch is kept on disk"
+        raise BatchRefused(message, hint="run its rows one by one: prosa run keeps nothing of it")
+    history = (options.journal.history if options.journal else None) or environment.settings.history
+    if history == "off":
+        raise BatchRefused('a batch is kept on disk, and `history = "off"` keeps nothing', hint="see docs/batches.md")
+    store = store_path(options.journal, environment.environ)
+    closure, rows_sha = closure_digests(program), rows.source.digest()
+    identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
+    found = batch_id(closure, program.model_name, rows_sha, identity)
+    record = BatchRecord(
+        id=found,
+        name=chosen.name or f"{_plain(program.name)}-{found[:6]}",
+        created=stamp(system_clock().now()),
+        program=program.name,
+        file=str(Path(program.folder, program.file).absolute()) if program.file else "",
+        closure=as_json(closure),
+        model=program.model_name,
+        rows_from=rows.source.name,
+        rows_sha=rows_sha,
+        mapping=as_json(mapping.as_dict() | {"rows": rows.named, "query": rows.query, "name": chosen.name}),
+        total=-1,
+        host=host_name(),
+    )
+    return Prepared(
+        record, Inputs(rows.source, program, mapping, environment.notice), store, options, chosen, environment
+    )
+
+
+def _plain(name: str) -> str:
+    """The name of a program as part of that of a batch: it never ends as a file does."""
+    return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:40] or "batch"
+
+
+Agree: TypeAlias = Callable[["Survey", "BatchCounts"], None]
+"""Is asked before the first call; raises `RunError` to leave it."""
+
+
+def _agreed(found: Survey, counts: BatchCounts) -> None:
+    del found, counts
+
+
+async def run_batch(
+    prepared: Prepared,
+    *,
+    listener: Listener = ignore,
+    heard: Callable[[BatchProgress], None] | None = None,
+    on_row: Callable[[RowResult], None] | None = None,
+    agree: Agree = _agreed,
+    provider: Provider | None = None,
+    stop: asyncio.Event | None = None,
+    clock: Clock | None = None,
+) -> BatchEnd:
+    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far it came; ``stop``
+    ends it when it is set: rows under way get a moment to end. Raises `RunError` for what keeps it from running:
+    `PriceUnknown`, `StoreProblem` and what ``agree`` raises among it."""
+    async with _held(prepared) as (writer, record):
+        run = _Running(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
+        run.clock = clock or run.clock
+        return await run.all(listener, agree, provider)
+
+
+@asynccontextmanager
+async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]:
+    """The store, in which this process has the batch. Raises `BatchesHeld`, `StoreProblem`."""
+    writer = writer_of(prepared.store)
+    try:
+        hold = batches.hold(
+            prepared.batch, lambda: writer.holder, host_name(), lambda holder: is_alive(writer.path, holder)
+        )
+        yield writer, await asyncio.wrap_future(writer.do(hold))
+    finally:
+        writer.release()
+
+
+class _Grants(Struct):
+    """The budget of a batch, of which this process draws parts: what it has drawn is spent where it dies."""
+
+    writer: Writer
+    batch: str
+    cap: Decimal
+    drawn: int = 0
+
+    async def draw(self, wanted: Decimal) -> Decimal:
+        """Money for some calls, else for the one that asks."""
+        least = nano(wanted)
+        work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
+        found = await asyncio.wrap_future(self.writer.do(work))
+        self.drawn += found
+        return found * NANO
+
+
+class _Running(Struct, eq=False):
+    """One call for a batch. ``ended`` is why no further row begins."""
+
+    prepared: Prepared
+    record: BatchRecord
+    writer: Writer
+    heard: Callable[[BatchProgress], None]
+    on_row: Callable[[RowResult], None]
+    stop: asyncio.Event | None = None
+    clock: Clock = field(default_factory=system_clock)
+    progress: BatchProgress = field(default_factory=BatchProgress)
+    states: bytearray = field(default_factory=bytearray)
+    grants: _Grants | None = None
+    ended: str = ""
+    earlier: Decimal = Decimal(0)
+
+    async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
+        """Looks at the rows, runs those that are left, and says how far the batch is."""
+        state: BatchState = "stopped"
+        ledger: Ledger | None = None
+        try:
+            found = await self._look()
+            counts = await self._counts()
+            agree(found, counts)
+            budget = self._budget(counts)
+            ledger = budget.ledger if budget is not None else None
+            await self._run(listener, provider, budget)
+            counts = await self._counts()
+            state = "done" if not counts.left else "stopped"
+        except asyncio.CancelledError:
+            self.ended = self.ended or "interrupted"
+            raise
+        except RunError as error:
+            self.ended = self.ended or error.message
+            raise
+        finally:
+            await self._let_go(state, ledger)
+        return BatchEnd(replace(self.record, state=state), self.prepared.store, counts, self.ended)
+
+    async def _look(self) -> Survey:
+        """Looks at all rows, where that was not done to its end before; those without a valid input fail here."""
+        if self.record.total >= 0:
+            found = Survey(self.record.total)
+        else:
+            found = await self._survey()
+            self.record = replace(self.record, total=found.total)
+        retry, again = self.prepared.chosen.retry, self.record.state != "done"
+        if retry:
+            await self._do(batches.begin_again(self.record.id, retry))
+        self.states = await self._do(lambda connection: batches.row_states(connection, self.record.id, found.total))
+        if not again:
+            self.states = self.states.replace(bytes((AGAIN,)), bytes((FAILED,)))
+        self.progress.total = self.progress.wanted = found.total
+        return found
+
+    async def _survey(self) -> Survey:
+        waiting: list[RunRecord] = []
+        journals, now = self._journals(), stamp(self.clock.now())
+
+        def refused(row: RowInput) -> None:
+            waiting.append(journals.refused(row, now))
+            if len(waiting) >= _CHUNK:
+                self.writer.do(batches.put_rows(waiting[:])).result()
+                waiting.clear()
+
+        try:
+            found = await asyncio.to_thread(survey, self.prepared.inputs, refused, self.prepared.chosen.seed)
+        except RunError:
+            await self._do(lambda connection: batches.forget_batch(connection, self.record.id))
+            raise
+        await self._do(batches.put_rows(waiting))
+        await self._do(batches.set_total(self.record.id, found.total))
+        return found
+
+    def _journals(self) -> RowJournals:
+        prepared = self.prepared
+        options = prepared.options.journal or JournalOptions("batch")
+        return RowJournals(
+            options, prepared.environment, self.clock, batch=self.record.id, record=self.record, states=self.states
+        )
+
+    def _budget(self, counts: BatchCounts) -> Budget | None:
+        """The budget of the batch, of which earlier processes have spent."""
+        cap = self.prepared.options.max_cost
+        settings = self.prepared.environment.settings
+        self.earlier = Decimal(str(counts.cost))
+        self.progress.cap = None if cap is None else cap.named if isinstance(cap, Ledger) else cap
+        if cap is None:
+            return None
+        if isinstance(cap, Ledger):
+            return Budget(known_prices(settings), cap, notice=self.prepared.environment.notice)
+        self.grants = _Grants(self.writer, self.record.id, cap)
+        ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
+        return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
+
+    async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
+        prepared, chosen = self.prepared, self.prepared.chosen
+        journals = self._journals()
+        limits = GateLimits(min(chosen.at_once, MOST_AT_ONCE), chosen.rpm, chosen.tpm)
+        opening = driving(
+            replace(prepared.options, max_cost=None),
+            prepared.environment,
+            listener=listener,
+            provider=provider,
+            progress=Progress(clock=self.clock),
+            budget=budget,
+            gates=Gates(limits, self.clock),
+            journals=journals,
+        )
+        async with opening as driver:
+            await driver.require_prices([Job("", prepared.inputs.program, None)])
+            self.progress.since = self.clock.monotonic()
+            alone = await self._do(lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER))
+            for numbers, at_once in ((alone, 1), (None, limits.at_once)):
+                if numbers is None or numbers:
+                    await self._rows(driver, journals, numbers, alone, at_once)
+
+    async def _rows(
+        self, driver: Driver, journals: RowJournals, only: frozenset[int] | None, but: frozenset[int], at_once: int
+    ) -> None:
+        """Runs rows, so many at a time: ``only`` some, else all ``but`` some."""
+        waiting = self._waiting(only, but if only is None else frozenset())
+
+        async def worker() -> None:
+            for row in waiting:
+                if self._is_over():
+                    return
+                journals.ids[row.number] = row.id
+                job = Job(str(row.number), driver_program, row.given, max_cost=self.prepared.chosen.max_cost_per_row)
+                self._heard(row, await driver.outcome(job), driver)
+                journals.ids.pop(row.number, None)
+
+        driver_program = self.prepared.inputs.program
+        tasks = [asyncio.create_task(worker()) for _ in range(at_once)]
+        try:
+            await self._until_done(tasks)
+        except BaseExceptionGroup as group:
+            raise first_error(group) from group
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
+        """Waits for the rows; after a stop only for a while."""
+        pending: set[asyncio.Task[None]] = set(tasks)
+        stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
+        try:
+            while pending:
+                watched = {*pending, stopping} if stopping is not None and not stopping.done() else pending
+                done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+                for task in done - {stopping}:
+                    task.result()
+                pending = {each for each in pending if not each.done()}
+                if stopping is not None and stopping.done() and pending:
+                    self.ended = self.ended or "stopped"
+                    done, _ = await asyncio.wait(pending, timeout=GRACE)
+                    for task in done:
+                        task.result()
+                    return
+        finally:
+            if stopping is not None:
+                stopping.cancel()
+
+    def _waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
+        """The rows that are not over, in their order."""
+        chosen, drawn = self.prepared.chosen, self._drawn()
+        wanted = (0, BEGUN, AGAIN)
+        for row in self.prepared.inputs:
+            if row.number > len(self.states):
+                return
+            if chosen.limit is not None and row.number > chosen.limit:
+                return
+            if self.states[row.number - 1] not in wanted or (drawn is not None and row.number not in drawn):
+                continue
+            if row.number in but or (only is not None and row.number not in only):
+                continue
+            yield row
+
+    def _drawn(self) -> frozenset[int] | None:
+        """The numbers of a sample; None for all rows."""
+        sample, total = self.prepared.chosen.sample, len(self.states)
+        if sample is None or sample >= total:
+            return None
+        return frozenset(random.Random(self.prepared.chosen.seed).sample(range(1, total + 1), sample))  # noqa: S311
+
+    def _is_over(self) -> bool:
+        if self.stop is not None and self.stop.is_set():
+            self.ended = self.ended or "stopped"
+        return bool(self.ended)
+
+    def _heard(self, row: RowInput, outcome: Outcome[Job], driver: Driver) -> None:
+        """A row has ended."""
+        for told in (driver.progress.tallies, driver.progress.ended):
+            told.pop(outcome.job.name, None)
+        error, progress = outcome.error, self.progress
+        if isinstance(error, BudgetSpent) and error.whole:
+            self.ended = self.ended or error.message
+            return
+        if isinstance(error, StoreProblem):
+            raise error
+        result = _result(row, outcome)
+        progress.here += 1
+        progress.done += error is None
+        progress.failed += error is not None
+        progress.failed_here += error is not None
+        progress.now = self.clock.monotonic()
+        progress.spent += Decimal(str(result.cost or 0))
+        if error is not None and _too_many(self.prepared.chosen.max_failures, progress):
+            self.ended = self.ended or f"{progress.failed_here:,} of {progress.here:,} rows failed"
+        self.on_row(result)
+        self.heard(progress)
+
+    async def _counts(self) -> BatchCounts:
+        found = await self._do(lambda connection: batches.counts(connection, self.record.id, len(self.states)))
+        self.progress.done, self.progress.failed = found.done, found.failures
+        self.progress.spent = Decimal(str(found.cost))
+        return found
+
+    async def _let_go(self, state: BatchState, ledger: Ledger | None) -> None:
+        """The next process may take the batch; what was drawn and not spent is there again."""
+        back = 0
+        if self.grants is not None and ledger is not None:
+            back = max(self.grants.drawn - nano(ledger.spent), 0)
+        ended = stamp(self.clock.now())
+        work = batches.let_go(self.record.id, self.writer.holder, state, self.ended or None, ended, back)
+        try:
+            await asyncio.shield(self._do(work))
+        except (StoreProblem, TakenOver):
+            return  # what keeps it from being written is told already
+
+    async def _do(self, work: Work[T]) -> T:
+        return await asyncio.wrap_future(self.writer.do(work))
+
+
+def _result(row: RowInput, outcome: Outcome[Job]) -> RowResult:
+    """What is said of a row as it ends."""
+    error, summary = outcome.error, outcome.summary
+    kind = None if error is None else "crashed" if isinstance(error, RowCrashed) else row_kind(error)
+    why = None if error is None else error.message
+    cost = None if summary.cost is None else float(summary.cost)
+    calls = len(summary.answered) + len(summary.below)
+    return RowResult(row.number, row.id, outcome.output, kind, why, cost, calls, summary.seconds)
+
+
+def _too_many(most: str, progress: BatchProgress) -> bool:
+    """Whether so many rows failed in this process that the batch stops by itself."""
+    if most.endswith("%"):
+        share = Decimal(most[:-1]) / 100
+        return progress.here >= FEWEST_JUDGED and progress.failed_here > share * progress.here
+    return progress.failed_here > int(most)

@@ -1,0 +1,409 @@
+"""`prosa batch`: a program over many rows; the same command again goes on where it stopped.
+
+`prosa batch PROGRAM --rows FILE` begins or goes on, `prosa batch NAME --status|--cancel|--retry-failed|--export FILE`
+is about one that was begun, `prosa batch` lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
+from prosa.cli.errors import FAILED, INTERRUPTED, OK
+from prosa.cli.options import add_limits, add_model, add_otel, choices_from, count, dollars
+from prosa.cli.parser import Parser, WrongUse
+from prosa.cli.progress import progress
+from prosa.cli.run.delivery import require_writable
+from prosa.cli.run.resuming import store_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prosa.app.batch.inputs import Survey
+    from prosa.app.batch.run import BatchEnd, Prepared
+    from prosa.app.options import Options
+    from prosa.runtime.batches import BatchCounts, BatchPlan, BatchProgress, RowResult
+
+MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
+"""Above these a person is asked before a batch begins."""
+
+SECONDS_OF_LINE = 30.0
+"""How often a line says how far it is where no terminal shows it."""
+
+RETRIED = ("provider", "limit", "refused", "in-doubt", "crashed", "budget")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `prosa batch`."""
+    parser.add_argument("target", nargs="?", metavar="PROGRAM|NAME", help="the program, or the name of a batch")
+    rows = parser.add_argument_group("rows")
+    rows.add_argument("--rows", metavar="FILE", help=".jsonl, .json, .csv, .sqlite::TABLE, .parquet, or - for lines")
+    rows.add_argument("--query", default="", metavar="SELECT", help="the rows of a .sqlite file by a query")
+    rows.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column of a field")
+    rows.add_argument("--id", default="", metavar="COLUMN", help="what rows are called by (default: their number)")
+    rows.add_argument("--limit", type=count, metavar="N", help="the first N rows only")
+    rows.add_argument("--sample", type=count, metavar="N", help="N rows drawn from all")
+    rows.add_argument("--seed", type=int, default=0, metavar="S", help="what --sample draws with (0)")
+    out = parser.add_argument_group("results")
+    out.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="JSON lines, written at the end (default: stdout)"
+    )
+    out.add_argument("--unordered", action="store_true", help="rows in the order of their ends")
+    out.add_argument("--no-progress", action="store_true", help="no status line")
+    before = parser.add_argument_group("before it begins")
+    before.add_argument("--plan", action="store_true", help="print what it would do and cost; ask no model")
+    before.add_argument("--yes", action="store_true", help=f"begin without a question above $1 or {MANY_ROWS:,} rows")
+    before.add_argument("--format", choices=("text", "json"), default="text", help="of --plan, --status and the list")
+    bounds = parser.add_argument_group("bounds")
+    bounds.add_argument("--rpm", type=count, metavar="N", help="model calls a minute")
+    bounds.add_argument("--tpm", type=count, metavar="N", help="tokens a minute")
+    bounds.add_argument("--max-cost-per-row", type=dollars, metavar="USD", help="what one row may cost")
+    bounds.add_argument(
+        "--max-failures", type=_failures, default="10%", metavar="N|N%", help="stop after so many (10%%)"
+    )
+    begun = parser.add_argument_group("a batch that was begun")
+    chosen = begun.add_mutually_exclusive_group()
+    chosen.add_argument("--status", action="store_true", help="how far it is")
+    chosen.add_argument("--cancel", action="store_true", help="leave the rows that are left")
+    chosen.add_argument("--retry-failed", action="store_true", help="run the rows again that failed")
+    chosen.add_argument("--export", type=Path, metavar="FILE", help="write what it has so far")
+    begun.add_argument(
+        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may be made (fail)"
+    )
+    begun.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps batches (default: yours)")
+    add_model(parser)
+    add_limits(parser, at_once="rows at once (32)")
+    add_otel(parser)
+
+
+def parse(parser: Parser, argv: Sequence[str], console: Console) -> argparse.Namespace:
+    """The arguments, in any order."""
+    del console
+    return parser.parse_anywhere(argv)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when every row is done, 1 when some failed or it stopped early."""
+    about = args.status or args.cancel or args.retry_failed or args.export is not None
+    if args.target is None:
+        if args.rows is not None or about:
+            raise WrongUse("which program, or which batch?", hint="prosa batch PROGRAM --rows FILE")
+        return _list(args, console)
+    if args.rows is None and not about:
+        raise WrongUse("--rows FILE says over what it runs", hint="of a batch that was begun: --status")
+    if args.rows is not None and (args.status or args.cancel or args.export is not None):
+        raise WrongUse("--status, --cancel and --export are about a batch that was begun, and take its name alone")
+    if args.status:
+        return _status(args, console)
+    if args.cancel:
+        return _cancel(args, console)
+    if args.export is not None:
+        return _export(args, console)
+    return _run(args, console)
+
+
+def _list(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.batch.control import batch_list
+    from prosa.render.batch import list_lines, status_json
+
+    found = batch_list(_store(args, console))
+    if args.format == "json":
+        console.out(json.dumps([status_json(each) for each in found], ensure_ascii=False, indent=2))
+    else:
+        console.out("\n".join(list_lines(found)))
+    return OK
+
+
+def _status(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.batch.control import batch_status
+    from prosa.render.batch import status_json, status_lines
+
+    found = batch_status(_store(args, console), args.target)
+    form = args.format == "json"
+    console.out(
+        json.dumps(status_json(found), ensure_ascii=False, indent=2) if form else "\n".join(status_lines(found))
+    )
+    return OK
+
+
+def _cancel(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.batch.control import cancel_batch
+    from prosa.render.batch import counts_words
+
+    found = cancel_batch(_store(args, console), args.target)
+    console.note(f"{found.batch.name}: cancelled; {counts_words(found.counts)}")
+    return OK
+
+
+def _export(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.batch.control import batch_status
+    from prosa.app.batch.results import require_own, write_results
+    from prosa.render.batch import counts_words
+
+    store = _store(args, console)
+    require_writable(args.export)
+    found = batch_status(store, args.target)
+    expected = require_own(args.export, found.batch)
+    write_results(store, found.batch, args.export, expected=expected, unordered=args.unordered)
+    console.note(f"wrote {args.export}: {counts_words(found.counts)}")
+    return OK
+
+
+def _store(args: argparse.Namespace, console: Console) -> Path:
+    from prosa.app.journal.place import store_of
+
+    return store_of(args.store, console.environ)
+
+
+def _run(args: argparse.Namespace, console: Console) -> int:
+    from prosa.app.batch.plan import plan_batch
+    from prosa.app.run.service import complete_options
+
+    require_writable(args.output)
+    prepared = _prepared(args, console)
+    if args.plan:
+        return _plan(plan_batch(prepared), args, console)
+    prepared = replace(prepared, options=complete_options(prepared.options, prepared.environment))
+    expected = _expected(args, prepared)
+    end = _go(args, console, prepared)
+    return _delivered(args, console, end, expected)
+
+
+def _prepared(args: argparse.Namespace, console: Console) -> Prepared:
+    """The batch of the arguments, or the one that they name with what it was begun with."""
+    from prosa.app.batch.inputs import RowMapping
+    from prosa.app.batch.rows import begun_with, rows_of
+    from prosa.app.batch.run import AT_ONCE, BatchOptions, prepare
+    from prosa.app.run.load import ready_program
+
+    store, name = _store(args, console), ""
+    if args.rows is None:
+        from prosa.app.batch.control import batch_status
+
+        begun = begun_with(batch_status(store, args.target).batch, store=store)
+        path, rows, mapping, name = begun.program, begun.rows, begun.mapping, begun.name
+    else:
+        path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
+    environment = environment_of(console, path)
+    options = _options(args)
+    program = ready_program(path, options, environment, gate=not args.plan)
+    if args.rows is not None:
+        rows = rows_of(args.rows, args.query, store=store, read=_stdin(console))
+    chosen = BatchOptions(
+        at_once=args.concurrency or AT_ONCE,
+        rpm=args.rpm,
+        tpm=args.tpm,
+        max_cost_per_row=args.max_cost_per_row,
+        max_failures=args.max_failures,
+        limit=args.limit,
+        sample=args.sample,
+        seed=args.seed,
+        retry=RETRIED if args.retry_failed else (),
+        name=name,
+    )
+    prepared = prepare(program, rows, mapping, chosen, options, environment)
+    if args.rows is None:
+        _require_same(args.target, prepared, store)
+    return prepared
+
+
+def _require_same(name: str, prepared: Prepared, store: Path) -> None:
+    from prosa.app.batch.control import batch_status
+    from prosa.runtime.errors import BatchRefused
+
+    begun = batch_status(store, name).batch
+    if begun.id != prepared.batch.id:
+        what = "its program" if begun.closure != prepared.batch.closure else "the model"
+        what = "its rows" if begun.rows_sha != prepared.batch.rows_sha else what
+        asked = f", which was {begun.model}" if what == "the model" else ""
+        message = f"the batch {begun.name} cannot go on: {what} changed since it began{asked}"
+        raise BatchRefused(message, hint="what changed is another batch: prosa batch PROGRAM --rows FILE")
+
+
+def _options(args: argparse.Namespace) -> Options:
+    from prosa.app.options import JournalOptions
+
+    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
+    journal = JournalOptions("batch", args.store, rerun_in_doubt=args.in_doubt == "rerun")
+    return replace(choices_from(plain), journal=journal)
+
+
+def _stdin(console: Console) -> Callable[[int], bytes]:
+    stream = getattr(console.stdin, "buffer", None)
+    return stream.read if stream is not None else lambda size: console.stdin.read(size).encode("utf-8", "surrogatepass")
+
+
+def _mapped(pairs: Sequence[str]) -> dict[str, str]:
+    """Raises `WrongUse`."""
+    found: dict[str, str] = {}
+    for each in pairs:
+        name, equals, column = each.partition("=")
+        if not equals or not name or not column:
+            raise WrongUse(f"--map {each}: expected FIELD=COLUMN")
+        if name in found:
+            raise WrongUse(f"--map {name}: two columns for one field")
+        found[name] = column
+    return found
+
+
+def _failures(text: str) -> str:
+    number = text.removesuffix("%")
+    if not number.isascii() or not number.isdigit() or (text.endswith("%") and int(number) > 100):
+        raise argparse.ArgumentTypeError(f"expected a number or a share such as 10%, found {text!r}")
+    return text
+
+
+def _plan(plan: BatchPlan, args: argparse.Namespace, console: Console) -> int:
+    from prosa.render.batch import plan_lines
+
+    text = (
+        json.dumps(plan.as_dict(), ensure_ascii=False, indent=2)
+        if args.format == "json"
+        else "\n".join(plan_lines(plan))
+    )
+    console.out(text)
+    return OK
+
+
+def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
+    """The digest of the file of results as it is now. Raises `BatchRefused` for one of somebody else."""
+    from prosa.app.batch.control import known_batch
+    from prosa.app.batch.results import require_own
+
+    if args.output is None:
+        return ""
+    return require_own(args.output, known_batch(prepared.store, prepared.batch.id))
+
+
+def _go(args: argparse.Namespace, console: Console, prepared: Prepared) -> BatchEnd:
+    """Runs it, with a line that says how far it is. A first Ctrl-C lets rows under way end, a second one does not."""
+    from prosa.app.batch.run import run_batch
+    from prosa.render.batch import progress_line
+
+    with progress(console, wanted=not args.no_progress) as status:
+        said = time.monotonic()
+
+        def heard(at: BatchProgress) -> None:
+            nonlocal said
+            line = progress_line(at, prepared.batch.model)
+            if status.enabled:
+                status.show(line)
+            elif time.monotonic() - said >= SECONDS_OF_LINE and not args.no_progress:
+                said = time.monotonic()
+                console.note(line)
+
+        def agree(found: Survey, counts: BatchCounts) -> None:
+            _agree(args, console, prepared, found, counts)
+
+        printer = _Printer(console) if args.output is None and args.unordered else None
+
+        async def work() -> BatchEnd:
+            stop = asyncio.Event()
+            with _stopping(stop, lambda: console.note("stopping: rows under way end; Ctrl-C again leaves them")):
+                return await run_batch(prepared, heard=heard, on_row=printer, agree=agree, stop=stop)
+
+        return asyncio.run(work())
+
+
+class _Printer:
+    """Prints rows as they are done."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def __call__(self, result: RowResult) -> None:
+        from prosa.app.batch.results import line_of
+
+        if result.ok:
+            self.console.out(line_of(result))
+
+
+class _stopping:  # noqa: N801 - used as a block
+    """Within the block a first signal sets ``stop``, a second one cancels the task."""
+
+    def __init__(self, stop: asyncio.Event, say: Callable[[], None]) -> None:
+        self.stop, self.say = stop, say
+        self.caught: list[int] = []
+
+    def __enter__(self) -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def hear() -> None:
+            if self.stop.is_set() and task is not None:
+                task.cancel()
+            else:
+                self.say()
+                self.stop.set()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                loop.add_signal_handler(number, hear)
+                self.caught.append(number)
+
+    def __exit__(self, *_: object) -> None:
+        for number in self.caught:
+            with suppress(NotImplementedError, ValueError, RuntimeError):
+                asyncio.get_running_loop().remove_signal_handler(number)
+
+
+def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:
+    """Asks before much is run. Raises `WrongUse` where nobody can be asked, and KeyboardInterrupt where the answer was
+    no."""
+    from prosa.app.batch.plan import is_large, planned
+    from prosa.render.batch import plan_lines
+
+    if args.yes:
+        return
+    plan = planned(prepared, found, counts)
+    if not is_large(plan, MANY_ROWS, MANY_DOLLARS):
+        return
+    lines = "\n".join(plan_lines(plan))
+    if not console.interactive or prepared.environment.ask is None:
+        raise WrongUse(f"this is much, and nobody can be asked here:\n{lines}", hint="--yes begins without a question")
+    console.err(lines)
+    if not prepared.environment.ask("Begin?"):
+        raise KeyboardInterrupt
+
+
+def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str) -> int:
+    """Writes or prints the results and says how far it is."""
+    from prosa.app.batch.results import lines, write_results
+    from prosa.render.batch import counts_words
+
+    early = bool(end.reason)
+    if args.output is not None and not early:
+        written = write_results(end.store, end.batch, args.output, expected=expected, unordered=args.unordered)
+        if written.failures is not None:
+            console.note(f"failures: {written.failures}")
+    elif args.output is None and not args.unordered and not early:
+        for line in lines(end.store, end.batch.id):
+            console.out(line)
+    console.note(f"{end.batch.name}: {counts_words(end.counts)}")
+    if early:
+        console.err(f"stopped: {end.reason}")
+        console.err(f"  go on: {_again()}")
+        console.err(f"  what is done: prosa batch {end.batch.name} --export FILE")
+    elif end.counts.failures:
+        console.note(f"  run them again: prosa batch {end.batch.name} --retry-failed")
+    if end.reason == "stopped":
+        return INTERRUPTED
+    return OK if end.ok else FAILED
+
+
+def _again() -> str:
+    import shlex
+
+    return f"prosa {shlex.join(sys.argv[1:])}" if sys.argv[1:2] == ["batch"] else "the same command again"

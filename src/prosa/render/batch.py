@@ -1,0 +1,146 @@
+"""Batches as text and JSON for people and programs: a plan, how far one is, the list of all.
+
+In: values of a batch. Out: lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from prosa.data import Value
+
+if TYPE_CHECKING:
+    from prosa.runtime.batches import BatchCounts, BatchPlan, BatchProgress, BatchStatus, Interval
+
+Words: TypeAlias = Callable[[float], str]
+
+
+def plan_lines(plan: BatchPlan) -> list[str]:
+    """What a batch would do."""
+    lines = [f"{plan.name}: {plan.program} with {plan.model}"]
+    rows = [f"{plan.total:,} rows"]
+    rows += [f"{plan.done:,} done"] if plan.done else []
+    rows += [f"{plan.refused:,} refused"] if plan.refused else []
+    lines.append(f"  {', '.join(rows)}; {plan.left:,} to run")
+    if plan.dollars is None:
+        lines.append(f"  cost: not known: {plan.why}")
+    else:
+        lines.append(f"  cost: {_range(plan.dollars, _money)} (by {plan.sampled} rows, looked at without asking)")
+    if plan.seconds is None:
+        lines.append("  time: not known before some rows are done; --limit 20 runs the first ones")
+    else:
+        lines.append(f"  time: {_range(plan.seconds, duration)}")
+    return lines
+
+
+def _range(interval: Interval, words: Words) -> str:
+    likely = "" if interval.likely is None else f", about {words(interval.likely)}"
+    return f"{words(interval.low)} to {words(interval.high)}{likely}"
+
+
+def progress_line(at: BatchProgress, model: str) -> str:
+    """How far a batch is, in one line."""
+    parts = [f"{at.done + at.failed:,}/{at.wanted:,}"]
+    parts += [f"{at.failed:,} failed"] if at.failed else []
+    parts += [f"{at.rate:.1f}/s"] if at.rate else []
+    if at.cap is not None:
+        held = f" (+{_money(float(at.held))} held)" if at.held else ""
+        parts.append(f"{_money(float(at.spent))} of {_money(float(at.cap))}{held}")
+    elif at.spent:
+        parts.append(_money(float(at.spent)))
+    if at.rate and at.left:
+        parts.append(f"{duration(at.left / at.rate)} left")
+    return " · ".join([*parts, model])
+
+
+def counts_words(counts: BatchCounts) -> str:
+    """How far a batch is, as the last line says it."""
+    parts = [f"{counts.done:,} of {counts.total:,} rows done"]
+    if counts.failures:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.failed.items()))
+        parts.append(f"{counts.failures:,} failed ({kinds})")
+    if counts.left:
+        parts.append(f"{counts.left:,} left")
+    tokens = counts.input_tokens + counts.output_tokens
+    parts += [f"{counts.calls:,} calls"] if counts.calls else []
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [_money(counts.cost)] if counts.cost else []
+    return ", ".join(parts)
+
+
+def status_lines(status: BatchStatus) -> list[str]:
+    """One batch."""
+    batch = status.batch
+    state = "running" if status.running else batch.state
+    lines = [
+        f"{batch.name}  {batch.id}  {state}",
+        f"  program  {batch.program}  {batch.file}",
+        f"  model    {batch.model}",
+    ]
+    lines += [
+        f"  rows     {batch.rows_from}",
+        f"  so far   {counts_words(status.counts)}",
+        f"  begun    {batch.created}",
+    ]
+    return lines + ([f"  stopped  {batch.reason}"] if batch.reason else [])
+
+
+def list_lines(found: Sequence[BatchStatus]) -> list[str]:
+    """All batches, a line each."""
+    if not found:
+        return ["no batches yet: prosa batch PROGRAM --rows FILE begins one"]
+    width = max(len(each.batch.name) for each in found)
+    return [
+        f"{each.batch.name:{width}}  {'running' if each.running else each.batch.state:9}"
+        f"  {each.counts.done + each.counts.failures:,}/{max(each.batch.total, 0):,}"
+        + (f"  {each.counts.failures:,} failed" if each.counts.failures else "")
+        + (f"  {_money(each.counts.cost)}" if each.counts.cost else "")
+        for each in found
+    ]
+
+
+def status_json(status: BatchStatus) -> Mapping[str, Value]:
+    """One batch as plain data."""
+    batch, counts = status.batch, status.counts
+    return {
+        "id": batch.id,
+        "name": batch.name,
+        "state": "running" if status.running else batch.state,
+        "reason": batch.reason,
+        "program": batch.program,
+        "file": batch.file,
+        "model": batch.model,
+        "rows_from": batch.rows_from,
+        "created": batch.created,
+        "ended": batch.ended,
+        **counts_json(counts),
+    }
+
+
+def counts_json(counts: BatchCounts) -> dict[str, Value]:
+    """How far a batch is, as plain data."""
+    return {
+        "total": counts.total,
+        "done": counts.done,
+        "failed": dict(counts.failed),
+        "left": counts.left,
+        "calls": counts.calls,
+        "input_tokens": counts.input_tokens,
+        "output_tokens": counts.output_tokens,
+        "cost": counts.cost,
+        "seconds": round(counts.seconds, 3),
+    }
+
+
+def duration(seconds: float) -> str:
+    """A time for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _money(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 1 or not amount else f"${amount:.4g}"

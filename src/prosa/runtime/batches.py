@@ -1,0 +1,234 @@
+"""Batches as values: a program over many rows, each of which is a run of its own (X29).
+
+In: what a batch is made of. Out: its id, which is the same for the same program, model, rows and mapping; how far it
+has come; what is written of a row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from prosa.data import Value
+from prosa.runtime.errors import (
+    BudgetSpent,
+    InDoubt,
+    InputRefused,
+    LimitExceeded,
+    PriceUnknown,
+    ProviderError,
+    RunError,
+    SandboxError,
+    SiteError,
+    TemplateRefused,
+    ToolServerError,
+)
+
+BatchState: TypeAlias = Literal["open", "done", "stopped", "cancelled"]
+"""``open`` while a process is at it, or was when it died; ``stopped`` where rows are left."""
+
+RowKind: TypeAlias = Literal["input", "refused", "limit", "provider", "in-doubt", "crashed", "budget"]
+"""Why a row has no output."""
+
+MAX_CRASHES = 3
+"""A row that ends its process so often is set aside."""
+
+ALONE_AFTER = 2
+"""A row that was under way at so many crashes runs alone, so that a further one tells which row it was."""
+
+NANO = Decimal("1e-9")
+_ID_DIGITS = 12
+
+_KINDS: tuple[tuple[type[RunError], RowKind], ...] = (
+    (InputRefused, "input"),
+    (TemplateRefused, "input"),
+    (LimitExceeded, "limit"),
+    (BudgetSpent, "budget"),
+    (PriceUnknown, "budget"),
+    (InDoubt, "in-doubt"),
+    (ProviderError, "provider"),
+    (ToolServerError, "provider"),
+    (SiteError, "provider"),
+    (SandboxError, "provider"),
+)
+
+
+def row_kind(error: RunError) -> RowKind:
+    """Why a row failed, in one word: anything that is nobody else's fault was refused."""
+    return next((word for kind, word in _KINDS if isinstance(error, kind)), "refused")
+
+
+class BatchRecord(Struct, frozen=True):
+    """A batch as the store has it. ``closure`` is the JSON list of the programs with their digests, ``mapping`` the
+    JSON of how fields are made of columns; ``rows_from`` says where the rows were read, ``rows_sha`` what they were.
+
+    ``total`` counts the rows, those that are refused too. ``granted`` is what all processes that were at it have drawn
+    of its budget, in billionths of a US dollar. ``written`` is the digest of the results that were written last, with
+    their path before it. ``reason`` says why it stopped.
+    """
+
+    id: str
+    name: str
+    created: str
+    program: str
+    file: str
+    closure: str
+    model: str
+    rows_from: str
+    rows_sha: str
+    mapping: str
+    total: int
+    state: BatchState = "open"
+    holder: str = ""
+    host: str = ""
+    granted: int = 0
+    ended: str | None = None
+    reason: str | None = None
+    written: str | None = None
+
+
+def batch_id(closure: Sequence[tuple[str, str]], model: str, rows_sha: str, mapping: Mapping[str, Value]) -> str:
+    """The id of a batch: the same program, model, rows and mapping are the same batch."""
+    told = json.dumps([list(map(list, closure)), model, rows_sha, mapping], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:_ID_DIGITS]
+
+
+def nano(amount: Decimal) -> int:
+    """US dollars as billionths, never less than they are."""
+    return int((amount / NANO).to_integral_value(ROUND_CEILING))
+
+
+class RowResult(Struct, frozen=True):
+    """What came of one row: ``output``, or ``kind`` and ``error``. ``row`` is its number, counted from 1, ``id`` what
+    the user calls it; ``cost`` is US dollars, None where no price is known; ``attempts`` counts the processes."""
+
+    row: int
+    id: Value
+    output: Value = None
+    kind: RowKind | None = None
+    error: str | None = None
+    cost: float | None = None
+    calls: int = 0
+    seconds: float = 0.0
+    attempts: int = 1
+
+    @property
+    def ok(self) -> bool:
+        """Whether the row has its output."""
+        return self.kind is None
+
+    def as_dict(self) -> dict[str, Value]:
+        """As results and failures are written, a line each."""
+        if self.kind is None:
+            said: dict[str, Value] = {"output": self.output, "cost": self.cost, "calls": self.calls}
+            return {"row": self.row, "id": self.id, **said, "seconds": round(self.seconds, 3)}
+        said = {"kind": self.kind, "error": self.error, "calls": self.calls, "cost": self.cost}
+        return {"row": self.row, "id": self.id, **said, "attempts": self.attempts}
+
+
+class BatchCounts(Struct, frozen=True):
+    """How far a batch has come. ``cost`` is US dollars that are known; ``failed`` counts by kind."""
+
+    total: int
+    done: int = 0
+    failed: Mapping[str, int] = {}
+    begun: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def failures(self) -> int:
+        """Rows that failed."""
+        return sum(self.failed.values())
+
+    @property
+    def left(self) -> int:
+        """Rows that are neither done nor failed."""
+        return self.total - self.done - self.failures
+
+
+class BatchProgress(Struct):
+    """How far a batch has come, for whoever watches. ``here`` counts the rows that this process ended, ``spent`` is US
+    dollars of all processes, ``pauses`` counts how often the service asked to wait."""
+
+    total: int = 0
+    wanted: int = 0
+    done: int = 0
+    failed: int = 0
+    here: int = 0
+    failed_here: int = 0
+    since: float = 0.0
+    now: float = 0.0
+    spent: Decimal = Decimal(0)
+    held: Decimal = Decimal(0)
+    cap: Decimal | None = None
+    looking: int = 0
+
+    @property
+    def left(self) -> int:
+        """Rows that are neither done nor failed."""
+        return self.wanted - self.done - self.failed
+
+    @property
+    def rate(self) -> float:
+        """Rows a second in this process."""
+        return self.here / (self.now - self.since) if self.now > self.since else 0.0
+
+
+class Interval(Struct, frozen=True):
+    """A number that is not known yet: between ``low`` and ``high``, about ``likely``."""
+
+    low: float
+    likely: float | None
+    high: float
+
+    def as_dict(self) -> dict[str, Value]:
+        """Plain data."""
+        return {"low": self.low, "likely": self.likely, "high": self.high}
+
+
+class BatchPlan(Struct, frozen=True):
+    """What is ahead. ``left`` rows would run; ``dollars`` is None where no price is known or nothing bounds a row,
+    ``why`` says which; ``seconds`` is None where no row is done yet."""
+
+    name: str
+    program: str
+    model: str
+    total: int
+    refused: int
+    done: int
+    left: int
+    sampled: int
+    dollars: Interval | None
+    seconds: Interval | None
+    why: str = ""
+
+    def as_dict(self) -> dict[str, Value]:
+        """Plain data for ``--format json``."""
+        rows: dict[str, Value] = {"total": self.total, "refused": self.refused, "done": self.done, "left": self.left}
+        return {
+            "batch": self.name,
+            "program": self.program,
+            "model": self.model,
+            "rows": rows,
+            "sampled": self.sampled,
+            "dollars": self.dollars and self.dollars.as_dict(),
+            "seconds": self.seconds and self.seconds.as_dict(),
+            "unknown": self.why or None,
+        }
+
+
+class BatchStatus(Struct, frozen=True):
+    """A batch and how far it is. ``running`` says that a process is at it now."""
+
+    batch: BatchRecord
+    counts: BatchCounts
+    running: bool

@@ -1,0 +1,60 @@
+"""The wall clocks of the programs that are running here, and how they stand still while a run waits its turn (X9).
+
+In: the timeout of each program as it begins. Out: `paused`, around a wait that is no part of what a program takes: for
+a service whose limits all runs share. The clocks of the programs above stand still too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from msgspec import Struct
+
+
+class _Clock(Struct, eq=False):
+    """One timeout; ``waiting`` counts the calls below it that wait, ``left`` is what was left when the first began."""
+
+    timeout: asyncio.Timeout
+    waiting: int = 0
+    left: float | None = None
+
+    def stop(self, now: float) -> None:
+        self.waiting += 1
+        if self.waiting == 1 and not self.timeout.expired():
+            when = self.timeout.when()
+            self.left = None if when is None else when - now
+            self.timeout.reschedule(None)
+
+    def go_on(self, now: float) -> None:
+        self.waiting -= 1
+        if not self.waiting and self.left is not None and not self.timeout.expired():
+            self.timeout.reschedule(now + max(self.left, 0.0))
+
+
+_RUNNING: ContextVar[tuple[_Clock, ...]] = ContextVar("prosa_deadlines", default=())
+
+
+@contextmanager
+def counting(timeout: asyncio.Timeout) -> Iterator[None]:
+    """A program begins under this timeout, and ends with the block."""
+    token = _RUNNING.set((*_RUNNING.get(), _Clock(timeout)))
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """The wall clocks of the programs around this call stand still."""
+    clocks, loop = _RUNNING.get(), asyncio.get_running_loop()
+    for clock in clocks:
+        clock.stop(loop.time())
+    try:
+        yield
+    finally:
+        for clock in clocks:
+            clock.go_on(loop.time())
