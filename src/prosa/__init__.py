@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from prosa import mdh, schema, template, testing
+    from prosa.api.batch import BatchResult, abatch, batch
     from prosa.api.chat import achat, chat
     from prosa.api.corpus import Corpus
     from prosa.api.documents import Document, check, load
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     from prosa.corpus.errors import CorpusError, EmbeddingError, IndexProblem, QueryRefused, UnknownDocument
     from prosa.corpus.where.errors import WhereError
     from prosa.diagnostics import Diagnostic
+    from prosa.runtime.batches import RowResult
     from prosa.runtime.budget import Ledger
     from prosa.runtime.errors import (
         AgreementRequired,
         AnswerCut,
+        BatchRefused,
         BudgetSpent,
         CassetteProblem,
         InDoubt,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
         ProgramRefused,
         ProviderError,
         ReplayDrift,
+        RowsRefused,
         RunError,
         SandboxError,
         SiteError,
@@ -54,6 +58,8 @@ _MODULES = ("mdh", "schema", "template", "testing")
 _NAMES = {
     "AgreementRequired": "prosa.runtime.errors",
     "AnswerCut": "prosa.runtime.errors",
+    "BatchRefused": "prosa.runtime.errors",
+    "BatchResult": "prosa.api.batch",
     "BudgetSpent": "prosa.runtime.errors",
     "CassetteProblem": "prosa.runtime.errors",
     "ChatResult": "prosa.app.chat.turn",
@@ -79,6 +85,8 @@ _NAMES = {
     "Record": "prosa.app.options",
     "Replay": "prosa.app.options",
     "ReplayDrift": "prosa.runtime.errors",
+    "RowResult": "prosa.runtime.batches",
+    "RowsRefused": "prosa.runtime.errors",
     "RunError": "prosa.runtime.errors",
     "RunResult": "prosa.runtime.summary",
     "SandboxError": "prosa.runtime.errors",
@@ -90,10 +98,12 @@ _NAMES = {
     "ToolServerError": "prosa.runtime.errors",
     "UnknownDocument": "prosa.corpus.errors",
     "WhereError": "prosa.corpus.where.errors",
+    "abatch": "prosa.api.batch",
     "achat": "prosa.api.chat",
     "arun": "prosa.api.run",
     "arun_scripts": "prosa.api.scripts",
     "arun_tests": "prosa.api.tests",
+    "batch": "prosa.api.batch",
     "chat": "prosa.api.chat",
     "check": "prosa.api.documents",
     "load": "prosa.api.documents",
@@ -105,6 +115,8 @@ _NAMES = {
 __all__ = [
     "AgreementRequired",
     "AnswerCut",
+    "BatchRefused",
+    "BatchResult",
     "BudgetSpent",
     "CassetteProblem",
     "ChatResult",
@@ -130,6 +142,8 @@ __all__ = [
     "Record",
     "Replay",
     "ReplayDrift",
+    "RowResult",
+    "RowsRefused",
     "RunError",
     "RunResult",
     "SandboxError",
@@ -142,10 +156,12 @@ __all__ = [
     "UnknownDocument",
     "WhereError",
     "__version__",
+    "abatch",
     "achat",
     "arun",
     "arun_scripts",
     "arun_tests",
+    "batch",
     "chat",
     "check",
     "load",

@@ -43,8 +43,6 @@ MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 SECONDS_OF_LINE = 30.0
 """How often a line says how far it is where no terminal shows it."""
 
-RETRIED = ("provider", "limit", "refused", "in-doubt", "crashed", "budget")
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa batch`."""
@@ -186,7 +184,7 @@ def _prepared(args: argparse.Namespace, console: Console) -> Prepared:
     """The batch of the arguments, or the one that they name with what it was begun with."""
     from prosa.app.batch.inputs import RowMapping
     from prosa.app.batch.rows import begun_with, rows_of
-    from prosa.app.batch.run import AT_ONCE, BatchOptions, prepare
+    from prosa.app.batch.run import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.run.load import ready_program
 
     store, name = _store(args, console), ""

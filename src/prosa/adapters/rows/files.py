@@ -89,10 +89,8 @@ class RowFile(Struct):
             if line == 1:
                 text = text.removeprefix(_BOM)
             whole = text
-            while not text.endswith(b"\n") and len(text) > MAX_ROW:
+            while text and not text.endswith(b"\n"):
                 text = file.readline(MAX_ROW)  # the rest of a line that is too long is not kept
-                if not text:
-                    break
             if not whole.strip():
                 continue
             number += 1

@@ -78,6 +78,13 @@ def lines(store: Path, batch: str, *, after: int = 0, until: int | None = None) 
                 yield line_of(each)
 
 
+def row_results(store: Path, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
+    """The rows of a batch that are done, or those that failed, in their order."""
+    with reading_store(store) as connection:
+        if connection is not None:
+            yield from batches.results(connection, batch, failed=failed)
+
+
 def line_of(result: RowResult) -> str:
     """One row as a line of JSON."""
     return json.dumps(result.as_dict(), ensure_ascii=False)

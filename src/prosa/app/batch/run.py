@@ -65,6 +65,9 @@ FEWEST_JUDGED = 20
 DRAWN_AT_ONCE = 8
 """Calls for whose worst case money is drawn from the budget at a time."""
 
+RETRIED = ("provider", "limit", "refused", "in-doubt", "crashed")
+"""Kinds of failures that another try may mend; an input stays what it is."""
+
 _CHUNK = 500
 GRACE = 10.0
 """Seconds that rows under way get to end in, where the batch is stopped by hand."""
@@ -245,7 +248,8 @@ class _Running(Struct, eq=False):
             ledger = budget.ledger if budget is not None else None
             await self._run(listener, provider, budget)
             counts = await self._counts()
-            state = "done" if not counts.left else "stopped"
+            if not counts.left:
+                state, self.ended = "done", ""
         except asyncio.CancelledError:
             self.ended = self.ended or "interrupted"
             raise

@@ -1,0 +1,145 @@
+"""`prosa.batch` and `prosa.abatch`: a program over many rows, kept in a store, to results that can be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.api.arguments import (
+    Amount,
+    ApiName,
+    cap_of,
+    environment_of,
+    options_of,
+    require_provider,
+    synchronous,
+)
+from prosa.app.batch.inputs import RowMapping
+from prosa.app.batch.results import row_results
+from prosa.app.batch.rows import rows_from, rows_of
+from prosa.app.batch.run import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare, run_batch
+from prosa.app.journal.place import store_of
+from prosa.app.options import JournalOptions
+from prosa.app.run.load import ready_program
+from prosa.data import Value
+from prosa.runtime.batches import BatchCounts, RowResult
+from prosa.runtime.budget import Ledger
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.ports import Provider
+from prosa.runtime.program import Program
+
+
+class BatchResult(Struct, frozen=True):
+    """What came of a batch: ``summary`` counts rows, calls, tokens, US dollars. ``name`` goes on with it at the command
+    line; ``reason`` is why it stopped early, empty where it did not."""
+
+    name: str
+    id: str
+    store: Path
+    summary: BatchCounts
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row is done."""
+        return not self.reason and self.summary.done == self.summary.total
+
+    def rows(self) -> Iterator[RowResult]:
+        """The rows that are done, in their order, read from the store one by one."""
+        return row_results(self.store, self.id)
+
+    def failures(self) -> Iterator[RowResult]:
+        """The rows that failed, each with its ``kind`` and ``error``."""
+        return row_results(self.store, self.id, failed=True)
+
+
+async def abatch(
+    path_or_program: str | Path | Program,
+    rows: str | Path | Iterable[Mapping[str, Value]],
+    *,
+    name: str | None = None,
+    store: str | Path | None = None,
+    fields: Mapping[str, str] | None = None,
+    id_column: str = "",
+    query: str = "",
+    concurrency: int = 32,
+    rpm: int | None = None,
+    tpm: int | None = None,
+    max_cost: Amount | None = None,
+    max_cost_per_row: Amount | None = None,
+    max_failures: int | str = DEFAULT_FAILURES,
+    limit: int | None = None,
+    retry_failed: bool = False,
+    rerun_in_doubt: bool = False,
+    on_row: Callable[[RowResult], None] | None = None,
+    model: str | None = None,
+    provider: Provider | None = None,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    api: ApiName | None = None,
+    max_iterations: int | None = None,
+    retries: int | None = None,
+    timeout: float | None = None,
+    root: str | Path | None = None,
+    max_output_tokens: int | None = None,
+    allow_cut: bool = False,
+    listener: Listener = ignore,
+    environ: Mapping[str, str] | None = None,
+) -> BatchResult:
+    """Runs a program over rows and gives what came of each. The same call again goes on where it stopped (X29).
+
+    ``rows`` are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``),
+    Parquet. ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that
+    keeps answers, the user's own where it is left out; ``name`` makes it a batch of its own.
+    ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost`` and
+    ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail or a share such as ``10%``; ``limit``
+    takes the first rows only. ``retry_failed`` runs rows again that failed, ``rerun_in_doubt`` those with a tool call
+    that may have been made. ``on_row`` hears of each row as it ends. The other options are as in `arun`.
+
+    A row that fails is a result. Raises `RunError` for what keeps all rows from running, `RowsRefused` and
+    `BatchRefused` among it, and TypeError for a provider that is none.
+    """
+    require_provider(provider)
+    said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
+    options = options_of(*said, max_cost)
+    journal = JournalOptions("batch", None if store is None else Path(store), rerun_in_doubt=rerun_in_doubt)
+    options = replace(options, journal=journal)
+    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
+    environment = environment_of(given if isinstance(given, Path) else None, environ)
+    program = ready_program(given, options, environment)
+    place = store_of(journal.store, environment.environ)
+    if isinstance(rows, str | Path):
+        found = rows_of(str(rows), query, store=place, read=_no_input)
+    else:
+        found = rows_from(rows, store=place)
+    chosen = BatchOptions(
+        at_once=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        max_cost_per_row=None if max_cost_per_row is None else _alone(max_cost_per_row),
+        max_failures=str(max_failures),
+        limit=limit,
+        retry=RETRIED if retry_failed else (),
+        name=name or "",
+    )
+    prepared = prepare(program, found, RowMapping(fields or {}, id_column), chosen, options, environment)
+    end = await run_batch(prepared, listener=listener, on_row=on_row, provider=provider)
+    return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
+
+
+def _no_input(size: int) -> bytes:
+    raise ValueError(f"rows='-' is for the command line (asked for {size} bytes)")
+
+
+def _alone(given: Amount) -> Decimal:
+    found = cap_of(given)
+    if isinstance(found, Ledger):
+        raise TypeError("max_cost_per_row is an amount: each row has its own")
+    return found
+
+
+batch = synchronous(abatch, "batch")

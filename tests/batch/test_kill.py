@@ -1,0 +1,159 @@
+"""X29. A batch that is killed at any moment: the same command goes on, repeats only what was in flight, and its results
+are those of one that was never killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.batch.labels import program
+from tests.cli.programs import SOURCE, prosa, user
+from tests.model_server.behaviour import Behaviour
+from tests.model_server.connection import Request
+from tests.model_server.fixture import model_server
+from tests.model_server.server import ModelServer
+
+__all__ = ["model_server"]
+
+ROWS = 60
+LONGEST = 120
+
+
+class Counting:
+    """Answers with the length of the text, over HTTP. It kills the process that asks for ``poison``, and any other when
+    it was asked so often."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.victim, self.after, self.poison = 0, 0, ""
+        self.chance = random.Random(29)
+
+    def __call__(self, request: Request) -> Behaviour:
+        body: Any = request.body
+        text = body["messages"][-1]["content"].strip()
+        self.asked.append(text)
+        if self.victim and (len(self.asked) == self.after or text == self.poison):
+            os.kill(self.victim, signal.SIGKILL)
+        return Behaviour(content={"n": len(text)}, delay=self.chance.random() * 0.02)
+
+
+def command(folder: Path) -> list[str]:
+    program(folder)
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"text": "x" * (n + 1)}) + "\n" for n in range(ROWS)))
+    rows = ["--rows", str(folder / "rows.jsonl"), "--output", str(folder / "out.jsonl")]
+    return ["batch", str(folder / "label.md"), *rows, "--concurrency", "6", "--no-progress"]
+
+
+def begun(words: list[str], environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "prosa", *words],
+        env={**environ, "PYTHONPATH": str(SOURCE)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def outputs(folder: Path) -> list[int]:
+    return [json.loads(each)["output"]["n"] for each in (folder / "out.jsonl").read_text().splitlines()]
+
+
+def test_x29_what_was_killed_goes_on_and_repeats_only_calls_in_flight(tmp_path: Path, model_server: ModelServer):
+    """X29."""
+    environ = user(tmp_path, OPENAI_BASE_URL=model_server.base_url, OPENAI_API_KEY="k")
+    words = command(tmp_path)
+    model_server.answer = model = Counting()
+    for after in (9, 30):
+        child = begun(words, environ)
+        model.victim, model.after = child.pid, after
+        assert child.wait(LONGEST) == -signal.SIGKILL
+        child.stderr.close()
+        assert not (tmp_path / "out.jsonl").exists()
+    model.victim = 0
+    status, at = prosa(*words, environ=environ)
+    assert status == 0, at.err
+    assert outputs(tmp_path) == list(range(1, ROWS + 1))
+    assert ROWS <= len(model.asked) <= ROWS + 2 * 6  # six rows at once
+    assert f"{ROWS} of {ROWS} rows done" in at.err
+
+
+def test_x29_a_row_that_ends_its_process_three_times_is_set_aside(tmp_path: Path, model_server: ModelServer):
+    """X29: those beside it are done."""
+    environ = user(tmp_path, OPENAI_BASE_URL=model_server.base_url, OPENAI_API_KEY="k")
+    words = command(tmp_path)
+    model_server.answer = model = Counting()
+    model.poison = "x" * 8
+    for _ in range(3):
+        child = begun(words, environ)
+        model.victim = child.pid
+        assert child.wait(LONGEST) == -signal.SIGKILL
+        child.stderr.close()
+    model.victim = 0
+    model.poison = ""
+    before = model.asked.count("x" * 8)
+    status, at = prosa(*words, environ=environ)
+    assert status == 1 and model.asked.count("x" * 8) == before == 3
+    (failure,) = (json.loads(each) for each in (tmp_path / "out.failures.jsonl").read_text().splitlines())
+    assert (failure["row"], failure["kind"]) == (8, "crashed") and "3 times" in failure["error"]
+    assert outputs(tmp_path) == [n for n in range(1, ROWS + 1) if n != 8]
+    name = at.err.split(":")[0].split("\n")[-1]
+    assert prosa("batch", "label", "--retry-failed", "--output", str(tmp_path / "out.jsonl"), environ=environ)[0] == 0
+    assert outputs(tmp_path) == list(range(1, ROWS + 1)) and name
+
+
+def test_x29_a_second_process_is_refused_while_the_first_lives(tmp_path: Path, model_server: ModelServer):
+    """X29: one process at a time has the batches of a store."""
+    environ = user(tmp_path, OPENAI_BASE_URL=model_server.base_url, OPENAI_API_KEY="k")
+    words = command(tmp_path)
+    model_server.answer = lambda _: Behaviour(content={"n": 1}, delay=0.5)
+    child = begun(words, environ)
+    try:
+        until(lambda: len(model_server.requests) > 0)
+        status, at = prosa(*words, environ=environ)
+        assert status == 1 and "runs in another process" in at.err and "Traceback" not in at.err
+        status, at = prosa("batch", "label", "--cancel", environ=environ)
+        assert status == 2 and "runs in another process" in at.err
+    finally:
+        child.kill()
+        child.wait(LONGEST)
+        child.stderr.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_x29_a_signal_lets_rows_under_way_end(tmp_path: Path, model_server: ModelServer, number: int):
+    """X29: nothing that was asked is asked again, and the way on is told."""
+    environ = user(tmp_path, OPENAI_BASE_URL=model_server.base_url, OPENAI_API_KEY="k")
+    words = command(tmp_path)
+    model_server.answer = model = Counting()
+    model.after = 0
+    slow = Behaviour(content={"n": 1}, delay=0.3)
+    model_server.answer = lambda request: model(request) and slow
+    child = begun(words, environ)
+    until(lambda: len(model.asked) > 6)
+    child.send_signal(number)
+    _, said = child.communicate(timeout=LONGEST)
+    assert child.returncode == 130 and b"go on:" in said and b"Traceback" not in said
+    asked = len(model.asked)
+    with closing(sqlite3.connect(tmp_path / "home/.local/share/prosa/store.sqlite")) as connection:
+        states = dict(connection.execute("SELECT state, COUNT(*) FROM run GROUP BY state").fetchall())
+    assert states == {"done": asked}
+    model_server.answer = model
+    assert prosa(*words, environ=environ)[0] == 0
+    assert len(model.asked) == ROWS
+
+
+def until(happened: Any) -> None:
+    end = time.monotonic() + LONGEST
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -1,0 +1,178 @@
+"""X29. Rows of every form give the same inputs; what is no row fails alone, before it costs anything."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prosa.adapters.rows.opening import as_lines, open_rows, spooled
+from prosa.adapters.rows.row import MAX_ROW, Row
+from prosa.app.batch.inputs import Inputs, RowMapping
+from prosa.app.options import say_nothing
+from prosa.runtime.errors import RowsRefused
+from tests.runtime.worlds import load
+
+PROGRAM = """---
+name: tell
+description: x
+input:
+  type: object
+  properties: {text: {type: string}, n: {type: integer}, x: {type: number}, ok: {type: boolean}}
+output: {}
+---
+{{ .text }}
+"""
+ROWS: list[dict[str, Any]] = [
+    {"text": f'line "{n}",\r\nsecond\nü;{n}', "n": n, "x": n / 4, "ok": n % 2 == 0} for n in range(50)
+]
+
+
+def written(folder: Path, form: str) -> str:
+    """The rows in a file of a form, as the user names it."""
+    path = folder / f"rows.{form}"
+    if form == "json":
+        path.write_text(json.dumps(ROWS), encoding="utf-8-sig")
+    elif form == "jsonl":
+        path.write_bytes(b"\xef\xbb\xbf" + b"\r\n\r\n".join(json.dumps(each).encode() for each in ROWS))
+    elif form == "csv":
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, list(ROWS[0]), lineterminator="\r\n")
+            writer.writeheader()
+            writer.writerows({**each, "ok": str(each["ok"]).lower()} for each in ROWS)
+    elif form == "sqlite":
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("CREATE TABLE rows (text, n, x, flag)")
+            connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", [tuple(each.values()) for each in ROWS])
+    else:
+        with closing(duckdb.connect(":memory:")) as connection:
+            connection.execute("CREATE TABLE rows (text TEXT, n INTEGER, x DOUBLE, ok BOOLEAN)")
+            connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", [list(each.values()) for each in ROWS])
+            connection.execute(f"COPY rows TO '{path}' (FORMAT parquet)")
+    return str(path)
+
+
+def given_of(folder: Path, named: str, query: str = "") -> list[Any]:
+    inputs = Inputs(open_rows(named, query), load(folder, PROGRAM), RowMapping(), say_nothing)
+    return [each.given for each in inputs]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json", "csv", "parquet"])
+def test_x29_every_form_gives_the_same_inputs(tmp_path: Path, form: str):
+    """X29: with a byte order mark, line ends of Windows and line ends within cells."""
+    assert given_of(tmp_path, written(tmp_path, form)) == ROWS
+
+
+def test_x29_a_table_and_a_query_of_sqlite_give_the_same_inputs(tmp_path: Path):
+    """X29: SQLite has no booleans, so that column is another one."""
+    named = written(tmp_path, "sqlite")
+    expected = [{name: value for name, value in each.items() if name != "ok"} for each in ROWS]
+    assert given_of(tmp_path, f"{named}::rows") == expected
+    assert given_of(tmp_path, named, "SELECT text, n, x FROM rows ORDER BY n") == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("DELETE FROM rows", "not authorized"),
+        ("ATTACH 'x' AS y", "not authorized"),
+        ("SELECT load_extension('x')", "not authorized"),
+        ("PRAGMA journal_mode = WAL", "not authorized"),
+        ("SELECT gone FROM rows", "no such column"),
+        ("", "which table"),
+    ],
+)
+def test_x10_a_query_only_reads(tmp_path: Path, query: str, said: str):
+    """X10."""
+    named = written(tmp_path, "sqlite")
+    before = Path(named).read_bytes()
+    with pytest.raises(RowsRefused, match=said):
+        list(open_rows(named, query).rows())
+    assert Path(named).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", b"x", "what kind of rows"),
+        ("a.json", b"{}", "holds an object"),
+        ("a.json", b"[1", "not valid JSON"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"a,a\n1,2\n", "two columns are called 'a'"),
+        ("a.csv", b'a\n"x', "not valid CSV"),
+        ("a.csv", b"a\n\xff\n", "a.csv:2: not UTF-8"),
+        ("a.sqlite", b"no database at all, but long enough", "not a database"),
+        ("a.parquet", b"no parquet", "a.parquet"),
+    ],
+)
+def test_x29_what_is_no_file_of_rows_is_refused_in_words(tmp_path: Path, name: str, content: bytes, said: str):
+    """X29."""
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(RowsRefused, match=said):
+        list(open_rows(str(tmp_path / name), "SELECT 1" if name.endswith("sqlite") else "").rows())
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.json", "a.sqlite", "a.parquet"])
+def test_x29_a_file_that_is_not_there(tmp_path: Path, name: str):
+    """X29."""
+    with pytest.raises(RowsRefused, match="no such file"):
+        list(open_rows(str(tmp_path / name)).rows())
+
+
+def test_x29_lines_that_are_no_rows_fail_alone(tmp_path: Path):
+    """X29: each with its line."""
+    lines = [b'{"a": 1}', b"[1]", b"", b"{", b'{"a": NaN}', b"\xff", b'"x"', b"[" * 100_000, b'{"a": 2}']
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
+    found = list(open_rows(str(tmp_path / "a.jsonl")).rows())
+    assert [each.number for each in found] == list(range(1, 9))
+    assert [bool(each.problem) for each in found] == [False, True, True, True, True, True, True, False]
+    assert found[2].place.endswith("a.jsonl:4")
+
+
+def test_x29_a_row_that_is_too_large_is_not_kept_and_fails_alone(tmp_path: Path):
+    """X29."""
+    with (tmp_path / "a.jsonl").open("wb") as file:
+        file.write(b'{"a": "' + b"x" * (2 * MAX_ROW + 5) + b'"}\n{"a": 1}\n')
+    first, second = open_rows(str(tmp_path / "a.jsonl")).rows()
+    assert "larger than 10 MiB" in first.problem and second == Row(2, second.place, {"a": 1})
+
+
+def test_x29_rows_that_change_while_they_are_read_are_refused(tmp_path: Path):
+    """X29: what is known of a row would be said of another one."""
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n{"a": 2}\n')
+    source = open_rows(str(path))
+    source.digest()
+    path.write_text('{"a": 1}\n{"a": 2}\n{"a": 3}\n')
+    with pytest.raises(RowsRefused, match="changed while it was read"):
+        list(source.rows())
+
+
+def test_x29_cells_are_typed_by_the_schema(tmp_path: Path):
+    """X29: an empty cell is no value, and one that does not fit fails its row alone."""
+    (tmp_path / "a.csv").write_text("text,n,x,ok,other\n7,7,7,true,z\n,,,,\na,many,,,\n")
+    inputs = Inputs(open_rows(str(tmp_path / "a.csv")), load(tmp_path, PROGRAM), RowMapping(), say_nothing)
+    first, second, third = inputs
+    assert first.given == {"text": "7", "n": 7, "x": 7, "ok": True}
+    assert second.given == {} and third.problem == 'n: expected an integer, found "many"'
+
+
+_JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x, max_size=3))
+
+
+@given(rows=st.lists(st.dictionaries(st.text(max_size=4), _JSON, max_size=3), max_size=6))
+def test_x29_rows_of_a_program_come_back_as_they_were(tmp_path_factory: Any, rows: list[dict[str, Any]]):
+    """X29: kept beside the store, the same rows under the same name."""
+    store = tmp_path_factory.mktemp("spool") / "store.sqlite"
+    found = spooled(store, as_lines(rows), "rows")
+    assert [each.value for each in found.rows()] == rows
+    assert spooled(store, as_lines(rows), "rows").path == found.path
+    assert [each.name for each in found.path.parent.iterdir()] == [found.path.name]
