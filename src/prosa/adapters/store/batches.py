@@ -29,6 +29,10 @@ BEGUN, DONE, FAILED, AGAIN = 1, 2, 3, 4
 """What is known of a row: a process was at it; it has its output; it failed; it failed and may be tried again."""
 
 
+LEFT = "left"
+"""The kind of a row that ended since the budget of the whole batch was spent: it is not over."""
+
+
 class BatchesHeld(RunError):
     """Another process runs batches of the same store."""
 
@@ -155,7 +159,7 @@ def row_states(connection: sqlite3.Connection, batch: str, total: int) -> bytear
             if state == "done":
                 states[number - 1] = DONE
             elif state == "failed":
-                states[number - 1] = AGAIN if kind == "provider" else BEGUN if kind == "budget" else FAILED
+                states[number - 1] = AGAIN if kind == "provider" else BEGUN if kind == LEFT else FAILED
             else:
                 states[number - 1] = BEGUN
     return states
@@ -175,7 +179,7 @@ def counts(connection: sqlite3.Connection, batch: str, total: int) -> BatchCount
         cost, seconds = cost + (dollars or 0.0), seconds + (took or 0.0)
         if state == "done":
             done += count
-        elif state == "failed" and kind != "budget":
+        elif state == "failed" and kind != LEFT:
             failed[kind or "refused"] = failed.get(kind or "refused", 0) + count
         else:
             begun += count
@@ -193,7 +197,7 @@ def results(
 ) -> Iterator[RowResult]:
     """What came of the rows that are over, in their order or in that of their ends: those that are done, or those that
     ``failed``. ``after`` and ``until`` bound their numbers."""
-    wanted = "state = 'failed' AND kind <> 'budget'" if failed else "state = 'done'"
+    wanted = f"state = 'failed' AND kind <> '{LEFT}'" if failed else "state = 'done'"
     order = "ended, number" if by_time else "number"
     last = 2**62 if until is None else until
     text = f"{_RESULT} WHERE batch = ? AND number > ? AND number <= ? AND {wanted} ORDER BY {order}"

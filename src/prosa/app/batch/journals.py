@@ -10,14 +10,14 @@ from msgspec import field
 from msgspec.structs import replace
 
 from prosa.adapters.store import reading, writing
-from prosa.adapters.store.batches import AGAIN, BEGUN
+from prosa.adapters.store.batches import AGAIN, BEGUN, LEFT
 from prosa.adapters.store.holding import host_name
 from prosa.app.journal.journals import JobJournal, Journals, kind_of
 from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.data import Value
 from prosa.runtime.batches import MAX_CRASHES, BatchRecord, row_kind
 from prosa.runtime.digest import digest_of
-from prosa.runtime.errors import RunError
+from prosa.runtime.errors import BudgetSpent, RunError
 from prosa.runtime.runs import RunRecord, stamp
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ class RowJournals(Journals, kw_only=True):
         """Why the row failed, as results say it."""
         if isinstance(error, RowCrashed):
             return "crashed"
+        if isinstance(error, BudgetSpent) and error.whole:
+            return LEFT
         return row_kind(error) if isinstance(error, RunError) else kind_of(error)
 
     def refused(self, row: RowInput, now: str) -> RunRecord:
