@@ -6,6 +6,7 @@ them; otherwise under a limit on backtracking, and exceeding it is a problem of 
 
 from __future__ import annotations
 
+import marshal
 import math
 from collections.abc import Mapping
 from itertools import islice
@@ -57,7 +58,7 @@ class Schema:
 
     def __init__(self, obj: Value) -> None:
         self.raw = obj
-        self._validator = _compile(obj)
+        self._validator = _compiled(obj)
 
     def problems(self, instance: Value) -> list[SchemaProblem]:
         """Every way in which a value does not fit, at most `MAX_PROBLEMS`; empty when it is valid.
@@ -83,6 +84,25 @@ class Schema:
     def valid(self, instance: Value) -> bool:
         """Whether a value satisfies the schema."""
         return not_plain(instance, MAX_INSTANCE_DEPTH) is None and self._validator.is_valid(instance)
+
+
+MAX_COMPILED = 64
+"""Validators that are kept: a program that runs over many rows has the same schema each time."""
+
+_COMPILED: dict[bytes, Draft202012Validator] = {}
+
+
+def _compiled(schema: Value) -> Draft202012Validator:
+    """The validator of a schema, made once for all that are the same to the last type. Raises `SchemaError`."""
+    if not isinstance(schema, dict | bool) or not_plain(schema, MAX_SCHEMA_DEPTH) is not None:
+        return _compile(schema)  # which says what is wrong
+    key = marshal.dumps(schema, 2)
+    found = _COMPILED.get(key)
+    if found is None:
+        if len(_COMPILED) >= MAX_COMPILED:
+            _COMPILED.clear()
+        found = _COMPILED[key] = _compile(schema)
+    return found
 
 
 def _compile(schema: Value) -> Draft202012Validator:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -153,8 +154,9 @@ def _command(module: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
 
 
+@cache
 def _wasmtime_root() -> Path | None:
-    """The folder wasmtime would be imported from, found without importing it."""
+    """The folder wasmtime would be imported from, found without importing it; looked for once."""
     spec = find_spec("wasmtime")
     return Path(spec.origin).parents[1] if spec and spec.origin else None
 

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
@@ -59,6 +60,7 @@ def clear_dead(store: Path) -> None:
                 (_folder(store) / name).unlink()
 
 
+@cache
 def host_name() -> str:
     """The name of this machine."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")

@@ -34,11 +34,12 @@ class RowCrashed(RunError):
 
 class RowJournals(Journals, kw_only=True):
     """The journals of the batch ``record``. ``states`` says what was known of each row when this process began; ``ids``
-    are what the rows that run now are called."""
+    are what the rows that run now are called, ``costs`` what those took that ended, until somebody asks."""
 
     record: BatchRecord
     states: bytearray
     ids: dict[int, Value] = field(default_factory=dict)
+    costs: dict[int, float | None] = field(default_factory=dict)
 
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
@@ -61,6 +62,12 @@ class RowJournals(Journals, kw_only=True):
         if isinstance(error, BudgetSpent) and error.whole:
             return LEFT
         return row_kind(error) if isinstance(error, RunError) else kind_of(error)
+
+    def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
+        """What the row cost, and the day of the prices."""
+        found = Journals.cost_of(self, journal)
+        self.costs[journal.run.number or 0] = found[0]
+        return found
 
     def refused(self, row: RowInput, now: str) -> RunRecord:
         """The record of a row whose input is refused: it costs nothing."""

@@ -350,7 +350,7 @@ class _Running(Struct, eq=False):
                     return
                 journals.ids[row.number] = row.id
                 job = Job(str(row.number), driver_program, row.given, max_cost=self.prepared.chosen.max_cost_per_row)
-                self._heard(row, await driver.outcome(job), driver)
+                self._heard(row, await driver.outcome(job), driver, journals)
                 journals.ids.pop(row.number, None)
 
         driver_program = self.prepared.inputs.program
@@ -412,7 +412,7 @@ class _Running(Struct, eq=False):
             self.ended = self.ended or "stopped"
         return bool(self.ended)
 
-    def _heard(self, row: RowInput, outcome: Outcome[Job], driver: Driver) -> None:
+    def _heard(self, row: RowInput, outcome: Outcome[Job], driver: Driver, journals: RowJournals) -> None:
         """A row has ended."""
         for told in (driver.progress.tallies, driver.progress.ended):
             told.pop(outcome.job.name, None)
@@ -422,7 +422,7 @@ class _Running(Struct, eq=False):
             return
         if isinstance(error, StoreProblem):
             raise error
-        result = _result(row, outcome)
+        result = _result(row, outcome, journals.costs.pop(row.number, None))
         progress.here += 1
         progress.done += error is None
         progress.failed += error is not None
@@ -456,12 +456,11 @@ class _Running(Struct, eq=False):
         return await asyncio.wrap_future(self.writer.do(work))
 
 
-def _result(row: RowInput, outcome: Outcome[Job]) -> RowResult:
+def _result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
     """What is said of a row as it ends."""
     error, summary = outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, RowCrashed) else row_kind(error)
     why = None if error is None else error.message
-    cost = None if summary.cost is None else float(summary.cost)
     calls = len(summary.answered) + len(summary.below)
     return RowResult(row.number, row.id, outcome.output, kind, why, cost, calls, summary.seconds)
 

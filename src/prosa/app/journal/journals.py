@@ -247,7 +247,7 @@ class Journals(Struct):
         goes_on = error is not None and journal.can_go_on
         if goes_on:
             self.unfinished = self.batch
-        cost, priced = self._cost(journal)
+        cost, priced = self.cost_of(journal)
 
         def write(seconds: float) -> Work[None]:
             return end(
@@ -269,7 +269,7 @@ class Journals(Struct):
         """What kind of end an error is, as one word for the history."""
         return kind_of(error)
 
-    def _cost(self, journal: StoredJournal) -> tuple[float | None, str | None]:
+    def cost_of(self, journal: StoredJournal) -> tuple[float | None, str | None]:
         """What the run cost and the day of the prices, where that is known without reading a list of prices: that takes
         longer than many a run, so it is left to whoever looks at the history."""
         prices = KnownPrices(self.environment.settings.prices)
