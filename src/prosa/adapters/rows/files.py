@@ -188,7 +188,7 @@ def _decoded(number: int, place: str, data: bytes) -> Row:
 def _json(data: bytes) -> Value:
     """Raises ValueError."""
     try:
-        return json.loads(data.decode(), parse_constant=_no_number)
+        return _DECODER.decode(data.decode())
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start + 1}") from None
     except RecursionError:
@@ -197,6 +197,9 @@ def _json(data: bytes) -> Value:
 
 def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is no number of JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _row(number: int, place: str, value: Value) -> Row:

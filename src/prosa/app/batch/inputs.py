@@ -21,7 +21,7 @@ from prosa.diagnostics.nearest import nearest
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import InputRefused, RowsRefused
 from prosa.runtime.program import Program
-from prosa.schema import ArgumentProblem, typed_arguments
+from prosa.schema import ArgumentProblem, Schema, typed_arguments
 
 SAMPLE = 24
 """Rows that an estimate looks at."""
@@ -139,11 +139,13 @@ def survey(inputs: Inputs, refused: Callable[[RowInput], None], seed: int = 0) -
     one id among it."""
     found, chance = Survey(), random.Random(seed)  # noqa: S311 - a sample is no secret
     ids = array("Q")
+    schema = Schema(inputs.program.input_schema)
     for each in inputs:
         found.total += 1
         if inputs.mapping.id_column:
             ids.append(_id_digest(each.id))
-        wrong = each.problem or _wrong(inputs.program, each.given)
+        # Defaults fill what is missing, so most rows that fit without them need no further look.
+        wrong = each.problem or ("" if schema.valid(each.given) else _wrong(inputs.program, each.given))
         if wrong:
             found.refused += 1
             refused(RowInput(each.number, each.id, each.place, problem=wrong))
