@@ -51,7 +51,6 @@ class Counting:
             os.kill(self.victim, signal.SIGKILL)
         return Behaviour(content={"n": len(text)}, delay=self.chance.random() * 0.02)
 
-
     def kill(self, words: list[str], environ: dict[str, str]) -> None:
         """Begins the command, which is killed before it has an answer to what kills it."""
         self.ready.clear()
@@ -109,7 +108,7 @@ def test_x29_a_row_that_ends_its_process_three_times_is_set_aside(tmp_path: Path
         model.kill(words, environ)
     model.poison = ""
     before = model.asked.count("x" * 8)
-    status, at = prosa(*words, environ=environ)
+    status, _ = prosa(*words, environ=environ)
     assert status == 1 and model.asked.count("x" * 8) == before == 3
     (failure,) = (json.loads(each) for each in (tmp_path / "out.failures.jsonl").read_text().splitlines())
     assert (failure["row"], failure["kind"]) == (8, "crashed") and "3 times" in failure["error"]

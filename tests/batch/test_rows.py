@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prosa.adapters.rows.opening import as_lines, open_rows, spooled
-from prosa.adapters.rows.row import MAX_ROW, Row
+from prosa.adapters.rows.spool import as_lines, spooled
 from prosa.app.batch.inputs import Inputs, RowMapping
+from prosa.app.batch.rows import open_rows
 from prosa.app.options import say_nothing
 from prosa.runtime.errors import RowsRefused
+from prosa.runtime.rows import MAX_ROW, Row
 from tests.runtime.worlds import load
 
 PROGRAM = """---
@@ -125,6 +127,15 @@ def test_x29_a_file_that_is_not_there(tmp_path: Path, name: str):
     """X29."""
     with pytest.raises(RowsRefused, match="no such file"):
         list(open_rows(str(tmp_path / name)).rows())
+
+
+def test_x29_parquet_without_its_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29."""
+    named = written(tmp_path, "parquet")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(RowsRefused) as refused:
+        list(open_rows(named).rows())
+    assert refused.value.hint == 'pip install "prosa[parquet]"'
 
 
 def test_x29_lines_that_are_no_rows_fail_alone(tmp_path: Path):

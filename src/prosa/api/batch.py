@@ -20,7 +20,7 @@ from prosa.api.arguments import (
 )
 from prosa.app.batch.inputs import RowMapping
 from prosa.app.batch.results import row_results
-from prosa.app.batch.rows import rows_from, rows_of
+from prosa.app.batch.rows import Rows, rows_from, rows_of
 from prosa.app.batch.run import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare, run_batch
 from prosa.app.journal.place import store_of
 from prosa.app.options import JournalOptions
@@ -94,7 +94,7 @@ async def abatch(
 
     ``rows`` are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``),
     Parquet. ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that
-    keeps answers, the user's own where it is left out; ``name`` makes it a batch of its own.
+    keeps answers; ``name`` makes it a batch of its own.
     ``concurrency`` rows run together; ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost`` and
     ``max_cost_per_row`` US dollars, ``max_failures`` a number of rows that fail or a share such as ``10%``; ``limit``
     takes the first rows only. ``retry_failed`` runs rows again that failed, ``rerun_in_doubt`` those with a tool call
@@ -111,24 +111,18 @@ async def abatch(
     given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     environment = environment_of(given if isinstance(given, Path) else None, environ)
     program = ready_program(given, options, environment)
-    place = store_of(journal.store, environment.environ)
-    if isinstance(rows, str | Path):
-        found = rows_of(str(rows), query, store=place, read=_no_input)
-    else:
-        found = rows_from(rows, store=place)
-    chosen = BatchOptions(
-        at_once=concurrency,
-        rpm=rpm,
-        tpm=tpm,
-        max_cost_per_row=None if max_cost_per_row is None else _alone(max_cost_per_row),
-        max_failures=str(max_failures),
-        limit=limit,
-        retry=RETRIED if retry_failed else (),
-        name=name or "",
-    )
+    found = _rows(rows, query, store_of(journal.store, environment.environ))
+    bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
+    chosen = BatchOptions(*bounds, limit, retry=RETRIED if retry_failed else (), name=name or "")
     prepared = prepare(program, found, RowMapping(fields or {}, id_column), chosen, options, environment)
     end = await run_batch(prepared, listener=listener, on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
+
+
+def _rows(rows: str | Path | Iterable[Mapping[str, Value]], query: str, store: Path) -> Rows:
+    if isinstance(rows, str | Path):
+        return rows_of(str(rows), query, store=store, read=_no_input)
+    return rows_from(rows, store=store)
 
 
 def _no_input(size: int) -> bytes:

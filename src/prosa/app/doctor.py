@@ -42,6 +42,7 @@ State: TypeAlias = Literal["ok", "note", "warning", "broken"]
 EXTRAS = {
     "watch": ("watchfiles", "`--watch`, and a server that sees changes at once"),
     "semantic": ("numpy", "search by meaning over large corpora"),
+    "parquet": ("duckdb", "rows of Parquet files in `prosa batch`"),
     "lsp": ("pygls", "the language server for editors, `prosa lsp`"),
     "tokens": ("splintr", "exact counts of tokens in `prosa plan`"),
     "otel": ("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),

@@ -16,9 +16,9 @@ from typing import BinaryIO, NoReturn, TextIO
 
 from msgspec import Struct
 
-from prosa.adapters.rows.row import MAX_ROW, Row
 from prosa.data import Value
 from prosa.runtime.errors import RowsRefused
+from prosa.runtime.rows import MAX_ROW, Row
 
 MAX_LIST = 256 * 1024 * 1024
 """Bytes of a JSON list, which is in memory as a whole; JSON lines have no such bound."""

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import convert
 from msgspec.structs import astuple
 
-from prosa.adapters.store.schema import BATCH_COLUMNS, RUN_COLUMNS
+from prosa.adapters.store.schema import RUN_COLUMNS
 from prosa.adapters.store.writing import TakenOver, stored
 from prosa.data import Value
 from prosa.runtime.batches import BatchCounts, BatchRecord, BatchState, RowResult
 from prosa.runtime.errors import RunError
 from prosa.runtime.runs import RunRecord
+
+BATCH_COLUMNS = BatchRecord.__struct_fields__
 
 _BATCH = f"SELECT {', '.join(BATCH_COLUMNS)} FROM batch"  # noqa: S608 - names of ours
 _INSERT = f"INSERT INTO batch ({', '.join(BATCH_COLUMNS)}) VALUES ({', '.join('?' * len(BATCH_COLUMNS))})"  # noqa: S608
@@ -203,14 +205,6 @@ def results(
     text = f"{_RESULT} WHERE batch = ? AND number > ? AND number <= ? AND {wanted} ORDER BY {order}"
     for row in connection.execute(text, (batch, after, last)):
         yield _result(row)
-
-
-def forget_batch(connection: sqlite3.Connection, batch: str) -> int:
-    """Takes a batch away with its rows; gives how many there were."""
-    connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
-    gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
-    connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
-    return gone
 
 
 def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[sqlite3.Connection], int]:

@@ -84,6 +84,14 @@ def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> int:
     return gone
 
 
+def forget_batch(connection: sqlite3.Connection, batch: str) -> int:
+    """Takes a batch away with its rows; gives how many there were."""
+    connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
+    gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
+    connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
+    return gone
+
+
 def ids_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
     """Id, state and holder of the runs that began before a moment; rows go with their batch."""
     text = "SELECT id, state, holder FROM run WHERE started < ? AND number IS NULL ORDER BY started"

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from prosa.runtime.batches import BatchRecord
 from prosa.runtime.runs import CallRecord, RunRecord
 
 APPLICATION_ID = 0x50525253
 """Marks the file as a store of runs, in the header of SQLite."""
 
-BATCH_COLUMNS = BatchRecord.__struct_fields__
 RUN_COLUMNS = RunRecord.__struct_fields__
 CALL_COLUMNS = CallRecord.__struct_fields__
 

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from prosa.adapters.store import reading
-from prosa.adapters.store.batches import forget_batch
 from prosa.adapters.store.writing import FORGET_CONTENT
 from prosa.runtime.runs import stamp
 
@@ -55,7 +54,7 @@ def sweep(connection: sqlite3.Connection, now: datetime, kept: Kept, alive: Call
                     connection.execute(statement, (run,))
     reading.forget(connection, _dead(reading.ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
     for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
-        forget_batch(connection, batch)
+        reading.forget_batch(connection, batch)
     while not _has_open_batch(connection) and reading.bytes_in_use(connection) > kept.size:
         if not _forget_ended_batch(connection) and not reading.forget(
             connection, _dead(reading.oldest(connection, _AT_ONCE), alive)
@@ -82,7 +81,7 @@ def _has_open_batch(connection: sqlite3.Connection) -> bool:
 def _forget_ended_batch(connection: sqlite3.Connection) -> int:
     """Takes the oldest batch away; all of them are over."""
     found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
-    return forget_batch(connection, found[0]) if found else 0
+    return reading.forget_batch(connection, found[0]) if found else 0
 
 
 def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:

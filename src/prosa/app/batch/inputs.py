@@ -15,12 +15,12 @@ from itertools import pairwise
 
 from msgspec import Struct, field
 
-from prosa.adapters.rows.row import Row, RowSource
 from prosa.data import Value
 from prosa.diagnostics.nearest import nearest
 from prosa.runtime.accept import accept_input
 from prosa.runtime.errors import InputRefused, RowsRefused
 from prosa.runtime.program import Program
+from prosa.runtime.rows import Row, RowSource
 from prosa.schema import ArgumentProblem, Schema, typed_arguments
 
 SAMPLE = 24

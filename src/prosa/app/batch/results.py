@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PIECE = 500
 
 
-class Written(Struct, frozen=True):
+class BatchFiles(Struct, frozen=True):
     """The files of a batch: that of its results, and that of its failures where there are any."""
 
     results: Path
@@ -48,7 +48,9 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
     return found
 
 
-def write_results(store: Path, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False) -> Written:
+def write_results(
+    store: Path, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False
+) -> BatchFiles:
     """Writes what the rows gave, in their order or in that of their ends, and why others failed. Raises `FileChanged`
     where the file is not what it was when the batch began, `OSError`, `StoreProblem`."""
     with reading_store(store) as connection:
@@ -67,7 +69,7 @@ def write_results(store: Path, batch: BatchRecord, output: Path, *, expected: st
         writer.do(batches.note_written(batch.id, _mark(output, digest))).result()
     finally:
         writer.release()
-    return Written(output, failures if failed else None)
+    return BatchFiles(output, failures if failed else None)
 
 
 def lines(store: Path, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:

@@ -11,14 +11,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.adapters.rows.opening import as_lines, blocks_of, open_rows, spool_folder, spooled
-from prosa.adapters.rows.row import RowSource
+from prosa.adapters.rows.files import RowFile
+from prosa.adapters.rows.parquet import ParquetRows
+from prosa.adapters.rows.spool import as_lines, blocks_of, spool_folder, spooled
+from prosa.adapters.sqlite.rows import SqliteRows
 from prosa.app.batch.inputs import RowMapping
 from prosa.data import Value
 from prosa.runtime.batches import BatchRecord
-from prosa.runtime.errors import BatchRefused
+from prosa.runtime.errors import BatchRefused, RowsRefused
+from prosa.runtime.rows import RowSource
 
 STDIN = "-"
+
+_SQLITE = (".sqlite", ".sqlite3", ".db")
+_TEXT = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv"}
 
 
 class Rows(Struct, frozen=True):
@@ -35,6 +41,23 @@ def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]
         source = spooled(store, blocks_of(read), "standard input")
         return Rows(source, str(source.path))
     return Rows(open_rows(named, query), str(Path(named).absolute()), query)
+
+
+def open_rows(named: str, query: str = "") -> RowSource:
+    """The rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
+    before, mark, table = named.rpartition("::")
+    path = Path(before if mark else named)
+    suffix = path.suffix.lower()
+    if suffix in _SQLITE:
+        return SqliteRows(path, table if mark else "", query)
+    if query:
+        raise RowsRefused(f"--query is about SQLite, and {named} is none")
+    if suffix == ".parquet":
+        return ParquetRows(path)
+    if Path(named).suffix.lower() not in _TEXT:
+        hint = "rows are .jsonl, .json, .csv, .sqlite::TABLE or .parquet; - reads JSON lines from standard input"
+        raise RowsRefused(f"{named}: what kind of rows is this?", hint=hint)
+    return RowFile(Path(named), _TEXT[Path(named).suffix.lower()])
 
 
 def rows_from(values: Iterable[Mapping[str, Value]], *, store: Path) -> Rows:

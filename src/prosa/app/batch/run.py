@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from prosa.adapters.store import batches
 from prosa.adapters.store.batches import AGAIN, BEGUN, FAILED
 from prosa.adapters.store.holding import host_name, is_alive
+from prosa.adapters.store.reading import forget_batch
 from prosa.adapters.store.writer import Writer, writer_of
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.inputs import Inputs, RowInput, RowMapping, Survey, survey
@@ -45,7 +46,7 @@ from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.digest import as_json, closure_digests
 from prosa.runtime.errors import BatchRefused, BudgetSpent, RunError, StoreProblem, first_error
 from prosa.runtime.events import Listener, ignore
-from prosa.runtime.gate import GateLimits, Gates
+from prosa.runtime.gate import Gated, GateLimits, Gates
 from prosa.runtime.program import Program, reachable
 from prosa.runtime.runs import RunRecord, stamp
 
@@ -289,7 +290,7 @@ class _Running(Struct, eq=False):
         try:
             found = await asyncio.to_thread(survey, self.prepared.inputs, refused, self.prepared.chosen.seed)
         except RunError:
-            await self._do(lambda connection: batches.forget_batch(connection, self.record.id))
+            await self._do(lambda connection: forget_batch(connection, self.record.id))
             raise
         await self._do(batches.put_rows(waiting))
         await self._do(batches.set_total(self.record.id, found.total))
@@ -320,6 +321,7 @@ class _Running(Struct, eq=False):
         prepared, chosen = self.prepared, self.prepared.chosen
         journals = self._journals()
         limits = GateLimits(min(chosen.at_once, MOST_AT_ONCE), chosen.rpm, chosen.tpm)
+        gates = Gates(limits, self.clock)
         opening = driving(
             replace(prepared.options, max_cost=None),
             prepared.environment,
@@ -327,7 +329,7 @@ class _Running(Struct, eq=False):
             provider=provider,
             progress=Progress(clock=self.clock),
             budget=budget,
-            gates=Gates(limits, self.clock),
+            gate=lambda provider, service: Gated(provider, gates, service),
             journals=journals,
         )
         async with opening as driver:

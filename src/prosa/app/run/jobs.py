@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -30,7 +30,6 @@ from prosa.runtime.budget import Budget, Budgeted, Ledger
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
-from prosa.runtime.gate import Gated, Gates
 from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import with_model
 from prosa.runtime.summaries import Together
@@ -73,6 +72,8 @@ class Job(Struct, frozen=True):
 
 
 J = TypeVar("J", bound=Job)
+
+Gate: TypeAlias = "Callable[[Provider, str | None], Provider]"
 
 
 class Outcome(Struct, Generic[J], frozen=True):
@@ -177,7 +178,7 @@ class Driver(Struct, frozen=True):
     budget: Budget | None = None
     meter: Meter | None = None
     telemetry: Telemetry | None = None
-    gates: Gates | None = None
+    gate: Gate | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
@@ -260,7 +261,7 @@ class Driver(Struct, frozen=True):
         if alone is not None:
             own = Budget(known_prices(self.environment.settings), Ledger(alone), notice=self.environment.notice)
             provider = Budgeted(provider, own, chosen.service)
-        return provider if self.gates is None else Gated(provider, self.gates, chosen.service)
+        return provider if self.gate is None else self.gate(provider, chosen.service)
 
     async def require_prices(self, jobs: Sequence[Job]) -> None:
         """Raises `PriceUnknown` where the budget cannot hold for one of the jobs, before any of them begins."""
@@ -335,7 +336,7 @@ async def driving(
     closes: bool = True,
     budget: Budget | None = None,
     meter: Meter | None = None,
-    gates: Gates | None = None,
+    gate: Gate | None = None,
     journals: Journals | None = None,
     about_services: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Driver]:
@@ -357,7 +358,7 @@ async def driving(
         telemetry = telemetry_of(options, environment)
         if telemetry is not None:
             stack.callback(telemetry.close)
-        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gates)
+        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gate)
 
 
 async def run_program(

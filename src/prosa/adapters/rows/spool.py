@@ -1,7 +1,7 @@
-"""From what the user names to a source of rows: by the end of its name, or from standard input.
+"""Rows that have no file of their own: those of standard input, and those that a program made.
 
-In: a text of the command line. Out: a source. Standard input, and rows that a program made, are kept in a private file
-beside the store first, named after what they are: so that they can be read again, and the same rows are the same batch.
+In: bytes. Out: a source. They are kept in a private file beside the store, named after what they are: so that they can
+be read again, and the same rows are the same batch.
 """
 
 from __future__ import annotations
@@ -14,32 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from prosa.adapters.rows.files import RowFile
-from prosa.adapters.rows.row import RowSource
-from prosa.adapters.rows.tables import ParquetRows, SqliteRows
 from prosa.data import Value
 from prosa.runtime.errors import RowsRefused
 
-_SQLITE = (".sqlite", ".sqlite3", ".db")
 _BLOCK = 1024 * 1024
 _FOLDER, _FILE = 0o700, 0o600
-
-
-def open_rows(named: str, query: str = "") -> RowSource:
-    """The rows of a file. Raises `RowsRefused` for a name that says nothing of its form."""
-    before, mark, table = named.rpartition("::")
-    path = Path(before if mark else named)
-    suffix = path.suffix.lower()
-    if suffix in _SQLITE:
-        return SqliteRows(path, table if mark else "", query)
-    if query:
-        raise RowsRefused(f"--query is about SQLite, and {named} is none")
-    if suffix == ".parquet":
-        return ParquetRows(path)
-    forms = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv"}
-    if Path(named).suffix.lower() not in forms:
-        hint = "rows are .jsonl, .json, .csv, .sqlite::TABLE or .parquet; - reads JSON lines from standard input"
-        raise RowsRefused(f"{named}: what kind of rows is this?", hint=hint)
-    return RowFile(Path(named), forms[Path(named).suffix.lower()])
 
 
 def spooled(store: Path, blocks: Iterable[bytes], shown: str) -> RowFile:
