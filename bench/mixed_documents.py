@@ -191,7 +191,9 @@ def skill(place: Place) -> str:
     words = place.tongue(rng)
     name = f"another-{place.index}" if place.flawed else skill_name(place.index)
     sections = [_section(rng, words, number) for number in range(1, rng.randint(4, 7))]
-    head = f"---\nname: {name}\ndescription: {_js(f'{sentence(rng, words)} Use it for timetables.')}\n---\n"
+    lines = ", ".join(f"{place.index}{letter}" for letter in "ABCDE")  # no two skills are for the same
+    description = _js(f"{sentence(rng, words)} Use it for timetables of the lines {lines}.")
+    head = f"---\nname: {name}\ndescription: {description}\n---\n"
     return "\n".join([head, f"# {title(rng, words)}\n", paragraph(rng, words), *sections])
 
 

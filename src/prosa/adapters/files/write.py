@@ -58,7 +58,7 @@ def replace_with(
     """The same with content that comes in pieces, and need not fit into memory. Gives its SHA-256 in hex."""
     target = real_path(path)
     before = _existing(path, target)
-    found = hashlib.sha256()
+    found = sha256()
     with temporary_beside(target, 0o600 if private or before else 0o666) as (descriptor, temporary):
         for piece in pieces:
             found.update(piece)
