@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prosa
+from prosa.adapters.store.batches import batches
+from prosa.adapters.store.opening import open_store
+from prosa.adapters.store.reading import put_note
+from prosa.adapters.store.sweeping import Kept, sweep
+from prosa.runtime.runs import stamp
 from tests.batch.labels import Letters, home, program, texts
 
 
@@ -120,9 +128,25 @@ def test_x29_first_some_rows_then_all(tmp_path: Path):
 @pytest.mark.parametrize("at_once", [1, 3, 40])
 def test_x29_so_many_rows_run_together(tmp_path: Path, at_once: int):
     """X29."""
-    model = Letters(turns=4)
-    ran(tmp_path, texts(30), model, concurrency=at_once)
-    assert model.most == min(at_once, 30)
+
+    class Waiting(Letters):
+        """Answers nobody before so many ask at once."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.enough = asyncio.Event()
+
+        async def complete(self, request: Any, on_text: Any = None) -> Any:
+            if self.now + 1 >= min(at_once, 30):
+                self.enough.set()
+            self.now += 1
+            await asyncio.wait_for(self.enough.wait(), 60)
+            self.now -= 1
+            return await super().complete(request, on_text)
+
+    model = Waiting()
+    assert ran(tmp_path, texts(30), model, concurrency=at_once).ok
+    assert model.most <= at_once
 
 
 def test_x29_names_of_rows_are_kept_as_they_are(tmp_path: Path):
@@ -200,3 +224,22 @@ def test_x29_results_are_lines_of_json(tmp_path: Path):
     line = json.loads(json.dumps(row.as_dict()))
     assert set(line) == {"row", "id", "output", "cost", "calls", "seconds"} and line["output"] == {"n": 1}
     assert set(failure.as_dict()) == {"row", "id", "kind", "error", "calls", "cost", "attempts"}
+
+
+def test_x25_old_batches_go_whole_and_those_with_rows_left_make_no_room(tmp_path: Path):
+    """X25: a batch that is over is swept as a whole; while rows of one are left, size takes nothing away."""
+    program(tmp_path)
+    ran(tmp_path, texts(3), Letters())
+    left = ran(tmp_path, texts(5), Letters(), limit=2)
+    now = datetime.now(UTC)
+    with closing(open_store(left.store)) as connection:
+        put_note(connection, "swept", stamp(now - timedelta(hours=2)))
+        assert sweep(connection, now, Kept(days=30, size=1), lambda _: False)
+        assert len(batches(connection)) == 2
+        for day in (20, 32, 33):
+            later = now + timedelta(days=day)
+            put_note(connection, "swept", stamp(later - timedelta(hours=2)))
+            sweep(connection, later, Kept(days=30), lambda _: False)
+            assert len(batches(connection)) == (2 if day == 20 else 0)
+        assert connection.execute("SELECT COUNT(*) FROM run").fetchone() == (0,)
+        assert connection.execute("SELECT COUNT(*) FROM call").fetchone() == (0,)

@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
-from prosa.adapters.store import reading, schema, writing
+from prosa.adapters.store import batches, reading, schema, writing
 from prosa.adapters.store.holding import Holder, clear_dead, is_alive
 from prosa.adapters.store.opening import backup_path, file_system, open_reader, open_store, refuse_network
 from prosa.adapters.store.sweeping import Kept, sweep
@@ -145,6 +146,7 @@ def test_x25_a_store_in_a_folder_that_is_not_there_is_said(tmp_path):
 
 def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
     write(store, writing.begin(run_record(), lambda: "h"))
+    before = schema.SCHEMA_VERSION
     later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "UPDATE note SET about = ''"))
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     monkeypatch.setattr(schema, "SCHEMA_VERSION", len(later))
@@ -152,15 +154,16 @@ def test_x25_an_older_store_is_migrated_with_a_copy_beside(store, monkeypatch):
         assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
         assert connection.execute("SELECT about FROM note").fetchall() == []
         assert schema.version_of(connection) == len(later)
-    copy = backup_path(store, 1)
+    copy = backup_path(store, before)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with closing(sqlite3.connect(copy)) as connection:
-        assert schema.version_of(connection) == 1
+        assert schema.version_of(connection) == before
         assert connection.execute("SELECT id FROM run").fetchall() == [("r1",)]
 
 
 def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
     write(store, writing.begin(run_record(), lambda: "h"))
+    before = schema.SCHEMA_VERSION
     later = (*schema.MIGRATIONS, ("ALTER TABLE note ADD COLUMN about TEXT", "this is no SQL"))
     with monkeypatch.context() as patched:
         patched.setattr(schema, "MIGRATIONS", later)
@@ -168,8 +171,24 @@ def test_x25_a_migration_that_fails_leaves_the_older_store(store, monkeypatch):
         with pytest.raises(StoreProblem, match="cannot be used"):
             open_store(store)
     with closing(open_store(store)) as connection:
-        assert schema.version_of(connection) == 1
+        assert schema.version_of(connection) == before
         assert [run.id for run in reading.runs(connection, RunFilter())] == ["r1"]
+
+
+def test_x25_a_store_without_batches_gets_them_and_keeps_its_runs(store, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        patched.setattr(schema, "SCHEMA_VERSION", 1)
+        patched.setattr("prosa.adapters.store.opening.TABLES", frozenset(("run", "call", "note")))
+        with closing(open_store(store)) as connection:
+            names = [name for name in RunRecord.__struct_fields__ if name not in ("number", "crashes")]
+            values = dict(zip(RunRecord.__struct_fields__, astuple(run_record()), strict=True))
+            text = f"INSERT INTO run ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+            connection.execute(text, [values[name] for name in names])
+    with closing(open_store(store)) as connection:
+        (run,) = reading.runs(connection, RunFilter())
+        assert (run.id, run.number, run.crashes) == ("r1", None, 0)
+        assert batches.batches(connection) == []
 
 
 MOUNTS = """\

@@ -268,6 +268,7 @@ def test_l23_the_worker_has_an_empty_environment_and_few_rights(runner, cache, m
 def test_la18_without_wasmtime_it_says_what_to_do_and_runs_nothing(runner, cache, monkeypatch):
     assert missing_part() is None
     monkeypatch.setattr(process, "find_spec", lambda _name: None)
+    monkeypatch.setattr(process, "_wasmtime_root", process._wasmtime_root.__wrapped__)  # it remembers the answer
     assert missing_part() == "the Python sandbox needs the package wasmtime (pip install wasmtime)"
     with pytest.raises(SandboxError, match="pip install wasmtime"):
         runner.run(run(WasmSandbox(cache), "print(1)"))

@@ -49,10 +49,9 @@ class RowJournals(Journals, kw_only=True):
         number = int(job)
         if self.states[number - 1] in (BEGUN, AGAIN):
             return await self._goes_on(options, number, program, given)
-        writer = self.writer_in_use()
         run = self._run(number, program, given)
         journal = self._journal(run, options)
-        writer.do(writing.begin(run, lambda: writer.holder))  # before anything of it can end the process
+        await self._begun(run)
         return journal
 
     def kind_of(self, error: BaseException) -> str:
@@ -102,6 +101,11 @@ class RowJournals(Journals, kw_only=True):
             number=number,
         )
 
+    async def _begun(self, run: RunRecord) -> None:
+        """The row is known before anything of it can end the process."""
+        writer = self.writer_in_use()
+        await asyncio.wrap_future(writer.do(writing.begin(run, lambda: writer.holder)))
+
     def _journal(self, run: RunRecord, options: JournalOptions) -> StoredJournal:
         return StoredJournal(
             run,
@@ -125,7 +129,7 @@ class RowJournals(Journals, kw_only=True):
         ]
         run = found[0] if found else self._run(number, program, given)
         if not found:
-            writer.do(writing.begin(run, lambda: writer.holder))
+            await self._begun(run)
             return self._journal(run, options)
         crashed = run.state == "open"
         await asyncio.wrap_future(writer.do(writing.claim(run, lambda: writer.holder, host_name(), crashed=crashed)))
