@@ -51,7 +51,7 @@ class RowJournals(Journals, kw_only=True):
             return await self._goes_on(options, number, program, given)
         run = self._run(number, program, given)
         journal = self._journal(run, options)
-        await self._begun(run)
+        await self._begin(run)
         return journal
 
     def kind_of(self, error: BaseException) -> str:
@@ -101,7 +101,7 @@ class RowJournals(Journals, kw_only=True):
             number=number,
         )
 
-    async def _begun(self, run: RunRecord) -> None:
+    async def _begin(self, run: RunRecord) -> None:
         """The row is known before anything of it can end the process."""
         writer = self.writer_in_use()
         await asyncio.wrap_future(writer.do(writing.begin(run, lambda: writer.holder)))
@@ -129,7 +129,7 @@ class RowJournals(Journals, kw_only=True):
         ]
         run = found[0] if found else self._run(number, program, given)
         if not found:
-            await self._begun(run)
+            await self._begin(run)
             return self._journal(run, options)
         crashed = run.state == "open"
         await asyncio.wrap_future(writer.do(writing.claim(run, lambda: writer.holder, host_name(), crashed=crashed)))
