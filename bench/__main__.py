@@ -25,6 +25,7 @@ SECTIONS = {
     "pure": "bench.pure",
     "check": "bench.checking",
     "resident": "bench.resident",
+    "lsp": "bench.lsp",
     "read": "bench.reading",
     "index": "bench.indexing",
     "serve": "bench.serve",

@@ -212,6 +212,18 @@ def test_x10_a_file_that_is_no_document_comes_and_goes(notes: Path):
     assert rules(workspace.update(notes / "p.png")) == {"a.md": ["unresolved-link"]}
 
 
+def test_x10_what_is_kept_of_a_document_is_not_kept_beyond_a_change_of_a_file(tmp_path: Path):
+    """X10. The document that was looked at last is looked at again."""
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, "a.md", "![p](p.png)\n")
+    workspace = Workspace.open(tmp_path, CheckOptions(), {})
+    for _ in range(2):
+        write(tmp_path, "p.png", "")
+        assert rules(workspace.update(tmp_path / "p.png")) == {"a.md": []}
+        (tmp_path / "p.png").unlink()
+        assert rules(workspace.update(tmp_path / "p.png")) == {"a.md": ["unresolved-link"]}
+
+
 def test_x10_a_text_that_is_not_saved_gives_way_to_the_file(notes: Path):
     """X10."""
     workspace = Workspace.open(notes, CheckOptions(), {})

@@ -25,12 +25,15 @@ SETTINGS_FILES = frozenset({"prosa.toml", "pyproject.toml", ".gitignore"})
 def register(server: ProsaServer) -> None:
     """Registers the handlers."""
     session = server.session
+    session.watched = _watching(server.client_capabilities) is not None
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
         if path is not None and path.name in SETTINGS_FILES:
             session.reopen()
+        else:
+            session.saved()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
@@ -80,9 +83,8 @@ def register(server: ProsaServer) -> None:
 def watch(server: ProsaServer, root: Path) -> None:
     """Asks the client to tell of files below a root: of documents and settings when they change, and of all others when
     they come or go, since links lead to them."""
-    workspace = server.client_capabilities.workspace
-    files = workspace.did_change_watched_files if workspace is not None else None
-    if files is None or not files.dynamic_registration:
+    files = _watching(server.client_capabilities)
+    if files is None:
         return
     suffixes = ",".join(each[1:] for each in DOCUMENT_SUFFIXES)
     names = ",".join(sorted((*SETTINGS_FILES, *EVALS.file_names)))
@@ -94,6 +96,13 @@ def watch(server: ProsaServer, root: Path) -> None:
     method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
     made = types.Registration(f"prosa:{root}", method, options)
     server.client_register_capability(types.RegistrationParams([made]))
+
+
+def _watching(capabilities: types.ClientCapabilities) -> types.DidChangeWatchedFilesClientCapabilities | None:
+    """How a client watches files; None for one that cannot be asked to."""
+    workspace = capabilities.workspace
+    files = workspace.did_change_watched_files if workspace is not None else None
+    return files if files is not None and files.dynamic_registration else None
 
 
 def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabilities) -> types.GlobPattern:

@@ -14,6 +14,8 @@ from msgspec import Struct, field
 
 from prosa.app.check.check import CheckOptions
 from prosa.data import Value
+from prosa.diagnostics.nearest import UnknownName
+from prosa.rules.registry import known_rules
 
 SECTION = "prosa"
 
@@ -59,6 +61,8 @@ def read_configuration(value: Value, before: Configuration | None = None) -> tup
     if not value:
         return before, ""
     try:
-        return msgspec.convert(value, Configuration), ""
-    except msgspec.ValidationError as error:
+        found = msgspec.convert(value, Configuration)
+        known_rules((*found.select, *found.ignore))
+        return found, ""
+    except (msgspec.ValidationError, UnknownName) as error:
         return before, f"the settings of Prosa in this editor are not used: {error}"

@@ -77,7 +77,7 @@ class ProsaServer(LanguageServer):
         self._session: Session | None = None
         self.feature(types.INITIALIZE)(partial(self._begin))
         self.feature(types.INITIALIZED)(lambda _: self._ready())
-        self.feature(types.SHUTDOWN)(lambda _: self.session.close())
+        self.feature(types.SHUTDOWN)(lambda _: self._session and self._session.close())
 
     @property
     def session(self) -> Session:

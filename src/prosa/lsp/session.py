@@ -17,7 +17,7 @@ from typing import Protocol, TypeVar
 
 from lsprotocol import types
 
-from prosa.app.check.workspace import Workspace
+from prosa.app.check.workspace import Workspace, document_stamps
 from prosa.app.editor.projects import Projects
 from prosa.diagnostics import Diagnostic
 from prosa.lsp.configuration import Configuration
@@ -27,6 +27,7 @@ from prosa.lsp.documents import Documents, OpenDocument, uri_of
 from prosa.lsp.positions import Encoding
 from prosa.lsp.view import View
 from prosa.rules.resident import ResidentCorpus
+from prosa.settings.table import PROJECT_FILES
 from prosa.source import FileProblem
 
 _T = TypeVar("_T")
@@ -62,7 +63,8 @@ class Client(Protocol):
 
 
 class Session:
-    """``pull`` says that the client asks for diagnostics, and is told only that there are others."""
+    """``pull`` says that the client asks for diagnostics, and is told only that there are others; ``watched`` that it
+    tells of files that change, and ``versioned`` that it takes edits with versions."""
 
     def __init__(self, client: Client, configuration: Configuration, environ: Mapping[str, str]) -> None:
         self.client = client
@@ -71,6 +73,7 @@ class Session:
         self.encoding: Encoding = "utf-16"
         self.pull = False
         self.versioned = False
+        self.watched = False
         self.folders: list[Path] = []
         self.loop = asyncio.get_running_loop()
         self.desk = Desk(self._broken)
@@ -81,6 +84,7 @@ class Session:
         self._uris: dict[Path, str] = {}
         self._told: set[Path] = set()
         self._said: set[str] = set()
+        self._stamps: dict[Path, dict[Path, tuple[int, int]]] = {}
 
     # In the thread of the wire
 
@@ -97,6 +101,20 @@ class Session:
         """Takes in that files were written, made or removed."""
         for path in paths:
             self.desk.change(("file", path), partial(self._touch, path))
+
+    def saved(self) -> None:
+        """Takes in which files others have written, for a client that does not tell."""
+        if not self.watched:
+            threading.Thread(target=self._compare, name="prosa-files", daemon=True).start()
+
+    def _compare(self) -> None:
+        for root, before in [*self._stamps.items()]:
+            now = self._stamps[root] = document_stamps(root)
+            changed = [path for path in {*before, *now} if before.get(path) != now.get(path)]
+            if any(path.name in PROJECT_FILES for path in changed):
+                self.reopen()
+            else:
+                self.touched(changed)
 
     def set_folders(self, folders: Iterable[Path]) -> None:
         """Takes in which folders the editor shows."""
@@ -217,6 +235,8 @@ class Session:
         def work() -> None:
             gc.disable()  # a look at all that was read, again and again, would hold up everybody
             try:
+                if not self.watched:
+                    self._stamps[workspace.root] = document_stamps(workspace.root)
                 resident = read()
             except (FileProblem, OSError) as error:
                 words = f"{workspace.root} cannot be read: {error}"

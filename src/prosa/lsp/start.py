@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from prosa.lsp.server import ProsaServer
 from prosa.lsp.wire import serve
+
+SWITCH_SECONDS = 0.001
+"""How long the thread that reads a corpus keeps the others waiting, which answer in a few of these."""
 
 
 def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, str], log: str | None = None) -> int:
@@ -21,6 +25,7 @@ def serve_stdio(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, st
         await serve(incoming, server)
         return 0 if server.protocol.is_shut_down else 1
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     with _logging(log):
         try:
             return asyncio.run(run())

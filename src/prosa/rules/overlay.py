@@ -7,22 +7,27 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from prosa.source import Files, SourceText
+from prosa.source import FileProblem, Files, SourceText
 from prosa.source.digest import sha256
 
 
 class Overlay(Struct, frozen=True):
-    """Meets `Files`: ``texts`` by real path, everything else from ``under``."""
+    """Meets `Files`: ``texts`` by real path, everything else from ``under``. A text of more bytes than ``max_size`` is
+    refused, as its file would be."""
 
     texts: Mapping[Path, str]
     under: Files
+    max_size: int | None = None
 
     def read(self, path: Path) -> SourceText:
         """The text of a document. Raises `FileProblem`."""
         text = self.texts.get(self.under.real(path))
         if text is None:
             return self.under.read(path)
-        return SourceText(text, str(path), sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+        data = text.encode("utf-8", "surrogatepass")
+        if self.max_size is not None and len(data) > self.max_size:
+            raise FileProblem(path, "too-large", f"is larger than {self.max_size:,} bytes")
+        return SourceText(text, str(path), sha256(data).hexdigest())
 
     def real(self, path: Path) -> Path:
         """The path with links and ``..`` resolved."""

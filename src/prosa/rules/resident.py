@@ -82,6 +82,7 @@ class ResidentCorpus(Struct, eq=False):
         changed |= {reader: self._named(reader, reader) for reader in self._readers.get(real, ())}
         for each, name in changed.items():
             affected |= self._replace(each, name)
+        self._renew()
         return self._look({*changed, *affected}, {*affected, *changed}, changed)
 
     def _is_of_skill(self, real: Path) -> bool:
@@ -106,12 +107,17 @@ class ResidentCorpus(Struct, eq=False):
         self._enter(real, after)
         self._note_readings(real, new, files_of(old.depends, self.analyzer.files) if old is not None else ())
         self._count(real, before, after)
-        self.corpus = replace(self.corpus, entries=self._entries, names=None, asked=())
-        self.names.corpus = self.corpus
-        self.corpus = replace(self.corpus, names=self.names)
+        self._renew()
         if before is None and after is None:
             return set()
         return self.names.change(real, before, after)
+
+    def _renew(self) -> None:
+        """Makes the corpus another value: what rules keep for a corpus they must not keep beyond a change, be it one of
+        a file that is no document."""
+        self.corpus = replace(self.corpus, entries=self._entries, names=None, asked=())
+        self.names.corpus = self.corpus
+        self.corpus = replace(self.corpus, names=self.names)
 
     def _place(self, real: Path, analysis: Analysis) -> None:
         """Puts an analysis where a walk over the folders would meet the document."""

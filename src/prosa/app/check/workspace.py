@@ -15,7 +15,7 @@ from typing import cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.files import RootedFiles, find_root
+from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, find_root
 from prosa.adapters.files.roots import is_marked
 from prosa.adapters.files.stamps import FileStamps
 from prosa.adapters.files.walk import would_meet
@@ -34,10 +34,14 @@ from prosa.rules.policy import Profile
 from prosa.rules.resident import ResidentCorpus
 from prosa.rules.severity import diagnosed, ordered
 from prosa.rules.subject import Facts
+from prosa.settings.table import PROJECT_FILES
 from prosa.source import FileProblem, Files, SourceText
 
 MAX_READINGS = 16
 """Readings that are kept: of the documents that somebody edits now, and of those that they ask about."""
+
+MAX_TEXT = MAX_DOCUMENT_BYTES
+"""Bytes of a text that is not saved; that of its file has the same limit."""
 
 MAX_UNMARKED = 10_000
 """Documents below a folder that nothing marks as a project, and that is yet read as one."""
@@ -105,7 +109,7 @@ class Workspace(Struct, eq=False):
     @property
     def files(self) -> Files:
         """The files below the root, with the texts that are not saved in their place."""
-        return Overlay(self.texts, self.disk)
+        return Overlay(self.texts, self.disk, MAX_TEXT)
 
     @property
     def is_whole(self) -> bool:
@@ -209,6 +213,22 @@ class Workspace(Struct, eq=False):
         return check_alone(source, real, self.files, self.profile, datetime.now(UTC))
 
 
+def document_stamps(root: Path) -> dict[Path, tuple[int, int]]:
+    """When the settings and each document below a root were written and how long they are, for who is told of no
+    changes; none where the root is no project and holds too much."""
+    group = _group(root)
+    if group is None:
+        return {}
+    found: dict[Path, tuple[int, int]] = {}
+    for path in (*group.paths, *(root / name for name in PROJECT_FILES)):
+        try:
+            stat = path.stat()
+        except OSError:
+            continue
+        found[group.files.real(path)] = stat.st_mtime_ns, stat.st_size
+    return found
+
+
 def _is_document(real: Path) -> bool:
     return real.suffix.lower() in DOCUMENT_SUFFIXES
 
@@ -218,7 +238,7 @@ def _read(root: Path, texts: dict[Path, str], checker: Checker, profile: Profile
     group = _group(root) if whole else None
     files = group.files if group is not None else RootedFiles(root)
     analyzer = Analyzer(
-        Overlay(texts, files),
+        Overlay(texts, files, MAX_TEXT),
         profile.hints,
         keep=False,
         now=datetime.now(UTC),
