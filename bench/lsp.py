@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +115,8 @@ def _session(folder: Path, environ: Mapping[str, str], documents: int, runs: int
         _end(client)
     uri = path.as_uri()
     alone = calls(lambda: analyse(SourceText(text, str(path), "0" * 64), NO_HINTS)) / 1000
-    yield Row("change to diagnostics, p95", _changes(client, uri, runs), "ms", "its analysis alone", alone, "≤ 10 ms")
+    change = _changing(client, uri)
+    yield from _asked("change to diagnostics", change, client, runs, ("its analysis alone", alone), "≤ 10 ms")
     nothing = _p95(lambda: client.ask("nothing/thatExists"), runs)
     at = {"textDocument": {"uri": uri}, "position": _link(text)}
     for what, method, aim in (
@@ -124,7 +127,7 @@ def _session(folder: Path, environ: Mapping[str, str], documents: int, runs: int
         ("symbols of the document", "textDocument/documentSymbol", "≤ 10 ms"),
     ):
         params = {**at, "context": {"includeDeclaration": True}} if method.endswith("references") else at
-        yield Row(f"{what}, p95", _p95(lambda: client.ask(method, params), runs), "ms", "no answer", nothing, aim)  # noqa: B023
+        yield from _asked(what, partial(client.ask, method, params), client, runs, ("no answer", nothing), aim)
     yield Row(f"resident {beside}", _resident(client), "MiB", "the library alone", bare[1], "≤ 120 MB")
     _end(client)
 
@@ -176,9 +179,30 @@ def _link(text: str) -> dict[str, int]:
     return {"line": before.count("\n"), "character": len(before) - before.rindex("\n") - 1}
 
 
-def _changes(client: Client, uri: str, runs: int) -> float:
-    """A character typed at the beginning of the body, each time another one."""
-    versions = iter(range(10_000, 10_000 + 2 * runs))
+def _asked(
+    what: str, work: Callable[[], object], client: Client, runs: int, base: tuple[str, float], aim: str
+) -> Iterator[Row]:
+    """The time of a question as the editor sees it, and the time of processors that it takes the server."""
+    work()
+    before = _spent(client)
+    wall = _p95(work, runs)
+    spent = (_spent(client) - before) / runs
+    yield Row(f"{what}, p95", wall, "ms", *base, aim)
+    yield Row(f"{what}, CPU", spent, "ms", *base)
+
+
+def _spent(client: Client) -> float:
+    """The milliseconds of processors that the server has used; nothing where the system does not tell."""
+    status = Path("/proc", str(client.process.pid), "stat")
+    if not status.exists():
+        return 0.0
+    user, system = status.read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def _changing(client: Client, uri: str) -> Callable[[], None]:
+    """Types a character at the beginning of the body, each time another one."""
+    versions = count(10_000)
     place = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 0}}
 
     def typed() -> None:
@@ -187,7 +211,7 @@ def _changes(client: Client, uri: str, runs: int) -> float:
         client.tell("textDocument/didChange", change)
         client.told(uri, version)
 
-    return _p95(typed, runs)
+    return typed
 
 
 def _p95(work: Callable[[], object], runs: int) -> float:

@@ -208,9 +208,11 @@ def _serve(incoming: BinaryIO, outgoing: BinaryIO, environ: Mapping[str, str]) -
 
 
 @contextmanager
-def process(folder: Path, environ: Mapping[str, str], *flags: str) -> Iterator[tuple[Editor, subprocess.Popen[bytes]]]:
+def process(
+    folder: Path, environ: Mapping[str, str], *flags: str, command: list[str] | None = None
+) -> Iterator[tuple[Editor, subprocess.Popen[bytes]]]:
     """A server in a process of its own, started as editors do."""
-    command = [sys.executable, "-m", "prosa", "lsp", "--stdio", *flags]
+    command = command or [sys.executable, "-m", "prosa", "lsp", "--stdio", *flags]
     with subprocess.Popen(
         command, cwd=folder, env={**os.environ, **environ}, stdin=-1, stdout=-1, stderr=-1
     ) as started:

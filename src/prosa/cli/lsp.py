@@ -6,6 +6,7 @@ It speaks with the editor that started it over standard input and output, and wi
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.util import find_spec
 
@@ -32,8 +33,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.lsp.wire import BrokenWire
 
     output, sys.stdout = sys.stdout, sys.stderr  # what is printed by mistake must not reach the wire
+    # A stream of its own, which is never closed: its reader may still wait when the process ends, and Python would wait
+    # for it to let go of the standard input.
+    incoming = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     try:
-        return serve_stdio(sys.stdin.buffer, output.buffer, console.environ, args.log)
+        return serve_stdio(incoming, output.buffer, console.environ, args.log)
     except BrokenWire as error:
         say(console, str(error))
         return 1

@@ -77,7 +77,7 @@ class ProsaServer(LanguageServer):
         self._session: Session | None = None
         self.feature(types.INITIALIZE)(partial(self._begin))
         self.feature(types.INITIALIZED)(lambda _: self._ready())
-        self.feature(types.SHUTDOWN)(lambda _: self._session and self._session.close())
+        self.feature(types.SHUTDOWN)(lambda _: self._end())
 
     @property
     def session(self) -> Session:
@@ -101,6 +101,10 @@ class ProsaServer(LanguageServer):
     def _ready(self) -> None:
         for words in self._wrong:
             self.say(words)
+
+    def _end(self) -> None:
+        if self._session is not None:
+            self._session.close()
 
     # Meets `session.Client`
 
