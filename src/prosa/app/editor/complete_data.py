@@ -32,6 +32,9 @@ from prosa.dialects.shapes import KnownValue, Member
 from prosa.dialects.shapes import Path as Way
 from prosa.source import Span
 
+_OPEN = ("plain", "magi")
+"""Dialects whose front matter may have fields of the author's own."""
+
 
 def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
     """What may be written at a place of data."""
@@ -53,7 +56,7 @@ def _names(spot: EditorSpot, data: DataSpot, way: Way) -> Completions:
             known = members.get(each.name)
             if known is None or (each.about and not known.about):
                 members[each.name] = each
-    if data.name == "front" and not way:
+    if data.name == "front" and not way and spot.dialect in _OPEN:
         for name, rel in spot.workspace.profile.relations:
             members.setdefault(name, Member(name, "the name of a document", f"a relation of this project: `{rel}`"))
     span, write = _key_writer(place, data, spot.text)
@@ -149,7 +152,9 @@ def _relation(spot: EditorSpot, place: DataPlace) -> Iterable[Candidate]:
     """The documents that a field may name that is a relation of the project."""
     fields = {name for name, _ in spot.workspace.profile.relations}
     way = place.path[:-1] if place.path and place.path[-1] is None else place.path
-    return stems(spot, place.typed) if len(way) == 1 and way[0] in fields else ()
+    if len(way) != 1 or way[0] not in fields:
+        return ()
+    return (replace(each, text=None) for each in stems(spot, place.typed))
 
 
 def _kind(spot: EditorSpot, data: DataSpot) -> str:
