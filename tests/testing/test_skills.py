@@ -19,6 +19,7 @@ from prosa.cli.main import main
 from prosa.evaluation.report import Report
 from prosa.evaluation.routing import Routing, confusion
 from prosa.render import tests as render
+from prosa.render.plain import width
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from tests.cli.desk import desk
 from tests.cli.programs import user
@@ -398,7 +399,7 @@ def test_x32_against_a_revision_says_better_worse_or_cannot_tell(here: Path):
     skill(body="Be brief.")
     _, same = ran(here, Model(obeys), repeat=2, against="HEAD").comparisons
     assert same.comparison.verdict == "cannot tell"
-    assert all(len(line) <= render.MAX_WIDTH for line in render.tests_text(report).splitlines())
+    assert all(width(line) <= render.MAX_WIDTH for line in render.tests_text(report).splitlines())
 
 
 def test_x32_models_are_compared_and_each_has_its_lift(here: Path, model_server: ModelServer):
@@ -480,7 +481,19 @@ def test_x32_the_report_fits_a_terminal(here: Path):
     evals(folder, case(1, assertions=[{"name": "a long name of an assertion " * 4, "equals": "x" * 200}]))
     report = ran(here, Model(lambda _: "long answer " * 60, lambda text: [each for each in names if each in text][:1]))
     for line in render.tests_text(report).splitlines():
-        assert len(line) <= render.MAX_WIDTH, line
+        assert width(line) <= render.MAX_WIDTH, line
+
+
+def test_x32_the_report_of_wide_characters_fits_a_terminal(here: Path):
+    folder = skill()
+    evals(
+        folder,
+        case(1, prompt="何時高潮？" * 12, assertions=[{"name": "答えは時刻を含む" * 3, "contains": "満潮" * 30}]),
+    )
+    triggers(folder, {"query": "我刚批量修了十五个文件" * 9, "should_trigger": True})
+    report = ran(here, Model(lambda _: "六時十二分です。" * 40, lambda _: []))
+    for line in render.tests_text(report).splitlines():
+        assert width(line) <= render.MAX_WIDTH, line
 
 
 def test_x32_the_same_question_of_two_skills_is_recorded_for_each(here: Path):

@@ -6,7 +6,6 @@ of its own there, each stands in a suite of its own.
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
@@ -117,10 +116,31 @@ def _name(case: CaseReport) -> str:
 
 
 def _wrapped(line: str) -> Iterator[str]:
-    """A line that may be as long as an answer, in lines that a terminal shows whole."""
-    indent = " " * (len(line) - len(line.lstrip()) + 2)
-    wrapped = textwrap.wrap(line, MAX_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    yield from wrapped or [line]
+    """A line that may be as long as an answer, in lines that a terminal shows whole. A word is cut only where its
+    script sets no spaces."""
+    lead = len(line) - len(line.lstrip())
+    current, empty = " " * lead, True
+    for word in line.split():
+        for piece in _pieces(word, MAX_WIDTH - lead - 2):
+            if not empty and width(current) + 1 + width(piece) > MAX_WIDTH:
+                yield current
+                current, empty = " " * (lead + 2), True
+            current += piece if empty else f" {piece}"
+            empty = False
+    yield current
+
+
+def _pieces(word: str, most: int) -> Iterator[str]:
+    if word.isascii() or width(word) <= most:
+        yield word
+        return
+    piece = ""
+    for char in word:
+        if width(piece + char) > most:
+            yield piece
+            piece = ""
+        piece += char
+    yield piece
 
 
 # ---- skills ----
