@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.convert.exchange import ExchangeProblem, Imported, chat_text, llm, openai, record
 from prosa.dialects.front import read_front
-from prosa.dialects.prapti.exchange import ExchangeProblem, Imported, chat_text, llm, openai, record
 from prosa.dialects.prapti.write import NewMessage
 from prosa.dialects.ymj.hashes import payload_hash
 from prosa.dialects.ymj.read import read as read_record

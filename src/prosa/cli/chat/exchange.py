@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prosa.cli.chat.arguments import FORMS
 from prosa.cli.chat.show import ready
@@ -17,19 +16,16 @@ from prosa.cli.errors import OK
 from prosa.cli.parser import WrongUse
 from prosa.source import FileProblem
 
-if TYPE_CHECKING:
-    from prosa.app.chat.prepare import Conversation
-    from prosa.dialects.prapti.write import NewMessage
-
 
 def export(args: argparse.Namespace, console: Console) -> int:
     """Prints the chat in another form, or writes it to ``--output``."""
+    from prosa.app.convert.chats import export_chat
     from prosa.cli.run.delivery import require_writable
 
     if not args.file.exists():
         raise FileProblem(args.file, "missing", "no such file")
     require_writable(args.output)
-    text = _exported(args, ready(args, console))
+    text = export_chat(ready(args, console), args.exported)
     if args.output is None:
         console.out(text, end="")
         return OK
@@ -41,9 +37,10 @@ def export(args: argparse.Namespace, console: Console) -> int:
 
 def bring_in(args: argparse.Namespace, console: Console) -> int:
     """Makes a new chat of a file in another form. Raises `WrongUse` where there is a chat already."""
+    from prosa.app.convert.chats import import_chat
     from prosa.app.text_files import write_new
     from prosa.cli.run.input import content_of
-    from prosa.dialects.prapti.exchange import ExchangeProblem
+    from prosa.convert.exchange import ExchangeProblem
 
     form, origin = args.imported
     if form not in FORMS:
@@ -54,7 +51,7 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
         raise WrongUse(f"{args.file}: the folder {args.file.parent} does not exist")
     given = content_of(origin if origin == "-" else f"@{origin}", console, args.max_size)
     try:
-        text, notes = _imported(form, given, origin)
+        text, notes = import_chat(form, given, Path(origin).name)
     except ExchangeProblem as problem:
         raise WrongUse(f"{'standard input' if origin == '-' else origin}: {problem}") from None
     if not write_new(args.file, text):
@@ -63,32 +60,3 @@ def bring_in(args: argparse.Namespace, console: Console) -> int:
         console.note(f"note: {note}")
     console.note(f"wrote {args.file}")
     return OK
-
-
-def _exported(args: argparse.Namespace, conversation: Conversation) -> str:
-    from prosa.dialects.prapti.exchange import llm, openai, record
-
-    messages = spoken(conversation)
-    if args.exported == "openai":
-        return openai.export(messages)
-    if args.exported == "llm":
-        model = conversation.values.get("vars.model")
-        return llm.export(messages, model.value if model is not None and isinstance(model.value, str) else None)
-    return record.export(conversation.source.text, args.file.stem, messages)
-
-
-def spoken(conversation: Conversation) -> list[NewMessage]:
-    """What was said, as messages to write."""
-    from prosa.dialects.prapti.write import NewMessage
-
-    return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
-
-
-def _imported(form: str, given: str, origin: str) -> tuple[str, tuple[str, ...]]:
-    """The text of the new chat, and what could not be kept."""
-    from prosa.dialects.prapti.exchange import chat_text, llm, openai, record
-
-    if form == "ymj":
-        return record.read(given, Path(origin).name)
-    found = openai.read(given) if form == "openai" else llm.read(given)
-    return chat_text(found), found.notes

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
+from prosa.convert.exchange.imported import ExchangeProblem, Imported, known_settings, named
+from prosa.convert.exchange.openai import as_data, json_of, messages_of
 from prosa.data import Value
-from prosa.dialects.prapti.exchange.imported import ExchangeProblem, Imported, known_settings, named
-from prosa.dialects.prapti.exchange.openai import as_data, json_of, messages_of
 from prosa.dialects.prapti.write import NewMessage
 
 _KEYS = {"system": "system", "user": "prompt", "assistant": "response"}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from prosa.convert.exchange.imported import ExchangeProblem
 from prosa.dialects.front import read_front
-from prosa.dialects.prapti.exchange.imported import ExchangeProblem
 from prosa.dialects.prapti.write import NewMessage
 from prosa.dialects.ymj.fields import LATEST
 from prosa.dialects.ymj.hashes import payload_hash

@@ -1,0 +1,40 @@
+"""Chats as they would be sent, in another form, and new chats of such files: what `prosa chat` exports and imports.
+
+In: a conversation with all that configures it, or the text of a file. Out: text. Unlike a conversion this takes in what
+other files say, leaves out what is never sent, and makes a chat that goes on.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Literal, TypeAlias
+
+from prosa.app.chat.prepare import Conversation
+from prosa.convert.exchange import chat_text, llm, openai, record
+from prosa.dialects.prapti.write import NewMessage
+
+ExchangeForm: TypeAlias = Literal["openai", "ymj", "llm"]
+
+
+def export_chat(conversation: Conversation, form: ExchangeForm) -> str:
+    """What was said, in a form."""
+    messages = spoken(conversation)
+    if form == "openai":
+        return openai.export(messages)
+    if form == "llm":
+        model = conversation.values.get("vars.model")
+        return llm.export(messages, model.value if model is not None and isinstance(model.value, str) else None)
+    return record.export(conversation.source.text, PurePath(conversation.path).stem, messages)
+
+
+def spoken(conversation: Conversation) -> list[NewMessage]:
+    """What was said, as messages to write."""
+    return [NewMessage(each.role, each.content, each.name) for each in conversation.spoken]
+
+
+def import_chat(form: ExchangeForm, text: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a new chat, and what could not be kept. ``name`` is the file. Raises `ExchangeProblem`."""
+    if form == "ymj":
+        return record.read(text, name)
+    found = openai.read(text) if form == "openai" else llm.read(text)
+    return chat_text(found), found.notes
