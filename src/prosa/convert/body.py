@@ -103,7 +103,10 @@ def told(piece: Piece) -> str:
 def _without_section(body: str, marks: Marks) -> str:
     """The text without the section at its end, while that is as it was written."""
     at = len(body)
-    while marks.section and (at := body.rfind("\n## ", 0, at)) >= 0:
+    for _ in range(2 if marks.section else 0):  # it has two headings at most
+        at = body.rfind("\n## ", 0, at)
+        if at < 0:
+            break
         for start in (at, at - 1):
             if digest(body[start:]) == marks.section:
                 return body[:start]

@@ -7,6 +7,7 @@ they would be sent, hidden and disabled ones by their role. Nothing is included 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from prosa.convert.neutral import Piece, Said
 from prosa.data import Value
@@ -63,12 +64,18 @@ def chat_body(said: Sequence[Said], head: Sequence[str] = ()) -> str:
     blocks = ["\n".join(head)] if head else []
     for each in said:
         if each.role == HEAD_ROLE:
-            blocks.append(escaped(each.text))
+            blocks.append(_escaped(each.text))
             continue
         blocks.append(_heading(each))
         if each.text.strip():
-            blocks.append(escaped(each.text))
+            blocks.append(_escaped(each.text))
     return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+@lru_cache(maxsize=32)
+def _escaped(text: str) -> str:
+    """A text as it stands below a heading. It is asked for each time that a conversion writes or compares a chat."""
+    return escaped(text)
 
 
 def _heading(each: Said) -> str:

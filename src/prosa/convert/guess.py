@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from prosa.convert.literal import spelled
 from prosa.data import Value
@@ -131,11 +132,17 @@ UNKNOWN_OUTPUT: dict[str, Value] = {
 
 def servers_of(text: str, tools: Sequence[str]) -> tuple[list[dict[str, Value]], list[str]]:
     """The servers that a text names ("Uses the fetch tool") and tools ask for, and the tools that none is known for."""
-    names = [found["name"] for found in _TOOL.finditer(text[:100_000]) if found["name"] in MCP_SERVERS]
+    names = list(_named_servers(text[:100_000]))
     bare = {tool: tool.split("(")[0] for tool in tools}
     names += [TOOL_SERVERS[name] for name in bare.values() if name in TOOL_SERVERS]
     servers = [_server(name) for name in dict.fromkeys(names)]
     return servers, [tool for tool, name in bare.items() if name not in TOOL_SERVERS]
+
+
+@lru_cache(maxsize=4)
+def _named_servers(text: str) -> tuple[str, ...]:
+    """The names of known servers that a text speaks of. A conversion that writes twice asks twice."""
+    return tuple(found["name"] for found in _TOOL.finditer(text) if found["name"] in MCP_SERVERS)
 
 
 def _server(name: str) -> dict[str, Value]:

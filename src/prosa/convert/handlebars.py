@@ -21,7 +21,7 @@ ROLES = {"system": "system", "user": "user", "model": "assistant"}
 MODEL_ROLES = {value: key for key, value in ROLES.items()}
 
 _TAG = regex(
-    r"\{\{(?P<left>~?)(?:!--.*?--(?P<a>~?)\}\}"
+    r"\{\{(?P<left>~?)(?:!--(?:(?!--~?\}\}|\{\{!--).)*--(?P<a>~?)\}\}"
     r"|(?P<raw>\{)(?P<three>[^{}]*?)\}(?P<b>~?)\}\}"
     r"|(?P<body>[^{}]*?)(?P<c>~?)\}\})",
     re.DOTALL,
@@ -52,7 +52,7 @@ def _pieces(text: str) -> list[_Piece]:
     found: list[_Piece] = []
     at = begun = 0
     while (opened := text.find("{{", at)) >= 0:
-        slashes = len(text[begun:opened]) - len(text[begun:opened].rstrip("\\"))
+        slashes = _slashes(text, begun, opened)
         if slashes == 1:
             until = text.find("{{", opened + 2)
             until = len(text) if until < 0 else until
@@ -73,6 +73,14 @@ def _pieces(text: str) -> list[_Piece]:
             at = begun
     found.append(_Piece("text", text[begun:]))
     return found
+
+
+def _slashes(text: str, start: int, end: int) -> int:
+    """The backslashes in front of an offset."""
+    at = end
+    while at > start and text[at - 1] == "\\":
+        at -= 1
+    return end - at
 
 
 def _tag(tag: re.Match[str], before: _Piece) -> _Piece:
@@ -112,6 +120,12 @@ def _is_alone(pieces: Sequence[_Piece], at: int) -> bool:
     return begins and ends and bool(_BEFORE.search(before)) and bool(_AFTER.match(after))
 
 
+MAX_BLOCKS = 50
+"""Blocks inside one another; a template has not many more."""
+
+_SCOPES = ("each", "with")
+
+
 class _Reading(Struct):
     """One text being read. ``blocks`` are the open ones: what closes each, and whether it has a counterpart."""
 
@@ -120,6 +134,7 @@ class _Reading(Struct):
     parts: list[str] = field(default_factory=list)
     role: str | None = None
     blocks: list[tuple[str, bool]] = field(default_factory=list)
+    scopes: int = 0
     unknown: list[str] = field(default_factory=list)
     acts: bool = False
 
@@ -171,7 +186,9 @@ class _Reading(Struct):
         if each.kind == "close":
             if not self.blocks or self.blocks[-1][0] != each.inner:
                 return None
-            return "{{ end }}" if self.blocks.pop()[1] else None
+            name, known = self.blocks.pop()
+            self.scopes -= known and name in _SCOPES
+            return "{{ end }}" if known else None
         if each.kind == "else" and self.blocks and self.blocks[-1][1]:
             rest = each.inner.removeprefix("else").strip()
             if not rest:
@@ -184,8 +201,10 @@ class _Reading(Struct):
         words = inner.lstrip("#^").strip().split(None, 1)
         if inner.startswith("^"):
             words = ["unless", *words[:1]]
-        condition = self.condition(words)
-        self.blocks.append((words[0] if words else "", condition is not None))
+        condition = self.condition(words) if len(self.blocks) < MAX_BLOCKS else None
+        name = words[0] if words else ""
+        self.blocks.append((name, condition is not None))
+        self.scopes += condition is not None and name in _SCOPES
         return None if condition is None else f"{{{{ {condition} }}}}"
 
     def condition(self, words: Sequence[str]) -> str | None:
@@ -209,20 +228,22 @@ class _Reading(Struct):
         """A path as Go spells it; None for helpers, and for what is further up than the root."""
         if not _PATH.fullmatch(text) or not text or text in ("else", "history") or text.startswith("@index"):
             return None
-        scopes = sum(name in ("each", "with") for name, _ in self.blocks)
         up = text.count("../")
         rest = text.replace("../", "").removeprefix("@root").removeprefix("this").lstrip("./")
         names = rest.replace("/", ".").split(".") if rest else []
-        if text.startswith("@root") or (up and up == scopes):
+        if text.startswith("@root") or (up and up == self.scopes):
             return "$" + "".join(f".{name}" for name in names)
         if up:
             return None
         return "".join(f".{name}" for name in names) or "."
 
 
+_SPELLED = regex(r'\{\{ "(\{*)" \}\}')
+
+
 def _plain(template: str) -> str:
     """The text that pieces of text without actions are."""
-    return template.replace('{{ "{{" }}', "{{").replace('{{ "" }}', "")
+    return _SPELLED.sub(lambda found: found[1], template)
 
 
 def to_handlebars(template: str) -> str | None:
@@ -258,12 +279,12 @@ def _guarded(pieces: Sequence[_Piece], at: int) -> str:
 
 def escaped(text: str, *, before_tag: bool = False) -> str:
     """A text that Handlebars gives back as it is. A backslash in front of a tag is doubled."""
-    parts = text.split("{{")
-    done = parts[0]
-    for part in parts[1:]:
-        slashes = len(done) - len(done.rstrip("\\"))
-        done += ("\\{{!}}" if slashes else "") + "\\{{" + part
-    return f"{done}\\" if before_tag and done.endswith("\\") else done
+    first, *rest = text.split("{{")
+    done, last = [first], first
+    for part in rest:
+        done.append(("\\{{!}}\\{{" if last.endswith("\\") else "\\{{") + part)
+        last = part or "{{"
+    return "".join(done) + ("\\" if before_tag and last.endswith("\\") else "")
 
 
 def _written(body: nodes.Body, depth: int) -> Iterator[_Piece | None]:

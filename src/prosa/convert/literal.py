@@ -9,7 +9,7 @@ from __future__ import annotations
 from prosa.regex import regex
 from prosa.template import Template, TemplateError
 
-_OPEN = '{{ "{{" }}'
+_BRACES = regex(r"\{{2,}")
 _NOTHING = '{{ "" }}'
 _HEADING = regex(r"(?:(?<=[\r\n])|\A)(?P<before>[ ]{0,3}#{3}[ \t]+)(?P<slashes>\\*)(?=(?://[ \t]*)?@)")
 _GUARDED = regex(r'(?:(?<=[\r\n])|\A)([ ]{0,3}#{3}[ \t]+)\{\{ "" \}\}(?=(?://[ \t]*)?@)')
@@ -17,7 +17,7 @@ _GUARDED = regex(r'(?:(?<=[\r\n])|\A)([ ]{0,3}#{3}[ \t]+)\{\{ "" \}\}(?=(?://[ \
 
 def spelled(text: str) -> str:
     """A template that renders as ``text``, whatever data it is given."""
-    return guarded(text.replace("{{", _OPEN)) if "{{" in text else guarded(text)
+    return guarded(_BRACES.sub(r'{{ "\g<0>" }}', text)) if "{{" in text else guarded(text)
 
 
 def spells(template: str) -> str | None:

@@ -161,7 +161,7 @@ def carry_of(data: Value) -> Carry | None:
             data = json.loads(data)
         except (ValueError, RecursionError):
             return None
-    if not isinstance(data, dict) or not isinstance(data.get("from"), str):
+    if not isinstance(data, dict) or not isinstance(data.get("from"), str) or not _is_shallow(data):
         return None
     marks = data.get("marks")
     keep, says, added = data.get("keep", {}), data.get("says", {}), data.get("added", [])
@@ -174,6 +174,20 @@ def carry_of(data: Value) -> Carry | None:
         tuple(key for key in added if isinstance(key, str) and key not in ("template", "roles")),
         {key: value for key, value in says.items() if isinstance(value, str)},
     )
+
+
+MAX_NESTED = 128
+"""Levels of data in a carry; a document has half as many."""
+
+
+def _is_shallow(data: Value) -> bool:
+    level = [data]
+    for _ in range(MAX_NESTED):
+        inner = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+        if not level:
+            return True
+    return False
 
 
 def _marks(data: Mapping[str, Value]) -> Marks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -236,6 +237,7 @@ def _guess_imports(slots: dict[str, Value], text: str, around: Around, notes: li
         notes.append(Note("guessed", "imports", f"what the text calls is imported: {names}", "/imports"))
 
 
+@lru_cache(maxsize=4)
 def calls_in(text: str) -> tuple[str, ...]:
     """The names of skills or commands that a text calls as `/name`, each once."""
     found = _CALL.finditer(text[:200_000].replace("`/", " /"))

@@ -97,13 +97,17 @@ def _derived(body: str) -> dict[str, Value]:
 _TITLE = regex(r"(?:parameters|arguments|inputs?)\W{0,8}$", re.IGNORECASE | re.MULTILINE)
 
 
+MAX_PARAMETERS = 64
+"""Each is sought in the text; a longer list is text like any other."""
+
+
 def _as_template(body: str) -> tuple[str, dict[str, Value]] | None:
     """The text as a template, with its input, where the skill has parameters; else None."""
     if _TITLE.search(body):
         source = SourceText(body)
         parsed = parse(source, body=Span(0, len(body)))
         parameters = read_parameters(parsed)
-        if parameters:
+        if 0 < len(parameters) <= MAX_PARAMETERS:
             schema = input_of(parameters, [body[each.span.start : each.span.end] for each in parameters])
             text, _ = with_placeholders(
                 _without_list(body, parameters[0].span, parameters[-1].span), parameters, schema

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from prosa.source import LineIndex
 
 SHOWN = 40
@@ -18,10 +20,16 @@ class TemplateError(Exception):
     def __init__(self, message: str, *, text: str, offset: int, fragment: str = "", suggestion: str = "") -> None:
         self.message = message
         self.offset = offset
-        self.line, self.column = LineIndex(text).position(offset)
+        self.line, self.column = _lines_of(text).position(offset)
         self.fragment = fragment
         self.suggestion = suggestion
         super().__init__(f"line {self.line}, column {self.column}: {message}")
+
+
+@lru_cache(maxsize=1)
+def _lines_of(text: str) -> LineIndex:
+    """The lines of a template: one with many mistakes has them counted once."""
+    return LineIndex(text)
 
 
 class TooDeep(TemplateError):

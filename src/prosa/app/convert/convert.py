@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, replace_file
 from prosa.adapters.files.read import real_path
@@ -20,7 +23,7 @@ from prosa.convert.convert import Converted, convert
 from prosa.convert.form import Around, NotConvertible
 from prosa.convert.neutral import FormName
 from prosa.convert.program import calls_in
-from prosa.convert.report import Report
+from prosa.convert.report import Item, Report
 from prosa.convert.table import ROWS, form_in, stem_of
 from prosa.dialects.reading import dialect_of
 from prosa.source import FileProblem, SourceText
@@ -102,7 +105,28 @@ def _converted(source: SourceText, options: ConvertOptions, made: dict[str, str]
     path = _target(options, folder, options.target, stem, found)
     if options.target == "program" and path is not None and folder is not None:
         made[stem] = f"./{path.name}"
-    return Result(source.path, (NewFile(path, found.text),), found.report)
+    left = _left_behind(source, origin, options.target)
+    return Result(source.path, (NewFile(path, found.text),), replace(found.report, items=(*found.report.items, *left)))
+
+
+MOST_NAMED = 10
+"""Files beside a skill that a report names."""
+
+
+def _left_behind(source: SourceText, origin: FormName, target: FormName) -> tuple[Item, ...]:
+    """A line for the further files of a skill: no other form has any."""
+    place = Path(source.path)
+    if origin != "skill" or target == "skill" or place.name != "SKILL.md":
+        return ()
+    with suppress(OSError):
+        beside = sorted(each.name for each in islice(place.parent.iterdir(), 200) if each.name[0] != ".")
+        names = [name for name in beside if name != place.name]
+        if names:
+            listed = ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            message = f"the files beside the skill stay there: {listed}{more}"
+            return (Item("manual", source.path, 1, "", "", message, "files"),)
+    return ()
 
 
 def _folder(source: SourceText, options: ConvertOptions, *, alone: bool) -> Path | None:
@@ -186,7 +210,8 @@ def write_results(
             continue
         for path, text in targets:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                if folder is not None:
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 replace_file(path, text, expect_digest=None if force else "")
             except FileProblem:
                 refused.append(f"{path} exists; nothing was written")
