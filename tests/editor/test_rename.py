@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from prosa.app.check.workspace import Workspace
 from prosa.app.editor.corpus import EditorCorpus
+from prosa.app.editor.pointers import pointers_in
 from prosa.app.editor.rename import Renaming, renamable, rename, renamed_files
 from prosa.corpus.moves import Move, MoveRefused, plan_move
 from prosa.corpus.moves.world import World
@@ -50,6 +51,8 @@ input: {required: [topic], properties: {topic: {type: string}, other: {type: str
 ---
 {{ .topic }} {{ if .topic }}{{ $x := .topic }}{{ $x }}{{ end }} {{ index . "topic" }} topic
 """
+
+SUITE = "---\ntests: p.md\n---\n## one\n\n```yaml input\n{}```\n"
 
 CASES = {
     "a document by a link to it": (
@@ -144,6 +147,20 @@ CASES = {
         "subject",
         "topic",
         {"p.md": PROGRAM.replace("topic", "subject").replace("subject\n", "topic\n")},
+    ),
+    "an input that tests give": (
+        {
+            "p.md": PROGRAM.replace("{topic:", "{to|pic:"),
+            "t.test.md": SUITE.format("topic: x\n"),
+            "u.test.md": SUITE.format("other: y\n"),
+        },
+        "subject",
+        "topic",
+        {
+            "p.md": PROGRAM.replace("topic", "subject").replace("subject\n", "topic\n"),
+            "t.test.md": SUITE.format("subject: x\n"),
+            "u.test.md": SUITE.format("other: y\n"),
+        },
     ),
     "an input in the schema": (
         {"p.md": PROGRAM.replace("{topic:", "{to|pic:")},
@@ -352,3 +369,35 @@ def test_a_rename_knows_texts_that_are_not_saved(tmp_path: Path) -> None:
     made = rename(at.workspace, at.path, at.offset, "new")
     assert applied(at.workspace, made)["b.md"] == "and [y](new.md) here\n"
     assert made.moves == ((at.path.parent / "guide.md", at.path.parent / "new.md"),)
+
+
+@QUIET
+@given(corpora(), st.sampled_from(["new", "new one", "deep/er", "/d/x", "a", "B-c"]), st.data())
+def test_x22_what_is_renamed_at_a_link_brings_no_new_diagnostics(
+    texts: dict[str, str], new: str, data: st.DataObject
+) -> None:
+    """Whatever a pointer leads to, a document, an id or a heading: after the rename no more leads nowhere than
+    before."""
+    path = data.draw(st.sampled_from(sorted(texts)))
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = opened(Path(folder), texts)
+        reading = workspace.reading(workspace.root / path)
+        assert reading is not None
+        offsets = [each.span.start for each in pointers_in(reading, path)]
+        assume(offsets)
+        try:
+            made = rename(workspace, workspace.root / path, data.draw(st.sampled_from(offsets)), new)
+        except MoveRefused:
+            event("refused")
+            return
+        written = applied(workspace, made)
+        found = lost(workspace)
+    with tempfile.TemporaryDirectory() as folder:
+        again = opened(Path(folder), written)
+        assert lost(again) <= found
+
+
+def lost(workspace: Workspace) -> int:
+    """How many diagnostics are about what leads nowhere, or to several. A folder whose index is renamed has none."""
+    every = (each.rule for some in workspace.diagnostics.values() for each in some)
+    return sum(rule.startswith(("unresolved", "ambiguous", "duplicate", "unknown", "missing")) for rule in every)

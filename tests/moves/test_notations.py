@@ -306,3 +306,12 @@ def test_x22_a_hash_of_an_attachment_that_was_wrong_stays_wrong_and_circles_end(
     two = attaching("one.ymj", one).replace("\nb\n", "\n[b](b.md)\n")
     circle = {"one.ymj": attaching("two.ymj", two), "two.ymj": two, "b.md": "# B\n"}
     assert "[b](new.md)" in after(circle, plan(circle, "b.md", "new.md"))["two.ymj"]
+
+
+def test_x21_a_link_of_a_node_is_decoded_once():
+    """A file whose name has a sign of URLs in it is the one that a link with that sign encoded leads to."""
+    front = "---\nid: {}\ntype: page\ntitle: T\nlinks:\n  - {{rel: next, target: 'url:/q%231'}}\n---\n"
+    node = f"{front}[a](q%231.md) [b](/q%231)\n"
+    texts = {"q#1.md": node.format("one"), "a.md": node.format("two")}
+    written = after(texts, plan(texts, "q#1.md", "new.md"))
+    assert written["a.md"] == node.format("two").replace("q%231", "new")

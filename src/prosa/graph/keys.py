@@ -110,7 +110,7 @@ def _url_tiers(reference: Reference, sites: Sites) -> tuple[Tier, ...]:
 def _path_tiers(record: Record, reference: Reference, sites: Sites) -> Iterator[Tier]:
     target = reference.target
     if record.dialect == "mdh" and (root := sites.root_of(record.path)) is not None:
-        yield from _site_tiers(root, resolve(sites.url_of(record.path), target).path)  # HA6
+        yield from _site_tiers(root, resolve(sites.url_of(record.path), _escaped(target)).path)  # HA6
         return
     if ELSEWHERE.match(target):
         return
@@ -126,9 +126,14 @@ def _absolute_tiers(record: Record, reference: Reference, sites: Sites) -> Itera
     """A path from the root of the site, else from that of the corpus."""
     root = sites.root_of(record.path)
     if root is not None and reference.origin == "inline":
-        yield from _site_tiers(root, resolve("/", reference.target).path)
+        yield from _site_tiers(root, resolve("/", _escaped(reference.target)).path)
     elif reference.origin in ("inline", "front-matter"):
         yield from _tiers_at(joined("", reference.target.lstrip("/")), reference)
+
+
+def _escaped(target: str) -> str:
+    """A decoded path as a URL has it: what would end the path, or be decoded again, is no sign."""
+    return target.replace("%", "%25").replace("?", "%3F").replace("#", "%23")
 
 
 def _tiers_at(path: str, reference: Reference) -> Iterator[Tier]:

@@ -16,6 +16,7 @@ from prosa.app.editor.names import same_name
 from prosa.app.editor.place import Place
 from prosa.app.editor.pointers import pointers_in
 from prosa.app.editor.targets import section_named, target_in, targets_of
+from prosa.app.editor.tested_inputs import tested_inputs
 from prosa.dialects.reading import DialectReading
 from prosa.document.model import Section
 from prosa.graph.record import Record, Reference
@@ -83,6 +84,9 @@ def backlink_counts(workspace: Workspace, path: Path) -> tuple[tuple[Place, int]
 def _places(found: Asked, offset: int, *, definitions: bool) -> Iterator[Place]:
     if found.name is not None:
         yield from _names(found, definitions=definitions)
+        if found.name.kind == "input":
+            for each in tested_inputs(found.corpus, found.path, found.name.key):
+                yield Place(found.corpus.real_of(each.path), each.span.start, each.span.end)
     elif found.pointer is not None:
         for target in targets_of(found.corpus, found.path, found.reading, found.pointer):
             if definitions and target.name.end > target.name.start:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from prosa.app.editor.place import Edit, Place
 from prosa.app.editor.pointers import Pointer
 from prosa.app.editor.references import heading_at
 from prosa.app.editor.targets import targets_of
+from prosa.app.editor.tested_inputs import tested_inputs
 from prosa.corpus.moves import Change, Move, MoveRefused, NameRefused, Note, changes_of, check_problems, edited
 from prosa.corpus.moves.headings import HeadingMove, heading_changes, heading_name
 from prosa.corpus.moves.writing import write
@@ -223,7 +224,25 @@ def _local(found: Asked, name: Name, new: str) -> Renaming:
     text = edited(found.corpus, found.path, reading, edits)
     _check_local(found, name, new, text)
     change = Change(found.path, found.path, reading.front.source, text, tuple(edits))
-    return Renaming(_edits(found.corpus, [change]))
+    others = _in_tests(found, name, new) if name.kind == "input" else ()
+    return Renaming(_edits(found.corpus, [change, *others]))
+
+
+def _in_tests(found: Asked, name: Name, new: str) -> Iterator[Change]:
+    """The tests that give a program an input, which has another name now."""
+    corpus = found.corpus
+    if corpus.workspace.resident is None:
+        raise MoveRefused("the documents of the project are still being read", "ask again in a moment")
+    given: dict[str, list[TextEdit]] = {}
+    for each in tested_inputs(corpus, found.path, name.key):
+        written = write(each.syntax, each.span.of(corpus.reading(each.path).front.source.text), new)
+        if written is not None:
+            given.setdefault(each.path, []).append(TextEdit(each.span, written))
+    for path, edits in given.items():
+        reading = corpus.reading(path)
+        text = edited(corpus, path, reading, edits)
+        check_problems(path, reading, corpus.reread(path, text))
+        yield Change(path, path, reading.front.source, text, tuple(edits))
 
 
 def _key(name: Name, new: str) -> str:

@@ -86,6 +86,7 @@ def _front(link: LinkModel) -> Iterator[Ref]:
     if link.target is not None:
         target = target_of(link.target.text)
         path, _, fragment = target.text.partition("#") if target.kind == "path" else (target.text, "", "")
+        path = unquote(path.partition("?")[0]) if target.kind == "path" else path
         yield Ref("front-matter", path, target.kind, link.target.span, rel=rel, fragment=fragment)
     elif link.href is not None and (ref := _inline(link.href.text, link.href.span)):
         yield Ref("front-matter", ref.target, ref.kind, ref.span, rel=rel, fragment=ref.fragment)
