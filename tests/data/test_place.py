@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prosa.data import Mapping, Node, Scalar, Sequence, Value, read_json, read_yaml
 from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
+from prosa.data.yaml_write import write_yaml
 from prosa.source import Span
 
 
@@ -125,6 +130,51 @@ def test_the_names_of_fields_are_known_while_the_rest_is_broken():
         ("input", "properties", "a"): ("type",),
         ("imports", None): ("a", "b"),
     }
+
+
+_NAMES = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
+_SCALARS = st.one_of(st.booleans(), st.integers(-99, 99), st.text("ab #:{}[],'\"-|>&*!%@é😀", max_size=8))
+_DATA = st.dictionaries(
+    _NAMES,
+    st.recursive(
+        _SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_NAMES, inner, max_size=3))
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def parts(node: Node, path: tuple[str | None, ...] = ()) -> Iterator[tuple[str, tuple[str | None, ...], Scalar]]:
+    """The names and values of a tree, each with its slot and path."""
+    if isinstance(node, Mapping):
+        for entry in node:
+            yield "key", path, entry.key
+            yield from parts(entry.value, (*path, entry.key.text))
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from parts(item, (*path, None))
+    else:
+        yield ("item" if path and path[-1] is None else "value"), path, node
+
+
+@given(_DATA)
+@settings(max_examples=60)
+def test_places_are_those_that_a_reader_finds_in_what_can_be_read(data: dict[str, Value]):
+    for text, read, find in (
+        (write_yaml(data), read_yaml, yaml_place),
+        (json.dumps(data, ensure_ascii=False), read_json, json_place),
+        (json.dumps(data, indent=2), read_json, json_place),
+    ):
+        reading = read(text)
+        assert reading.node is not None and not reading.problems
+        for slot, path, node in parts(reading.node):
+            written = node.span.of(text)
+            inner = written[1:-1] if written[:1] in "\"'" else written
+            at = node.span.end - (1 if written[:1] in "\"'" else 0)
+            place = find(text, Span(0, len(text)), at)
+            assert place is not None
+            assert (place.path, place.span.of(text)) == (path, inner)
+            assert place.slot == slot or (slot, place.slot) == ("key", "item")
 
 
 _PIECES = st.sampled_from(

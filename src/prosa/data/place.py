@@ -7,6 +7,7 @@ there while the text is no YAML and no JSON yet. Never fails; every character is
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
@@ -232,11 +233,12 @@ class _Walk(Struct):
             self._word(at, end, way, item=item or bool(way and isinstance(way[-1], int)))
             return end
         written = self._unquoted(at, colon.start())
-        self.names.setdefault(way, []).append((written.of(self.text), written.start))
+        name = self._name(at, written)
+        self.names.setdefault(way, []).append((name, written.start))
         if at <= self.offset <= colon.start():
             self._set("key", way, written, quote=self._quote(at), closed=True, colon=True)
         if len(self.stack) <= MAX_DEPTH:
-            self.stack.append(_Frame(column, written.of(self.text)))
+            self.stack.append(_Frame(column, name))
         return self._value(colon.start(), end, column)
 
     def _word(self, at: int, end: int, way: _Way, *, item: bool) -> None:
@@ -295,6 +297,18 @@ class _Walk(Struct):
         if not self._quote(at):
             return Span(at, stop)
         return Span(at + 1, max(at + 1, stop - 1 if self._is_closed(at, stop) else stop))
+
+    def _name(self, at: int, written: Span) -> str:
+        """A name as it is read: without the escapes that its quotes ask for."""
+        text = written.of(self.text)
+        if self._quote(at) == "'":
+            return text.replace("''", "'")
+        if self._quote(at) != '"' or "\\" not in text:
+            return text
+        try:
+            return str(json.loads(f'"{text}"'))
+        except ValueError:
+            return text
 
     # ---- brackets ----
 
@@ -371,7 +385,7 @@ class _Walk(Struct):
         inner = self._unquoted(at, end)
         here = (at < self.offset if quoted else at <= self.offset) and self.offset <= max(inner.end, at)
         if bracket.is_map and bracket.state == "key":
-            bracket.key, bracket.state = inner.of(self.text), "colon"
+            bracket.key, bracket.state = self._name(at, inner), "colon"
             gap = _BLANKS.match(self.text, end, self.end)
             colon = gap is not None and self.text.startswith(":", gap.end())
             if colon:
@@ -390,11 +404,13 @@ class _Walk(Struct):
     def _name_in_brackets(
         self, bracket: _Bracket, at: int, end: int, inner: Span, *, quoted: bool, colon: bool
     ) -> None:
-        """A name between brackets. Of quotes that are not closed yet only what a name is made of belongs to it."""
-        before = _NAME_BACK.search(self.text, inner.start, self.offset)
-        after = _NAME.match(self.text, self.offset, inner.end)
-        span = Span(before.start() if before else self.offset, after.end() if after else self.offset)
-        span = span if span.start >= inner.start else inner
+        """A name between brackets. Of quotes that are not closed yet, or that the next name closes, only what a name is
+        made of belongs to it."""
+        span = inner
+        if quoted and not colon:
+            before = _NAME_BACK.search(self.text, inner.start, self.offset)
+            after = _NAME.match(self.text, self.offset, inner.end)
+            span = Span(before.start() if before else self.offset, after.end() if after else self.offset)
         closed = quoted and self._is_closed(at, end) and span == inner
         quote = self.text[at] if quoted else ""
         self._set("key", bracket.way, span, quote=quote, closed=closed, colon=colon and span == inner, flow=True)
