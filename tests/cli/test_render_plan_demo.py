@@ -228,6 +228,7 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "it leaves at **10:05**" in told  # X32: a skill is run, tested and converted
     assert "lift of delay-notice: +1.00" in told and "delay-notice/evals/evals.json · delay-notice · with the" in told
     assert "name: delay-notice\n" in told.partition("--to program")[2]
+    assert "killed at call 50" in told and "100 of 100 rows done" in told  # X29: a batch that goes on
     assert "prosa run" in told and "--base-url URL or --model local" in told
     assert "8 items on 2 pages" in told and told.endswith("The server has stopped.\n\n")
     summary = summary_in(told)

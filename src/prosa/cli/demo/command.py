@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from prosa.cli.console import Console
+from prosa.cli.demo.batch import tour_batch
 from prosa.cli.demo.corpus import FOLDER, tour_corpus
 from prosa.cli.demo.site import tour_site
 from prosa.cli.demo.skill import tour_skill
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.err(TESTED)
     _tested(console)
     console.err(AFTER)
-    return tour_skill(console) or tour_site(console)
+    return tour_skill(console) or tour_batch(console) or tour_site(console)
 
 
 def _agreement(console: Console) -> int:

@@ -13,7 +13,7 @@ from prosa.cli.console import Console
 from prosa.cli.errors import say
 
 SITE = """\
-6. A site for people and agents: fourteen pages in Markdown, and a small API that they describe. It is served on this
+7. A site for people and agents: fourteen pages in Markdown, and a small API that they describe. It is served on this
    machine, read as an agent reads it, and its actions are called as the pages declare them.
 """
 
