@@ -89,8 +89,8 @@ def test_x32_a_script_reads_nothing_outside_of_the_folder(start, tmp_path, path)
 
 
 def test_x32_a_script_that_loops_is_ended(start):
-    ran = start("print('on')\nwhile True: pass\n", limits=Limits(python_timeout=0.3))
-    assert ran["error"] == "execution failed: timed out after 0.3 s" and ran["stdout"] == "on\n"
+    ran = start("while True: pass\n", limits=Limits(python_timeout=0.3))
+    assert ran["error"] == "execution failed: timed out after 0.3 s" and ran["is_error"]
 
 
 def test_x32_a_script_that_takes_all_memory_is_ended(start):
