@@ -1,90 +1,38 @@
-"""X32: skills are tried on their cases, with and without, and on which of their neighbours a model loads."""
+"""X32: skills are tried on their cases, with and without."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import prosa
 from prosa.cli.main import main
-from prosa.evaluation.report import Report
-from prosa.evaluation.routing import Routing, confusion
 from prosa.render import tests as render
 from prosa.render.plain import width
-from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from tests.cli.desk import desk
 from tests.cli.programs import user
 from tests.model_server.server import ModelServer
+from tests.testing.skilled import (
+    GREETS,
+    MARK,
+    REQUESTS,
+    Model,
+    case,
+    evals,
+    neighbours,
+    obeys,
+    ran,
+    rates,
+    routed,
+    skill,
+    triggers,
+)
 from tests.testing.suites import Service, test
-
-MARK = "Begin with AHOY."
-
-
-def skill(
-    name: str = "tide-times", body: str = MARK, described: str = "Tells when the tide is high at a port."
-) -> Path:
-    folder = Path("skills") / name
-    (folder / "evals").mkdir(parents=True, exist_ok=True)
-    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {described}\n---\n\n{body}\n")
-    return folder
-
-
-def evals(folder: Path, *cases: dict[str, Any], **more: Any) -> Path:
-    path = folder / "evals" / "evals.json"
-    path.write_text(json.dumps({"skill_name": folder.name, "evals": list(cases), **more}))
-    return path
-
-
-def triggers(folder: Path, *requests: dict[str, Any]) -> Path:
-    path = folder / "evals" / "trigger-eval.json"
-    path.write_text(json.dumps(list(requests)))
-    return path
-
-
-def case(number: int = 1, **more: Any) -> dict[str, Any]:
-    return {"id": number, "prompt": f"When is high water at port {number}?"} | (more or {"assertions": [GREETS]})
-
-
-GREETS = {"name": "greets", "contains": "AHOY"}
-
-
-class Model:
-    """Answers by what stands in the request; ``load`` says which skill it loads for a request, where it may."""
-
-    def __init__(self, answer: Callable[[str], str], load: Callable[[str], list[str]] | None = None) -> None:
-        self.answer, self.load, self.requests = answer, load, list[ModelRequest]()
-
-    async def complete(self, request: ModelRequest, on_text: object = None) -> ModelReply:
-        self.requests.append(request)
-        if self.load is not None and any(tool.name == "skill" for tool in request.tools):
-            names = self.load(request.messages[-1].content)
-            calls = tuple(ToolCall(str(at), "skill", json.dumps({"name": each})) for at, each in enumerate(names))
-            return ModelReply("" if calls else "no skill", calls, finish="tool_calls" if calls else "stop")
-        return ModelReply(self.answer("\n".join(each.content for each in request.messages)))
-
-    async def aclose(self) -> None:
-        pass
-
-
-def obeys(text: str) -> str:
-    return "AHOY, at six" if MARK in text else "At six"
-
-
-def ran(here: Path, model: Model, path: Path | str = "skills", **options: Any) -> Report:
-    return prosa.run_tests(path, provider=model, environ=user(here), **options)
-
-
-def rates(report: Report) -> list[float]:
-    return [each.gate.rate.value for each in report.suites]
 
 
 def test_x32_a_model_that_succeeds_by_the_text_of_the_skill_has_the_lift_one(here: Path):
@@ -195,133 +143,6 @@ def test_x32_a_rule_decides_before_a_grader_is_asked(here: Path):
 def test_x32_what_a_record_says_is_decided(here: Path, said: dict[str, Any], answer: str, passes: bool):
     evals(skill(), case(assertions=[said]))
     assert ran(here, Model(lambda _: answer)).ok is passes
-
-
-REQUESTS = (
-    {"query": "When is high water?", "should_trigger": True},
-    {"query": "What does the ferry cost?", "should_trigger": False, "expected_skill": "ferry-fares"},
-    {"query": "How do I tie a bowline?", "should_trigger": False},
-    {"query": "Write a poem.", "should_trigger": False},
-)
-
-
-def routed(request: str) -> list[str]:
-    return ["tide-times"] if "high" in request else ["ferry-fares"] if "ferry" in request else []
-
-
-def neighbours() -> Path:
-    folder = skill()
-    skill("ferry-fares", "Add up.", "Tells what a crossing with the ferry costs.")
-    triggers(
-        skill("knots", "Tie.", "Shows how a knot is tied."),
-        {"query": "How do I tie a bowline?", "should_trigger": True},
-    )
-    triggers(folder, *REQUESTS)
-    return folder
-
-
-def test_x32_triggering_is_which_of_all_neighbours_a_model_loads_by_name_and_description(here: Path):
-    folder = neighbours()
-    model = Model(obeys, routed)
-    report = ran(here, model, folder, repeat=3)
-    (suite,) = report.suites
-    assert suite.confusion is not None
-    assert {row.expected: dict(row.loaded) for row in suite.confusion.rows} == {
-        "tide-times": {"tide-times": 3},
-        "ferry-fares": {"ferry-fares": 3},
-        "knots": {"none": 3},  # it says itself that the request is its own
-        "not tide-times": {"none": 3},
-    }
-    assert len(model.requests) == 12  # one call for each request: nobody asks what comes after the choice
-    for each in model.requests:
-        text = "\n".join(message.content for message in each.messages)
-        assert MARK not in text and "Add up." not in text
-        assert "Tells what a crossing with the ferry costs." in text
-        assert [tool.name for tool in each.tools] == ["skill"]
-    shown = render.tests_text(report)
-    assert "  ferry-fares: What does the ferry cost? (loaded 3 of 3)" in shown
-    assert "✗ How do I tie a bowline?" in shown
-    assert "loaded: expected knots, found none" in shown
-    assert not report.ok
-
-
-def test_x32_a_request_that_is_not_for_the_skill_must_not_load_it(here: Path):
-    folder = neighbours()
-    report = ran(here, Model(obeys, lambda _: ["tide-times", "knots"]), folder)
-    (suite,) = report.suites
-    assert [suite.fails(at) for at in range(4)] == [False, True, True, True]
-    assert suite.confusion is not None
-    assert all(dict(row.loaded) == {"several": 1} for row in suite.confusion.rows)
-
-
-def test_x32_a_model_that_gives_no_reply_loads_nothing_and_is_counted_apart(here: Path):
-    folder = neighbours()
-    status, at = test(here, str(folder), "--replay", "nowhere/else")
-    assert status == 2
-    (here / "tapes").mkdir()
-    status, at = test(here, str(folder), "--replay", "tapes", "--format", "json")
-    assert status == 1
-    (suite,) = json.loads(at.out)["suites"]
-    assert suite["program"] == "tide-times"
-    assert {name for row in suite["routing"]["confusion"] for name in row["loaded"]} == {"failed"}
-
-
-def test_x32_a_skill_that_does_not_exist_is_not_loaded(here: Path):
-    folder = neighbours()
-    (suite,) = ran(here, Model(obeys, lambda _: ["nobody"]), folder).suites
-    assert suite.confusion is not None
-    assert suite.confusion.columns == ("tide-times", "none")
-
-
-def test_x32_a_skill_that_only_users_start_is_not_among_those_that_are_offered(here: Path):
-    folder = neighbours()
-    path = here / "skills/knots/SKILL.md"
-    path.write_text(path.read_text().replace("---\n\n", "disable-model-invocation: true\n---\n\n"))
-    (suite,) = ran(here, Model(obeys, routed), folder).suites
-    assert suite.routing is not None
-    assert suite.routing.offered == ("tide-times", "ferry-fares")
-
-
-def test_x32_the_skill_that_is_tried_has_no_better_place_than_the_others(here: Path):
-    folder = neighbours()
-    model = Model(obeys, routed)
-    ran(here, model, folder)
-    text = model.requests[0].messages[0].content
-    places = [text.index(f"- {name}: ") for name in ("ferry-fares", "knots", "tide-times")]
-    assert places == sorted(places)
-
-
-def test_x32_neighbours_are_those_of_the_project(here: Path):
-    folder = neighbours()
-    (folder / ".git").mkdir()  # a project of its own, whatever lies beside it on this machine
-    (here / "skills/again").symlink_to(folder)
-    (suite,) = ran(here, Model(obeys, routed), folder).suites
-    assert suite.routing is not None
-    assert suite.routing.offered == ("tide-times",)
-    (folder / ".git").rmdir()
-    (suite,) = ran(here, Model(obeys, routed), folder).suites
-    assert suite.routing is not None
-    assert set(suite.routing.offered) == {"tide-times", "ferry-fares", "knots"}
-
-
-NAMES = st.sampled_from(["own", "a", "b", ""])
-
-
-@given(
-    st.lists(
-        st.tuples(NAMES, st.lists(st.lists(st.sampled_from(["own", "a", "b"]), max_size=3), min_size=1)), max_size=6
-    )
-)
-def test_x32_every_repeat_counts_in_one_cell(found: list[tuple[str, list[list[str]]]]):
-    belongs = {str(at): name for at, (name, _) in enumerate(found)}
-    routing = Routing("own", ("own", "a", "b"), belongs)
-    table = confusion(routing, [(str(at), repeats) for at, (_, repeats) in enumerate(found)])
-    assert sum(row.total for row in table.rows) == sum(len(repeats) for _, repeats in found)
-    assert {name for row in table.rows for name in row.loaded} <= set(table.columns)
-    for at, (name, repeats) in enumerate(found):
-        for loaded in repeats:
-            right = (name in loaded) if name == "own" else "own" not in loaded and (not name or name in loaded)
-            assert (routing.missed(str(at), loaded) is None) is right
 
 
 def test_x32_a_recording_gives_the_same_report_without_a_model(here: Path):
@@ -529,26 +350,17 @@ def test_x32_bad_files_end_in_a_sentence(here: Path, text: str, name: str):
         assert "Traceback" not in it.err
 
 
-def test_x32_neighbours_that_cannot_be_read_are_told_and_two_of_one_name_are_refused(here: Path):
-    folder = neighbours()
-    (here / "skills" / "broken").mkdir()
-    (here / "skills" / "broken" / "SKILL.md").write_text("---\nname: [\n---\nx\n")
-    told: list[str] = []
-    model = Model(obeys, routed)
-    from prosa.app.options import Environment, Options
-    from prosa.app.test.load import find_tests, load_suites
-    from prosa.app.test.run import TestOptions, run_tests
-    from prosa.settings import Settings
-
-    environment = Environment(user(here), Settings(), notice=told.append)
-    suites = load_suites(find_tests([str(folder)]), Options(), environment)
-    report = asyncio.run(run_tests(suites, TestOptions(), Options(), environment, provider=model))
-    assert any("broken is not among the skills that are offered" in each for each in told)
-    assert report.suites[0].routing is not None
-    assert "broken" not in report.suites[0].routing.offered
-    (here / "skills" / "broken" / "SKILL.md").write_text("---\nname: knots\ndescription: x\n---\nx\n")
-    with pytest.raises(prosa.RunError, match="two skills are named 'knots'"):
-        ran(here, model, folder)
+@pytest.mark.parametrize("what", ["folder", "device", "loop", "nowhere"])
+def test_x32_what_is_no_file_is_told(here: Path, what: str):
+    path = skill() / "evals" / "evals.json"
+    if what == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"device": "/dev/zero", "loop": "evals.json", "nowhere": "gone.json"}[what])
+    for command in (["check", "skills"], ["test", "skills", "--no-progress"]):
+        it = desk(environ=user(here))
+        assert main(command, it.console) == 1
+        assert "evals.json:1:1: MD015 error" in it.out + it.err
 
 
 def test_x32_a_new_skill_is_accepted_and_tried(here: Path):

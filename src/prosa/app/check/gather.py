@@ -252,8 +252,9 @@ def _with_evals(found: Sequence[Path]) -> list[Path]:
 
 
 def evals_beside(skill: Path) -> list[Path]:
-    """The files that are there and say how a skill is tried, by the path of its `SKILL.md`."""
-    return [path for name in (CASES, *TRIGGERS) if (path := skill.parent / name).is_file()]
+    """The files that are there and say how a skill is tried, by the path of its `SKILL.md`; what cannot be read among
+    them is left to whoever reads it."""
+    return [path for name in (CASES, *TRIGGERS) if os.path.lexists(path := skill.parent / name)]
 
 
 def _is_hidden_in(named: Path, path: Path) -> bool:
