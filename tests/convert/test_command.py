@@ -158,3 +158,13 @@ def test_x31_a_large_body_is_converted(folder):
 
 def test_x31_standard_input_is_converted(folder):
     assert ran("-", "--from", "skill", "--to", "program", typed=URL_FETCHER).out.startswith("---\nname: url-fetcher")
+
+
+def test_x31_a_chat_brought_in_says_what_a_conversion_says(folder):
+    """X30: both doors read the form with the same reader."""
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "% Ho"}]
+    (folder / "said.json").write_text(json.dumps(said), encoding="utf-8")
+    assert main(["chat", "new.md", "--import", "openai", "said.json"], desk().console) == 0
+    brought = (folder / "new.md").read_text(encoding="utf-8")
+    assert brought == ran("said.json", "--to", "chat").out + "\n### @user:\n\n"
+    assert json.loads(ran("new.md", "--to", "openai").out)[:2] == said

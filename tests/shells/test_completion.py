@@ -84,6 +84,7 @@ def after(*words: str) -> list[str]:
         (("explain", "unresolved-w"), ["unresolved-wikilink"]),
         (("explain", "pra"), ["prapti"]),
         (("fmt", "--as", "pra"), ["prapti"]),
+        (("convert", "a.md", "--to", "ins"), ["instructions"]),
         (("check", "x"), ["\tfiles"]),
         (("check", "--strict", "--", "-"), ["\tfiles"]),
         (("build", ""), ["\tfolders"]),

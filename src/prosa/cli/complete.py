@@ -163,6 +163,12 @@ def _dialects(_: Typed) -> Iterable[Candidate]:
     return [(row.name, row.title) for row in DIALECTS]
 
 
+def _forms(_: Typed) -> Iterable[Candidate]:
+    from prosa.convert.table import ROWS
+
+    return [(row.name, row.title) for row in ROWS.values()]
+
+
 def _inputs(typed: Typed) -> Iterable[Candidate]:
     """The inputs of the program that is named, or the values that one of them may have."""
     from prosa.cli.run.program_help import input_fields
@@ -232,6 +238,9 @@ _BY_METAVAR: dict[str, Values] = {
     "URL|DIR": _folders,
 }
 _BY_PLACE: dict[tuple[str, str], Values] = {
+    ("convert", "target"): _forms,
+    ("convert", "origin"): _forms,
+    ("convert", "output"): _files,
     ("run", "ids"): _scripts,
     ("plan", "ids"): _scripts,
     ("call", "node"): _files,

@@ -114,8 +114,12 @@ def as_messages(piece: Piece) -> tuple[tuple[Said, ...], tuple[Note, ...]]:
 
 
 def sendable(said: Sequence[Said]) -> tuple[Said, ...]:
-    """The messages that a service takes: without hidden and disabled ones."""
-    return tuple(each for each in said if each.role in ("system", "user", "assistant"))
+    """The messages that a service takes: without hidden and disabled ones, and without the empty one at the end in
+    which somebody goes on."""
+    sent = [each for each in said if each.role in ("system", "user", "assistant")]
+    while sent and not sent[-1].text:
+        sent.pop()
+    return tuple(sent)
 
 
 FORM = Form(name="chat", read=read, write=write, carrier="/prosa")

@@ -98,7 +98,7 @@ def _report(
             kept += not silent
         elif key in final and same(final[key], value):
             made += [] if silent else [Note("moved", key, f"{_named(key)} is carried along", form.carrier)]
-        elif not (silent and key in told):
+        elif not (silent and key in told) and not (key.startswith("text/") and not value):
             made.append(Note("lost", key, f"{_named(key)} has no place in a document of this form"))
     for key in said:
         if key not in wanted and key not in told and not key.startswith(("text/", "own/")):

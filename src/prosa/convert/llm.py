@@ -33,7 +33,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
         raise NotConvertible(str(problem)) from None
     said = tuple(Said(each.content, each.role, each.name) for each in found.messages)
     slots = dict(found.settings)
-    own = {} if same(_rows(said, slots.get("model")), rows) else {ROWS: rows}
+    own = {} if same(_rows(sendable(said), slots.get("model")), rows) else {ROWS: rows}
     piece = Piece("llm", slots, said, "text", {"llm": own} if own else {}, bare=True)
     notes = tuple(Note("guessed", f"own/llm/{ROWS}", each) for each in found.notes)
     places = {f"text/{number}": At(0) for number in range(len(said))}

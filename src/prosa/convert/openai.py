@@ -32,7 +32,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
         raise NotConvertible("expected a JSON list of messages, or an object with `messages`")
     said, told = said_in(found)
     slots, own = _fields(fields)
-    if not same([_data(each) for each in said], found):
+    if not same([_data(each) for each in sendable(said)], found):
         own[MESSAGES] = found
     if isinstance(data, dict) and not slots:
         own[REQUEST] = True
