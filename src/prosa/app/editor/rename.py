@@ -102,9 +102,11 @@ def rename(workspace: Workspace, path: Path, offset: int, name: str) -> Renaming
 
 def renamed_files(workspace: Workspace, files: Iterable[tuple[Path, Path]]) -> Renaming:
     """What must be written before files and folders get other paths, which the editor will do: pairs of real paths.
-    Raises as `rename` does."""
+    Nothing where the folder is no project, since nobody knows who names them. Raises as `rename` does."""
     if workspace.resident is None:
         raise MoveRefused("the documents of the project are still being read, so links to them stay as they are")
+    if not workspace.is_whole:
+        return Renaming(())
     corpus = EditorCorpus(workspace)
     documents: dict[str, str] = {}
     others: dict[str, str] = {}
@@ -183,6 +185,11 @@ def _new_path(path: str, name: str) -> str:
 
 
 def _moved(corpus: EditorCorpus, move: Move) -> Renaming:
+    if not corpus.workspace.is_whole:
+        raise MoveRefused(
+            "the folder is too large to be read as one project, so nobody knows who names this document",
+            "a file prosa.toml in the folder of your documents makes them a project",
+        )
     plan = plan_for(move, corpus)
     changes = [*plan.others, plan.moved]
     moves = () if move.changes_id else ((corpus.real_of(move.path), corpus.root / move.new_path),)
