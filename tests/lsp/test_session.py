@@ -97,15 +97,33 @@ def test_x30_settings_of_the_project_count_and_are_read_again(project: Path, edi
 
 def test_x30_settings_of_the_user_come_at_the_beginning_and_later(project: Path, editor: Editor):
     """X30. Strict, rules, and what is not understood is said."""
-    editor.answers["workspace/configuration"] = [{"ignore": ["unresolved-link"]}]
+    editor.answers["workspace/configuration"] = [{"ignore": ["unresolved-link"], "path": "prosa", "strict": None}]
     editor.initialize(project)
-    uri = editor.open(project / "a.md", "[x](gone.md)\n")
-    editor.until(uri, ["unresolved-link"])
+    editor.told("workspace/configuration")
+    uri = editor.open(project / "a.md", "[x](gone.md)\n[y](b.md#z)\n")
+    (project / "b.md").write_text("# B\n")
+    editor.until(uri, ["unresolved-anchor"])
+    editor.answers["workspace/configuration"] = [{"ignore": ["unresolved-anchor"]}]
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
-    editor.until(uri, [])
+    editor.until(uri, ["unresolved-link"])
     editor.answers["workspace/configuration"] = [{"ignore": 3}]
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
     assert "ignore" in said(editor)
+
+
+def test_x30_settings_that_are_told_and_not_asked_for(project: Path, editor: Editor):
+    """X30. Over those of the beginning, table by table."""
+    options = {"ignore": ["unresolved-link"], "features": {"hover": False}}
+    editor.initialize(project, capabilities={}, options=options)
+    assert "hoverProvider" not in editor.capabilities
+    uri = editor.open(project / "a.md", "[x](gone.md)\n<!-- prosa-ignore MD018 -->\n")
+    (told,) = editor.until(uri, ["unused-suppression"])
+    assert told["tags"] == [1]
+    settings = {"prosa": {"features": {"diagnostics": False}}}
+    editor.notify("workspace/didChangeConfiguration", {"settings": settings})
+    editor.until(uri, [])
+    editor.notify("workspace/didChangeConfiguration", {"settings": {"prosa": {"ignore": []}}})
+    editor.until(uri, ["unresolved-link", "unused-suppression"])
 
 
 def test_x30_settings_that_are_not_understood_are_said(project: Path, editor: Editor):

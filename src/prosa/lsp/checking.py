@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -51,15 +51,7 @@ def register(server: ProsaServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def settings_changed(params: types.DidChangeConfigurationParams) -> None:
-        value = cast("Value", params.settings)
-        if _can_be_asked(server):
-            asked = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
-            value = next(iter(await server.workspace_configuration_async(asked)), None)
-        found, wrong = read_configuration(value, session.configuration)
-        if wrong:
-            server.say(wrong)
-        elif found != session.configuration:
-            session.set_configuration(found)
+        await ask_settings(server, cast("Value", params.settings))
 
     if session.pull and session.configuration.features.diagnostics:
 
@@ -78,6 +70,34 @@ def register(server: ProsaServer) -> None:
             if mark == params.previous_result_id:
                 return types.RelatedUnchangedDocumentDiagnosticReport(mark)
             return types.RelatedFullDocumentDiagnosticReport(items or (), result_id=mark)
+
+
+async def ask_settings(server: ProsaServer, value: Value = None) -> None:
+    """Takes in the settings of the user: what the client answers, where it can be asked, else ``value``."""
+    session = server.session
+    workspace = server.client_capabilities.workspace
+    if workspace is not None and workspace.configuration:
+        asked = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        value = cast("Value", next(iter(await server.workspace_configuration_async(asked) or ()), None))
+    elif isinstance(value, Mapping):  # all settings of the editor, of which others are no business of ours
+        value = value.get(SECTION)
+    if value is None:
+        return
+    found, wrong = read_configuration(value, session.initial, session.configuration)
+    if wrong:
+        server.say(wrong)
+    elif found != session.configuration:
+        session.set_configuration(found)
+
+
+def register_settings(server: ProsaServer) -> None:
+    """Asks the client to tell when the user changes the settings, where it wants to be asked."""
+    workspace = server.client_capabilities.workspace
+    told = workspace.did_change_configuration if workspace is not None else None
+    if told is not None and told.dynamic_registration:
+        options = types.DidChangeConfigurationRegistrationOptions(section=SECTION)
+        made = types.Registration("prosa:settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
+        server.client_register_capability(types.RegistrationParams([made]))
 
 
 def watch(server: ProsaServer, root: Path) -> None:
@@ -107,11 +127,6 @@ def _watching(capabilities: types.ClientCapabilities) -> types.DidChangeWatchedF
 
 def _below(root: Path, glob: str, files: types.DidChangeWatchedFilesClientCapabilities) -> types.GlobPattern:
     return types.RelativePattern(root.as_uri(), glob) if files.relative_pattern_support else glob
-
-
-def _can_be_asked(server: ProsaServer) -> bool:
-    workspace = server.client_capabilities.workspace
-    return workspace is not None and bool(workspace.configuration)
 
 
 def _mark(items: Sequence[types.Diagnostic]) -> str:

@@ -18,6 +18,8 @@ from prosa.diagnostics.nearest import UnknownName
 from prosa.rules.registry import known_rules
 
 SECTION = "prosa"
+OF_EXTENSIONS = frozenset({"path", "args", "trace"})
+"""Settings that extensions of editors have in this section for themselves: how the server is started and logged."""
 
 
 class Features(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,16 +55,28 @@ class Configuration(Struct, frozen=True, forbid_unknown_fields=True, rename="cam
         return CheckOptions(strict=self.strict, select=self.select, ignore=self.ignore, cache=True)
 
 
-def read_configuration(value: Value, before: Configuration | None = None) -> tuple[Configuration, str]:
-    """The settings of an editor, and what is wrong with them; then they are those of ``before``."""
-    before = before or Configuration()
-    if isinstance(value, Mapping) and SECTION in value:
+def read_configuration(
+    value: Value, base: Configuration | None = None, before: Configuration | None = None
+) -> tuple[Configuration, str]:
+    """The settings of an editor: what it says, and of everything else what ``base`` says. Where something in it is
+    wrong, they are those of ``before``, and the sentence says what."""
+    base = base or Configuration()
+    if isinstance(value, Mapping) and isinstance(value.get(SECTION), Mapping):
         value = value[SECTION]
     if not value:
-        return before, ""
+        return base, ""
     try:
-        found = msgspec.convert(value, Configuration)
+        found = msgspec.convert(_laid_over(value, msgspec.to_builtins(base)), Configuration)
         known_rules((*found.select, *found.ignore))
         return found, ""
     except (msgspec.ValidationError, UnknownName) as error:
-        return before, f"the settings of Prosa in this editor are not used: {error}"
+        return before or base, f"the settings of Prosa in this editor are not used: {error}"
+
+
+def _laid_over(value: Value, base: Value) -> Value:
+    """Settings over others, table by table. Null stands for no setting, and what is about the extension alone counts
+    for nothing here."""
+    if not isinstance(value, Mapping) or not isinstance(base, Mapping):
+        return value
+    said = {key: each for key, each in value.items() if each is not None and key not in OF_EXTENSIONS}
+    return {**base, **{key: _laid_over(each, base.get(key)) for key, each in said.items()}}

@@ -23,6 +23,16 @@ _SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = MappingProxyType(
 )
 
 
+_TAGS: Mapping[str, list[types.DiagnosticTag]] = MappingProxyType(
+    {
+        "unused-input": [types.DiagnosticTag.Unnecessary],
+        "unused-suppression": [types.DiagnosticTag.Unnecessary],
+        "deprecated-payload-mime": [types.DiagnosticTag.Deprecated],
+    }
+)
+"""How editors draw what some rules find: faded, or struck out."""
+
+
 def protocol_diagnostics(
     found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str]
 ) -> list[types.Diagnostic]:
@@ -35,6 +45,7 @@ def protocol_diagnostics(
             severity=_SEVERITIES[each.severity],
             code=each.rule,
             source=SOURCE,
+            tags=_TAGS.get(each.rule),
             related_information=[*_related(each, encoding, uri_of)] or None,
             data={"code": each.code},
         )

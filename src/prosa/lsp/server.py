@@ -7,7 +7,7 @@ asks nobody but the client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -76,7 +76,7 @@ class ProsaServer(LanguageServer):
         self._wrong: list[str] = []
         self._session: Session | None = None
         self.feature(types.INITIALIZE)(partial(self._begin))
-        self.feature(types.INITIALIZED)(lambda _: self._ready())
+        self.feature(types.INITIALIZED)(self._make_ready())
         self.feature(types.SHUTDOWN)(lambda _: self._end())
 
     @property
@@ -98,9 +98,15 @@ class ProsaServer(LanguageServer):
         for register in FEATURES:
             register(self)
 
-    def _ready(self) -> None:
-        for words in self._wrong:
-            self.say(words)
+    def _make_ready(self) -> Callable[[types.InitializedParams], Coroutine[None, None, None]]:
+        async def ready(params: types.InitializedParams) -> None:
+            del params
+            for words in self._wrong:
+                self.say(words)
+            checking.register_settings(self)
+            await checking.ask_settings(self)
+
+        return ready
 
     def _end(self) -> None:
         if self._session is not None:

@@ -63,12 +63,13 @@ class Client(Protocol):
 
 
 class Session:
-    """``pull`` says that the client asks for diagnostics, and is told only that there are others; ``watched`` that it
-    tells of files that change, and ``versioned`` that it takes edits with versions."""
+    """``initial`` are the settings that the client began with, ``configuration`` those of now. ``pull`` says that the
+    client asks for diagnostics, and is told only that there are others; ``watched`` that it tells of files that change,
+    and ``versioned`` that it takes edits with versions."""
 
     def __init__(self, client: Client, configuration: Configuration, environ: Mapping[str, str]) -> None:
         self.client = client
-        self.configuration = configuration
+        self.initial = self.configuration = configuration
         self.documents = Documents()
         self.encoding: Encoding = "utf-16"
         self.pull = False
