@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PEERS  := tests/peers
+VSCODE := editors/vscode
 CODE   := src tests bench sandbox tools examples
 JOBS   ?= 2
 
@@ -13,6 +14,7 @@ DEV     := $(VENV)/.dev-requirements
 VECTORS := $(VENV)/.vectors-requirements
 PACKAGE := $(VENV)/.package
 NPM     := $(PEERS)/node_modules/.installed
+EDITOR  := $(VSCODE)/node_modules/.installed
 
 SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' 2>/dev/null)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -qq --require-hashes --only-binary=:all:
@@ -21,7 +23,7 @@ UV_LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint fmt bench peers vectors lock build clean
+.PHONY: help demo test lint fmt bench peers vectors lock build vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -61,8 +63,11 @@ build: $(DEV) ## build the wheel and the source distribution into dist/
 	rm -rf dist
 	$(BIN)/hatchling build
 
+vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
+	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package
+
 clean: ## remove everything that was installed or built
-	rm -rf $(VENV) dist build $(PEERS)/node_modules src/prosa/adapters/sandbox/*.wasm.xz
+	rm -rf $(VENV) dist build $(PEERS)/node_modules $(VSCODE)/node_modules $(VSCODE)/dist src/prosa/adapters/sandbox/*.wasm.xz
 	rm -rf .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -92,4 +97,8 @@ $(PACKAGE): pyproject.toml $(SANDBOX_SOURCES) $(RUN)
 
 $(NPM): $(PEERS)/package-lock.json $(DEV)
 	cd $(PEERS) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(EDITOR): $(VSCODE)/package-lock.json $(DEV)
+	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
