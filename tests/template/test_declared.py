@@ -214,3 +214,10 @@ def test_suggestions_are_made_for_so_many_names_only() -> None:
     found = undeclared(template, SCHEMA)
     assert len(found) == 2 * MAX_SUGGESTIONS
     assert sum(1 for each in found if each.suggestion) == MAX_SUGGESTIONS
+
+
+def test_x13_a_variable_of_one_branch_is_none_of_the_other():
+    text = "{{ $v := .a }}{{ if .no }}{{ $v := .b }}{{ else }}{{ $v.x }}{{ end }}"
+    assert [use.path for use in Template(text).uses] == [("a",), ("no",), ("b",), ("a", "x")]
+    text = "{{ $v := .a }}{{ range .no }}{{ $v := .b }}{{ else }}{{ $v.x }}{{ end }}"
+    assert Template(text).uses[-1].path == ("a", "x")

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prosa.template import Template
 from prosa.template.exec import SPECIAL
 from prosa.template.funcs import ABOUT, FUNCTIONS, KEYWORDS_ABOUT
 from prosa.template.pipeline import KEYWORDS
@@ -80,6 +81,47 @@ def test_the_names_of_templates_are_found():
 def test_every_function_and_keyword_says_what_it_does():
     assert set(ABOUT) == {*FUNCTIONS, *SPECIAL}
     assert set(KEYWORDS_ABOUT) == {*KEYWORDS, "true", "false", "nil"}
+
+
+_FIELD = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(lambda names: "." + ".".join(names))
+_EXPRESSION = st.one_of(
+    _FIELD,
+    _FIELD.map("$v{}".format),
+    _FIELD.map("${}".format),
+    _FIELD.map("upper {}".format),
+    st.tuples(_FIELD, _FIELD).map(" | default ".join),
+    st.tuples(_FIELD, _FIELD).map(lambda pair: f"eq {pair[0]} ${pair[1]}"),
+)
+_OPENING = st.one_of(
+    _EXPRESSION.map("{{{{ if {} }}}}".format),
+    _FIELD.map("{{{{ range {} }}}}".format),
+    _FIELD.map("{{{{ range $i, $v := {} }}}}".format),
+    _FIELD.map("{{{{- with {} -}}}}".format),
+    _FIELD.map("{{{{ with $v := {} }}}}".format),
+)
+_TEMPLATES = st.recursive(
+    st.one_of(_EXPRESSION.map("{{{{ {} }}}} ".format), _FIELD.map("{{{{ $v := {} }}}}".format)),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.tuples(_OPENING, inner).map(lambda parts: f"{parts[0]}{parts[1]}{{{{ end }}}}"),
+        st.tuples(_OPENING, inner, inner).map(
+            lambda parts: f"{parts[0]}{parts[1]}{{{{ else }}}}{parts[2]}{{{{ end }}}}"
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(_TEMPLATES)
+def test_x13_places_are_those_that_the_analysis_finds_in_what_parses(body: str):
+    template = Template(f"{{{{ $v := .a }}}}{body}")
+    at: dict[int, set[tuple[str | None, ...]]] = {}
+    for use in template.uses:
+        at.setdefault(use.span.end, set()).add(use.path)
+    for offset, paths in at.items():
+        place = template_place(template.text, offset)
+        assert place is not None and place.slot == "name"
+        assert place.path is not None and (*place.path, place.typed) in paths
 
 
 _PIECES = st.sampled_from(

@@ -96,7 +96,9 @@ class _Walk(Struct):
         mark = self.scope.mark()
         for arm in node.arms:
             value = self.pipeline(arm.pipeline, dot)
+            inner = self.scope.mark()
             self.body(arm.body, value if isinstance(node, nodes.With) else dot)
+            self.scope.leave(inner)
         self.body(node.otherwise, dot)
         self.scope.leave(mark)
 
@@ -108,7 +110,9 @@ class _Walk(Struct):
         bound = (element,) if len(names) == 1 else (_NOWHERE, element)
         for name, paths in zip(names, bound, strict=False):
             self.bind(name, paths, assigns=node.pipeline.assigns)
+        inner = self.scope.mark()
         self.body(node.body, element)
+        self.scope.leave(inner)
         self.body(node.otherwise, dot)
         self.scope.leave(mark)
 

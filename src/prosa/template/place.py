@@ -93,11 +93,13 @@ def _actions(text: str) -> list[list[Token]]:
 
 
 class _Block(Struct):
-    """An open block: its word, where the scope stood, what `.` was in front of it."""
+    """An open block: its word, where the scope stood, what `.` was in front of it; ``inner`` is where the scope stood
+    behind its first action, whose variables hold in all of it."""
 
     word: Opened
     mark: int
     dot: Path | None
+    inner: int = 0
 
 
 class _Walk(Struct):
@@ -133,6 +135,7 @@ class _Walk(Struct):
         else:
             value = self._declare(tokens)
             self.dot = value if word == "with" else self.dot
+        self.blocks[-1].inner = self.scope.mark()
 
     def _range(self, tokens: list[Token]) -> None:
         names, value = self._split(tokens)
@@ -146,7 +149,7 @@ class _Walk(Struct):
 
     def _otherwise(self, tokens: list[Token]) -> None:
         if self.blocks:
-            self.scope.leave(self.blocks[-1].mark)
+            self.scope.leave(self.blocks[-1].inner)
             self.dot = self.blocks[-1].dot
             if tokens and tokens[0].text == "with":
                 self.dot = self._declare(tokens[1:])
