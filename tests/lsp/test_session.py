@@ -111,6 +111,15 @@ def test_x30_settings_of_the_user_come_at_the_beginning_and_later(project: Path,
     assert "ignore" in said(editor)
 
 
+@pytest.mark.parametrize("answer", [None, 3, [], [None], ["x"], {"ignore": []}])
+def test_x30_an_answer_that_is_none_of_its_kind_changes_nothing(project: Path, editor: Editor, answer: object):
+    """X30."""
+    editor.answers["workspace/configuration"] = answer
+    editor.initialize(project)
+    editor.told("workspace/configuration")
+    editor.until(editor.open(project / "a.md", "[x](gone.md)\n"), ["unresolved-link"])
+
+
 def test_x30_settings_that_are_told_and_not_asked_for(project: Path, editor: Editor):
     """X30. Over those of the beginning, table by table."""
     options = {"ignore": ["unresolved-link"], "features": {"hover": False}}

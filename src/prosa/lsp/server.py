@@ -54,6 +54,11 @@ class ProsaProtocol(LanguageServerProtocol):
         if document is not None:
             session.closed(document)
 
+    def answered_with_nothing(self, number: Value) -> None:
+        """Takes an answer of the client that is none of its kind for none, so that nobody waits for another."""
+        if isinstance(number, str | int):
+            self._handle_response(number)
+
     @property
     def is_shut_down(self) -> bool:
         """Whether the client has said `shutdown`."""
@@ -144,7 +149,9 @@ class ProsaServer(LanguageServer):
         try:
             self.protocol.handle_message(self.protocol.structure_message(message))
         except JsonRpcException as error:
-            if "id" in message and "method" in message:
+            if "id" in message and "method" not in message:
+                self.protocol.answered_with_nothing(message["id"])
+            elif "id" in message:
                 wrong = JsonRpcInvalidParams(f"{message['method']}: {error}").to_response_error()
                 self.protocol._send_response(message["id"], error=wrong)  # noqa: SLF001 - the library has no other way
             else:
