@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from prosa.convert.convert import Converted, convert
 from prosa.convert.form import Around
+from prosa.convert.table import ROWS
 from prosa.dialects.front import read_front
 from prosa.source import SourceText
 from prosa.template import Template
@@ -176,3 +177,13 @@ def test_x31_no_carry_that_somebody_wrote_breaks_a_conversion(words):
     carry = '{"from": "x", "marks": {"section": 1}, "keep": {"input": 3, "roles": [1], "text/0": {"cut": "x"}}}'
     text = f"---\nname: a\ndescription: b\nmetadata:\n  prosa: '{carry}'\n---\n{words}"
     assert to_program(text).text
+
+
+@pytest.mark.parametrize("target", ["program", "agent", "chat", "ymj", "llm"])
+def test_x31_a_skill_comes_back_to_the_byte(target):
+    """Comments, quotes and the order of fields are its author's."""
+    front = "# ours\nlicense: 'MIT'\nname:   a\nmetadata: {n: 1.10}\ndescription: >-\n  Does\n  this.\n"
+    text = f"---\n{front}---\nDo {{{{ it }}}}.\n"
+    there = convert(SourceText(text, "a/SKILL.md"), "skill", target, Around("a", ROWS[target].path("a")))
+    back = convert(SourceText(there.text, ROWS[target].path("a")), target, "skill", Around("a", "a/SKILL.md"))
+    assert back.text == text

@@ -121,7 +121,7 @@ def aligned(wanted: Piece, found: Piece) -> dict[str, Value]:
 
 def _is_silent(key: str) -> bool:
     """Whether a part is no field, but says how others are to be taken."""
-    return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles"))
+    return key in ("template", "roles") or key.endswith(("/=bare", "/=unsound", "/=roles", "/=front"))
 
 
 def _items(source: SourceText, found: FormReading, notes: tuple[Note, ...]) -> Iterator[Item]:

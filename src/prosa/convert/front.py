@@ -16,6 +16,7 @@ from prosa.convert.neutral import Carry, FormName, Piece, carry_of, is_slot, sam
 from prosa.data import Entry, Node, Scalar, Value, format_pointer, to_value
 from prosa.data import Mapping as Fields
 from prosa.data import Sequence as Items
+from prosa.data.front_matter import split_front_matter
 from prosa.data.yaml_write import write_yaml
 from prosa.dialects.front import FrontReading, front_under, read_front
 from prosa.source import SourceText, Span
@@ -24,7 +25,7 @@ CARRY = "prosa"
 """The field that holds a carry."""
 
 WORDED = "=front"
-"""The front matter as its author wrote it, where a new one would lack something: comments, `1.10` for a number."""
+"""The front matter as its author wrote it, where a new one would be written otherwise."""
 
 
 def text_in(node: Node) -> Value:
@@ -99,8 +100,10 @@ def read_part(source: SourceText, form: FormName, rows: Iterable[Row], *, loose:
         places[f"own/{form}/{name}"] = at
     places["text/0"] = At(front.body.start)
     body = source.slice(front.body)
-    if _is_worded(front):
-        own[WORDED] = front.source.text[front.anchor.end : front.body.start].strip("\r\n").removesuffix("---")
+    fields = own_and_slots(Piece(form, slots, (), own={form: own}), form, rows, slots)
+    worded = _wording(front, fields)
+    if worded is not None:
+        own[WORDED] = worded
         places[f"own/{form}/{WORDED}"] = At(front.anchor.start)
     return FrontPart(slots, own, places, carry, body, front.body.start, not front.present)
 
@@ -156,6 +159,11 @@ def document(fields: Mapping[str, Value], body: str, *, bare: bool, worded: Valu
     return f"---\n{write_yaml(fields)}---\n{gap}{body}"
 
 
+def is_bare(piece: Piece) -> bool:
+    """Whether the text of a piece never stood behind front matter: then a blank line goes between."""
+    return piece.bare and not any(WORDED in own for own in piece.own.values())
+
+
 def _says(worded: str, fields: Mapping[str, Value]) -> bool:
     """Whether a front matter that somebody wrote says these fields, and nothing that breaks out of it."""
     if not worded.endswith(("\n", "\r")) and worded:
@@ -181,6 +189,24 @@ def _is_tame(value: Value, depth: int) -> bool:
         keys = all(len(key) <= MAX_KEY for key in value)
         return keys and depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value.values())
     return not isinstance(value, list) or (depth < MAX_NESTED and all(_is_tame(each, depth + 1) for each in value))
+
+
+def _wording(front: FrontReading, fields: Mapping[str, Value]) -> str | None:
+    """The front matter as its author wrote it, without what it carries; None where it would be written just so."""
+    parts = split_front_matter(front.source.text)[0]
+    if parts is None or front.fields is None:
+        return None
+    text, start, end = front.source.text, parts.yaml.start, parts.yaml.end
+    entries = front.fields.entries
+    for at, entry in enumerate(entries):
+        if entry.key.text == CARRY and CARRY not in fields:
+            after = entries[at + 1].key.span.start if at + 1 < len(entries) else end
+            text, end = text[: entry.key.span.start] + text[after:], end - (after - entry.key.span.start)
+            break
+    raw = text[start:end]
+    if raw == write_yaml(fields):
+        return None
+    return raw if _says(raw, fields) or _is_worded(front) else None
 
 
 def _is_worded(front: FrontReading) -> bool:

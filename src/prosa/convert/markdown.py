@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prosa.convert.body import AsTemplate, no_template, read_body, write_body
 from prosa.convert.form import Around, Form, FormReading, Written
-from prosa.convert.front import WORDED, Row, document, node_of, own_and_slots, read_part, texts_in, with_carry
+from prosa.convert.front import WORDED, Row, document, is_bare, node_of, own_and_slots, read_part, texts_in, with_carry
 from prosa.convert.literal import unescaped_headings
 from prosa.convert.neutral import NO_CARRY, Carry, FormName, Marks, Piece, carry_of
 from prosa.convert.prose import titled
@@ -71,7 +71,7 @@ def write_markdown(
         told.append(Note("guessed", "roles", "the messages are the text of the document", "the body"))
     fields = own_and_slots(piece, form, rows, slots) | dict(more or {})
     return Written(
-        document(with_carry(fields, carry), text, bare=piece.bare, worded=piece.own_of(form).get(WORDED)),
+        document(with_carry(fields, carry), text, bare=is_bare(piece), worded=piece.own_of(form).get(WORDED)),
         marks,
         tuple(told),
     )

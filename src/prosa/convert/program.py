@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.convert.conversation import body_of, conversation_in
 from prosa.convert.form import Around, At, Form, FormReading, Written
-from prosa.convert.front import WORDED, Row, any_in, document, node_of, own_and_slots, read_part, texts_in
+from prosa.convert.front import WORDED, Row, any_in, document, is_bare, node_of, own_and_slots, read_part, texts_in
 from prosa.convert.guess import UNKNOWN_OUTPUT, output_of, servers_of
 from prosa.convert.literal import guarded, spelled, spells, unguarded
 from prosa.convert.markdown import UNSOUND, ill_formed
@@ -113,7 +113,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
     _guess_servers(slots, text, notes)
     _guess_imports(slots, text, around, notes)
     fields = own_and_slots(piece, "program", ROWS, slots)
-    whole = document(fields, body, bare=piece.bare, worded=piece.own_of("program").get(WORDED))
+    whole = document(fields, body, bare=is_bare(piece), worded=piece.own_of("program").get(WORDED))
     return Written(whole + _comment(carry) if carry else whole, marks, tuple(notes))
 
 

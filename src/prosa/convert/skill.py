@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from prosa.convert.arguments import as_template
 from prosa.convert.body import read_body, told, write_body
 from prosa.convert.form import Around, At, Form, FormReading, Written
-from prosa.convert.front import CARRY, WORDED, FrontPart, Row, document, own_and_slots, read_part
+from prosa.convert.front import CARRY, WORDED, FrontPart, Row, document, is_bare, own_and_slots, read_part
 from prosa.convert.guess import input_of, with_placeholders
 from prosa.convert.neutral import NO_CARRY, Carry, Marks, Piece, carry_of
 from prosa.convert.prose import described, titled
@@ -58,6 +58,7 @@ def read(source: SourceText, marks: Marks | None = None) -> FormReading:
     carry = NO_CARRY
     if isinstance(metadata, dict) and (found := carry_of(metadata.get(CARRY))):
         carry = found
+        part.own.pop(WORDED, None)
         metadata = {name: value for name, value in metadata.items() if name != CARRY}
         part.own["metadata"] = metadata
         if not metadata:
@@ -150,7 +151,7 @@ def write(piece: Piece, carry: Carry, around: Around) -> Written:
         text_map = dict(metadata) if isinstance(metadata, dict) else {}
         fields["metadata"] = text_map | {CARRY: json.dumps(carry.data(), ensure_ascii=False)}
     return Written(
-        document(fields, body, bare=piece.bare, worded=piece.own_of("skill").get(WORDED)), marks, tuple(notes)
+        document(fields, body, bare=is_bare(piece), worded=piece.own_of("skill").get(WORDED)), marks, tuple(notes)
     )
 
 
