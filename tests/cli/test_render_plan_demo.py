@@ -102,6 +102,31 @@ def test_a_plan_has_prompts_tools_imports_schema_limits_and_effects(tmp_path: Pa
     assert (inner["program"], inner["messages"], inner["imports"]) == ("inner", [], [])
 
 
+def test_l21_a_plan_says_what_the_tools_cost_and_which_are_not_known(tmp_path: Path):
+    server = {"name": "files", "command": "file-server"}
+    tool = {"name": "read", "description": "Reads a file.", "parameters": {"properties": {"path": {"type": "string"}}}}
+    servers = [{**server, "tools": [tool]}, {"name": "web", "url": "http://x/mcp", "tools": [{"name": "get"}]}]
+    path = program(tmp_path, more=f"mcp_servers: {json.dumps([*servers, {'name': 'db', 'url': 'http://y/mcp'}])}\n")
+    plan = planned(path)
+    tools = {each["name"]: each for each in plan["tools"]}
+    assert list(tools) == ["python", "mcp__files__read", "mcp__web__get", "mcp__db__"]
+    cost = tools["mcp__files__read"]["tokens"]
+    assert 15 < cost < 60
+    assert [tools[name]["tokens"] for name in ("mcp__web__get", "mcp__db__")] == [None, None]
+    assert plan["tool_tokens"] == {
+        "known": cost + tools["python"]["tokens"],
+        "servers": {"files": cost, "web": None, "db": None},
+    }
+    starts = [each for each in plan["effects"] if each.startswith("starts")]
+    assert starts[0].endswith("file-server, when one of its tools is called")
+    assert starts[1:] == ["starts the MCP server web at http://x/mcp", "starts the MCP server db at http://y/mcp"]
+    _, at = prosa("plan", path, environ=user(tmp_path))
+    assert f"tools: ~{plan['tool_tokens']['known']} tokens in each request, and those that are not known yet" in at.out
+    assert f"mcp__files__read: Reads a file. (~{cost} tokens)" in at.out
+    assert f"tools of the MCP server files: ~{cost} tokens" in at.out
+    assert "tools of the MCP server db: not known before it starts" in at.out
+
+
 def test_a_plan_starts_nothing_and_asks_nobody(tmp_path: Path):
     mark = tmp_path / "started"
     path = program(tmp_path, more=f"mcp_servers: [{{name: s, command: touch, args: [{mark}]}}]\n")

@@ -85,6 +85,50 @@ def test_l7_l18_la9_la10_servers():
     assert files.name_span.of(FULL) == "files"
 
 
+def test_l7_l21_the_tools_of_a_server_are_named():
+    """What is left out is None: the server knows it."""
+    text = FULL.replace(
+        "    disabled: true\n",
+        "    tools:\n"
+        "      - {name: get, description: Gets., parameters: {type: object, required: [url]}, read-only: true}\n"
+        "      - name: put\n",
+    )
+    files, web = model_of(text).mcp_servers
+    assert files.tools is None
+    get, put = web.tools
+    assert (get.name, get.description, get.read_only) == ("get", "Gets.", True)
+    assert get.parameters == {"type": "object", "required": ["url"]}
+    assert (put.name, put.description, put.parameters, put.read_only) == ("put", None, None, None)
+    assert facts(model_of(text))["mcp_servers"][1]["tools"][1] == {"name": "put"}
+    assert problems_of(text) == []
+
+
+@pytest.mark.parametrize(
+    ("tools", "rule", "words"),
+    [
+        ("[get]", "wrong-type", "an item of `tools` must be a mapping, not a string"),
+        ("get", "wrong-type", "`tools` must be a list of mappings, not a string"),
+        ("[{description: x}]", "missing-field", "`tools.name` is missing: a tool of an MCP server needs a string"),
+        ("[{name: a, params: {}}]", "unknown-field", "`params` is not a field of a tool of an MCP server"),
+        ("[{name: a}, {name: a}]", "wrong-form", "`tools` names `a` twice"),
+        ("[{name: a, parameters: x}]", "wrong-type", "`tools.parameters` must be a mapping, not a string"),
+        ("[{name: a, parameters: {type: array}}]", "wrong-form", "the `type` of `tools.parameters` is `object`"),
+        ("[{name: a, parameters: {properties: {b: {type: strin}}}}]", "bad-schema", "strin"),
+        ("[{name: a, read_only: maybe}]", "wrong-type", "`tools.read_only` must be true or false"),
+    ],
+)
+def test_l7_l21_what_is_wrong_with_a_named_tool_is_told_at_its_place(tools: str, rule: str, words: str):
+    text = FULL.replace("    disabled: true\n", f"    tools: {tools}\n")
+    ((found, message),) = problems_of(text)
+    assert found == rule
+    assert words in message
+
+
+def problems_of(text: str) -> list[tuple[str, str]]:
+    _, problems = read(SourceText(text, "report.md"))
+    return [(each.rule, each.message) for each in problems]
+
+
 def test_la7_la19_x9_limits():
     """LA7, LA19, X9."""
     limits = model_of(FULL).limits

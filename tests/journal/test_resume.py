@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.app.options import Options
-from prosa.runtime.errors import InDoubt, NotResumed, ProviderError, RunError, StoreProblem
+from prosa.runtime.errors import InDoubt, NotResumed, ProviderError, RunError, StoreProblem, ToolServerError
 from prosa.runtime.messages import ModelReply, ToolCall
 from prosa.runtime.ports import ServerTool, ToolResult
 from tests.journal.runs import CALLS, Model, nested, ran, rows, store_of
@@ -225,6 +225,29 @@ def test_x25_a_tool_call_in_doubt_is_made_again_only_if_it_changes_nothing(tmp_p
     result = ran(program, tmp_path, Calls(), resume=run, rerun_in_doubt=not reads)
     assert result.output == {"n": 3}
     assert len(living.calls) == 1
+
+
+def test_x25_l21_a_call_whose_server_did_not_start_was_not_made_and_is_not_in_doubt(tmp_path, monkeypatch):
+    """The server starts for the call, and only when the run goes on."""
+    more = "mcp_servers: [{name: files, command: x, tools: [{name: remove, parameters: {type: object}}]}]\n"
+    program = load(tmp_path, text_of(more=more))
+
+    class Calls(Model):
+        async def complete(self, request, on_text=None):
+            self.asked.append(request)
+            if request.messages[-1].role == "tool":
+                return ModelReply('{"n": 3}')
+            return ModelReply("", (ToolCall("1", request.tools[-1].name, "{}"),), finish="tool_calls")
+
+    servers = FakeServers([ServerTool("files", "remove", "", {"type": "object"})], broken="files")
+    monkeypatch.setattr("prosa.app.run.world.servers", lambda *_: servers)
+    with pytest.raises(ToolServerError, match="files did not start"):
+        ran(program, tmp_path, Calls())
+    ((run,),) = [(row["id"],) for row in rows(tmp_path, "SELECT id FROM run")]
+    assert [row["state"] for row in rows(tmp_path, "SELECT state FROM call WHERE path = '1.0'")] == ["unmade"]
+    servers.broken = ""
+    assert ran(program, tmp_path, Calls(), resume=run).output == {"n": 3}
+    assert len(servers.calls) == 1
 
 
 def test_x25_a_reply_is_used_only_after_its_commit(program, tmp_path, monkeypatch):

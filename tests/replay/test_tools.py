@@ -97,6 +97,30 @@ def test_x27_with_tools_live_tools_are_called_and_models_played(tmp_path: Path) 
     assert "/messages/3/content" in notices[0]
 
 
+def test_l21_x27_a_server_whose_tools_are_named_runs_when_one_is_called_and_is_played_without(tmp_path: Path) -> None:
+    """The process itself, by the file that it writes when it starts."""
+    mark = tmp_path / "started"
+    tools = [
+        {"name": "echo", "parameters": {"properties": {"a": {"type": "string"}}}},
+        {"name": "pid", "parameters": {}},
+    ]
+    server = {"name": "odd", "command": sys.executable, "args": ["-I", str(ODD), f"counter={mark}"], "tools": tools}
+    path = program(tmp_path, "say", f"mcp_servers: [{json.dumps(server)}]\n")
+    assert ran(path, GIVEN, [says(1, program="say")]).output == {"n": 1}
+    assert not mark.exists()
+    replies = (asks(("mcp__odd__echo", {"a": "b"}), ("mcp__odd__pid", {}), program="say"), says(2, program="say"))
+    first, again = list[Any](), list[Any]()
+    recorded = ran(path, GIVEN, replies, record=Record(tmp_path / "tapes"), events=first)
+    started = mark.read_text()
+    assert len(started.split()) == 1
+    played = ran(path, GIVEN, replay=Replay(tmp_path / "tapes", strict=True), events=again)
+    assert told(played) == told(recorded)
+    offered = [[each.tools for each in events if isinstance(each, ToolsOffered)] for events in (first, again)]
+    assert offered[0] == offered[1] == [("python", "mcp__odd__echo", "mcp__odd__pid")]
+    assert next(each.content for each in played.messages if each.role == "tool") == '{"a": "b"}'
+    assert mark.read_text() == started
+
+
 def test_x27_a_tool_that_changed_is_drift(tmp_path: Path) -> None:
     path = with_server(tmp_path)
     ran(path, GIVEN, TOOLS, record=Record(tmp_path / "tapes"))

@@ -214,6 +214,12 @@ def test_x26_without_a_bound_the_plan_says_what_would_be_one(tmp_path: Path) -> 
     assert of(loose, {}, able).window.output == 70
     served = simple(tmp_path, more="mcp_servers: [{name: s, command: x}]\n")
     assert "models." in of(served, {}, facts(None)).boundless and of(served, {}, facts(9_000)).most is not None
+    tool = "{name: t, parameters: {type: object}}"
+    named = simple(tmp_path, more=f"mcp_servers: [{{name: s, command: x, tools: [{tool}]}}]\n")
+    alone = simple(tmp_path, more="mcp_servers: [{name: s, command: x, tools: []}]\n")
+    with_tool, without = of(named, {}, facts(None)), of(alone, {}, facts(None))
+    assert with_tool.most is not None and without.most is not None
+    assert with_tool.most.input_tokens > without.most.input_tokens
 
 
 def test_x26_models_without_a_price_are_named_and_not_counted(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from prosa.render.estimate import estimate_lines
 from prosa.render.plain import safe, safe_source
 from prosa.runtime.messages import Message
-from prosa.runtime.plan import Plan
+from prosa.runtime.plan import Plan, PlannedTool
 
 INDENT = "  "
 
@@ -25,8 +25,7 @@ def _lines(plan: Plan) -> list[str]:
     lines += [f"{INDENT}- {safe(effect)}" for effect in plan.effects]
     if plan.unavailable:
         lines += ["", "asks for and cannot have here:", *(f"{INDENT}- {safe(each)}" for each in plan.unavailable)]
-    lines += ["", "tools:" if plan.tools else "tools: none"]
-    lines += [f"{INDENT}- {safe(tool.name)}: {safe(_first_line(tool.description))}" for tool in plan.tools]
+    lines += ["", *_tools(plan)]
     lines += ["", f"limits: {_limits(plan)}"]
     if plan.form != "json":
         return [*lines, "response format: none, the reply is the output"]
@@ -34,6 +33,28 @@ def _lines(plan: Plan) -> list[str]:
     lines += [f"{INDENT}lowered: {safe(note)}" for note in plan.lowered]
     schema = json.dumps(plan.output_schema, ensure_ascii=False, indent=2)
     return [*lines, "schema as sent:", *(f"{INDENT}{safe_source(line)}" for line in schema.split("\n"))]
+
+
+def _tools(plan: Plan) -> list[str]:
+    """The tools with what they cost in each request, and the same by MCP server."""
+    if not plan.tools:
+        return ["tools: none"]
+    rest = ", and those that are not known yet" if any(tool.tokens is None for tool in plan.tools) else ""
+    lines = [f"tools: {_tokens(plan.tool_tokens)} in each request{rest}"]
+    lines += [f"{INDENT}- {safe(_tool(tool))}" for tool in plan.tools]
+    for server, tokens in plan.server_tokens.items():
+        known = "not known before it starts" if tokens is None else _tokens(tokens)
+        lines.append(f"{INDENT}{safe(f'tools of the MCP server {server}: {known}')}")
+    return lines
+
+
+def _tool(tool: PlannedTool) -> str:
+    words = f": {_first_line(tool.description)}" if tool.description else ""
+    return f"{tool.name}{words}{'' if tool.tokens is None else f' ({_tokens(tool.tokens)})'}"
+
+
+def _tokens(count: int) -> str:
+    return f"~{count:,} token{'' if count == 1 else 's'}"
 
 
 def _message(message: Message) -> list[str]:

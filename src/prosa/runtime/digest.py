@@ -10,11 +10,11 @@ import json
 from hashlib import sha256
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest
-from prosa.runtime.ports import ToolResult
+from prosa.runtime.ports import ServerConfig, ToolResult
 from prosa.runtime.program import Program, reachable
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
@@ -65,7 +65,7 @@ def _content(program: Program) -> tuple[object, ...]:
         program.input_schema,
         program.output_schema,
         [each.name for each in program.imports],
-        program.servers,
+        [_server(each) for each in program.servers],
         program.sites,
         program.python,
         program.preferred,
@@ -76,3 +76,8 @@ def _content(program: Program) -> tuple[object, ...]:
         program.rejections,
         *([[replace(each, folder="", unavailable=()) for each in program.skills]] if program.skills else ()),
     )
+
+
+def _server(server: ServerConfig) -> dict[str, Value]:
+    """A server as declared; `tools` count where they are named, so that no other program gets another digest."""
+    return {name: value for name, value in asdict(server).items() if name != "tools" or value is not None}

@@ -7,6 +7,7 @@ attempts that fail and are billed all the same come on top. Nothing is asked, an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Protocol
@@ -15,10 +16,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.data import Value
+from prosa.dialects.markdownlang.names import server_tool_name
 from prosa.regex import regex
 from prosa.runtime.budget import MESSAGE_BYTES, OUTPUT_UNDER_CAP, TOOL_BYTES, json_upper, tokens_upper
 from prosa.runtime.contract import contract_of
-from prosa.runtime.messages import ModelRequest
+from prosa.runtime.messages import ModelRequest, ToolSpec
 from prosa.runtime.output import MAX_PROBLEMS, MAX_REASON
 from prosa.runtime.parameters import most_output
 from prosa.runtime.ports import Prices
@@ -246,9 +248,20 @@ def _request(program: Program, body: str) -> ModelRequest:
 def _first_tokens(request: ModelRequest, models: Models) -> tuple[int, bool]:
     """The tokens of a request: counted, else by the usual length of one."""
     text = "".join(each.content for each in request.messages)
-    found = models.tokens(request.model_name, text)
-    count, exact = (round(len(text.encode("utf-8", "surrogatepass")) / 3.7), False) if found is None else found
+    count, exact = _counted(text, request.model_name, models)
     return count + 4 * len(request.messages), exact
+
+
+def _counted(text: str, model_name: str, models: Models | None) -> tuple[int, bool]:
+    found = models.tokens(model_name, text) if models is not None else None
+    return (round(len(text.encode("utf-8", "surrogatepass")) / 3.7), False) if found is None else found
+
+
+def tool_tokens(spec: ToolSpec, model_name: str, models: Models | None) -> int:
+    """About how many tokens a tool has in each request: services write tools in ways of their own for their models."""
+    told = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
+    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), default=dict)
+    return _counted(text, model_name, models)[0]
 
 
 def _least(program: Program, request: ModelRequest, facts: Facts, counted: int) -> Amount:
@@ -366,7 +379,7 @@ class _Bounds(Struct):
 
     def _start(self, program: Program, context: int | None) -> int:
         """The tokens of the first request, with the feedback that later ones repeat."""
-        if program.servers or program.sites:
+        if program.sites or not all(server.waits for server in program.servers):
             if context is None:
                 name = program.model_name
                 raise _Boundless(
@@ -439,7 +452,12 @@ def _tools_upper(program: Program) -> int:
     imports = (json_upper(each.name, each.description, each.input_schema) + 2 * TOOL_BYTES for each in program.imports)
     specs = (spec for _, spec in skill_specs(program.skills))
     skills = (json_upper(each.name, each.description, each.parameters) + 2 * TOOL_BYTES for each in specs)
-    return sum(imports) + sum(skills) + (PYTHON_TOKENS if program.has_tools else 0)
+    servers = (
+        json_upper(server_tool_name(server.name, each.name), each.description or "", each.parameters) + 2 * TOOL_BYTES
+        for server in program.servers
+        for each in server.tools or ()
+    )
+    return sum(imports) + sum(skills) + sum(servers) + (PYTHON_TOKENS if program.has_tools else 0)
 
 
 def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Amount | None) -> Lower | None:

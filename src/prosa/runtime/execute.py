@@ -20,7 +20,7 @@ from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.deadlines import counting
 from prosa.runtime.errors import LimitExceeded, RunError
-from prosa.runtime.events import RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
+from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
 from prosa.runtime.loop import Done, Task, run_loop
 from prosa.runtime.parameters import require_allowed
@@ -82,7 +82,10 @@ class Run(Struct, frozen=True):
         async def call(imported: Program, arguments: Value, path: str) -> Value:
             return await self.program(imported, arguments, scope, path)
 
-        tools = await gather_tools(program, self.world, self.pool, call)
+        def notice(message: str) -> None:
+            self.world.listener(Noticed(scope, f"{program.name}: {message}"))
+
+        tools = await gather_tools(program, self.world, self.pool, call, notice)
         changing = await open_sites(program, self.world, tools, stack, scope.path)
         world = self.world
         toolbox = Toolbox(tools, program.limits, world.clock, world.listener, scope, changing, world.journal)

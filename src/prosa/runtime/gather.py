@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -25,26 +26,24 @@ from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PythonTool
-from prosa.runtime.server_pool import ServerPool
+from prosa.runtime.server_pool import ServerPool, WaitingServer, offered, worded
 from prosa.runtime.skill import skill_tools
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
 from prosa.schema import lower
 
 
-async def gather_tools(program: Program, world: World, pool: ServerPool, run: RunProgram) -> dict[str, Tool]:
-    """Tools by wire name. Starts the program's servers. Raises `RunError` when two tools share a name (LA12)."""
+async def gather_tools(
+    program: Program, world: World, pool: ServerPool, run: RunProgram, notice: Callable[[str], None]
+) -> dict[str, Tool]:
+    """Tools by wire name. Starts the program's servers but for those that wait until they are called; ``notice`` hears
+    where one is not as the program says. Raises `RunError` when two tools share a name (LA12)."""
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
     tools += skill_tools(program.skills, world.skills, world.sandbox, program.limits)
     tools += [program_tool(imported, tool_name(imported.name), run) for imported in program.imports]
-    if program.servers:
-        session = await pool.session(program.servers, program.folder)
-        for tool in session.tools:
-            origin = ("mcp", tool.server, tool.name)
-            spec = ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
-            tools.append(McpTool(session, tool, spec))
+    tools += await _server_tools(program, pool, notice)
     named: dict[str, Tool] = {}
     for tool_ in tools:
         if tool_.spec.name in named:
@@ -53,6 +52,25 @@ async def gather_tools(program: Program, world: World, pool: ServerPool, run: Ru
     if program.sites and VISIT_TOOL in named:
         raise RunError(f"{program.name} has two tools named {VISIT_TOOL!r}", hint="rename the import")
     return named
+
+
+async def _server_tools(program: Program, pool: ServerPool, notice: Callable[[str], None]) -> list[Tool]:
+    """The tools of all servers in the order of their declaration, whether they run or wait."""
+    early = tuple(server for server in program.servers if not server.waits)
+    session = await pool.session(early, program.folder) if early else None
+    tools: list[Tool] = []
+    for server in program.servers:
+        if server.tools is not None and server.waits:
+            waiting = WaitingServer(pool, server, program.folder, notice)
+            tools += [McpTool(waiting.session, worded(server.name, each)) for each in server.tools]
+        elif session is not None:
+            running = partial(_running, session)
+            tools += [McpTool(running, each) for each in offered(server, session.tools, notice)]
+    return tools
+
+
+async def _running(session: ServerSession) -> ServerSession:
+    return session
 
 
 async def open_sites(
@@ -74,23 +92,35 @@ async def open_sites(
 
 
 class McpTool(Struct, frozen=True):
-    """One tool of a running server."""
+    """One tool of a server; ``session`` gives the running server, which may start only then."""
 
-    session: ServerSession
+    session: Callable[[], Awaitable[ServerSession]]
     tool: ServerTool
-    spec: ToolSpec
     kind: ClassVar[Literal["mcp"]] = "mcp"
     moves: ClassVar[bool] = False
 
     @property
+    def spec(self) -> ToolSpec:
+        """The tool under its mangled name."""
+        return server_tool_spec(self.tool)
+
+    @property
     def repeatable(self) -> bool:
-        """What the server says of the tool (`readOnlyHint`)."""
+        """What the program says of the tool, or the server (`readOnlyHint`)."""
         return self.tool.read_only
 
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
-        """Calls the server; a crash or timeout is an error result (X18)."""
+        """Calls the server; a crash or timeout is an error result (X18). Raises `ToolServerError` when it has to start
+        for this and does not (LA11): nothing was called then."""
         del path
-        return await self.session.call(self.tool.server, self.tool.name, arguments)
+        session = await self.session()
+        return await session.call(self.tool.server, self.tool.name, arguments)
+
+
+def server_tool_spec(tool: ServerTool) -> ToolSpec:
+    """What a model is told of a server's tool."""
+    origin = ("mcp", tool.server, tool.name)
+    return ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
 
 
 # An imported program as a tool (L31): its name, its input schema, its own loop, its validated output.
@@ -124,12 +154,19 @@ class ProgramTool(Struct, frozen=True):
 
 
 def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
-    """The tool of an import. An input schema that is not an object's is wrapped, as APIs only know objects."""
+    """The tool of an import."""
+    spec, wrapped = program_tool_spec(program, name)
+    return ProgramTool(program, spec, wrapped, run)
+
+
+def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
+    """What a model is told of an import. An input schema that is not an object's is wrapped, as APIs only know
+    objects; then True comes with it."""
     schema = program.input_schema
     if isinstance(schema, Mapping) and schema.get("type", "object") == "object":
-        return ProgramTool(program, ToolSpec(name, program.description, _as_object(schema)), False, run)
+        return ToolSpec(name, program.description, _as_object(schema)), False
     lowered = lower(schema)
-    return ProgramTool(program, ToolSpec(name, program.description, lowered.schema), lowered.wrapped, run)
+    return ToolSpec(name, program.description, lowered.schema), lowered.wrapped
 
 
 def _as_object(schema: Mapping[str, Value]) -> Mapping[str, Value]:

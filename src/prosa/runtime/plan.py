@@ -1,7 +1,8 @@
 """What a run would do, told without doing it: prompts, tools, imports, the schema as sent, limits, effects.
 
 In: a program, who would answer it and, if there is one, its input. Out: a `Plan`. No server is started, no site
-visited and no model asked, so the tools of MCP servers and of sites are known by prefix only.
+visited and no model asked, so the tools of sites are known by prefix only, and so are those of MCP servers that the
+program does not name.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from prosa.data import Value
 from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_tool_name, tool_name
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
-from prosa.runtime.estimate import Estimate, Facts, estimate
+from prosa.runtime.estimate import Estimate, Facts, Models, estimate, tool_tokens
+from prosa.runtime.gather import program_tool_spec, server_tool_spec
 from prosa.runtime.limits import Limits
-from prosa.runtime.messages import Message, ModelRequest
+from prosa.runtime.messages import Message, ModelRequest, ToolSpec
 from prosa.runtime.output import OutputContract
 from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import OutputForm, Program, reachable
 from prosa.runtime.prompt import messages
+from prosa.runtime.python_tool import PYTHON_SPEC
+from prosa.runtime.server_pool import worded
 from prosa.runtime.skill import skill_specs
 from prosa.runtime.transcript import Transcript
 from prosa.schema import Lowered
@@ -31,12 +35,19 @@ AS_IT_IS = Lowered({}, False, False)
 
 
 class PlannedTool(Struct, frozen=True):
-    """A tool the model would be offered. For the tools of a server or a site ``name`` is the prefix they
-    will share."""
+    """A tool the model would be offered. For the tools of a server or a site that are not known ``name`` is the prefix
+    they will share. ``tokens`` is about what it has in each request, None where that is not known; ``server`` is the
+    MCP server whose it is."""
 
     name: str
     kind: str
     description: str
+    tokens: int | None = None
+    server: str | None = None
+
+    def as_dict(self) -> dict[str, Value]:
+        """Plain data; ``server`` only for the tools of one."""
+        return {name: value for name, value in asdict(self).items() if name != "server" or value is not None}
 
 
 class Plan(Struct, frozen=True):
@@ -64,6 +75,21 @@ class Plan(Struct, frozen=True):
     unavailable: tuple[str, ...] = ()
     form: OutputForm = "json"
 
+    @property
+    def tool_tokens(self) -> int:
+        """About how many tokens the tools that are known have in each request."""
+        return sum(each.tokens or 0 for each in self.tools)
+
+    @property
+    def server_tokens(self) -> dict[str, int | None]:
+        """The same by MCP server; None for one whose tools are not known before it starts."""
+        found: dict[str, int | None] = {}
+        for each in self.tools:
+            if each.server is not None:
+                before = found.get(each.server, 0)
+                found[each.server] = None if each.tokens is None or before is None else before + each.tokens
+        return found
+
     def as_dict(self) -> dict[str, Value]:
         """Plain data for ``--format json``."""
         return {
@@ -72,7 +98,8 @@ class Plan(Struct, frozen=True):
             "model": self.model_name,
             "service": self.service,
             "messages": [{"role": message.role, "content": message.content} for message in self.messages],
-            "tools": [asdict(tool) for tool in self.tools],
+            "tools": [tool.as_dict() for tool in self.tools],
+            "tool_tokens": {"known": self.tool_tokens, "servers": self.server_tokens},
             "response_format": {
                 "schema": self.output_schema,
                 "strict": self.strict,
@@ -91,13 +118,14 @@ class Plan(Struct, frozen=True):
 def plan(program: Program, given: Value, *, has_input: bool, service: str, facts: Facts | None = None) -> Plan:
     """The plan of a program and of everything it imports, with an estimate of the cost where there are facts for one.
     Raises what a run with this input would raise first."""
-    own = _plan(program, given, has_input=has_input, service=service)
-    imports = (_plan(each, None, has_input=False, service=service) for each in reachable(program)[1:])
+    models = facts.models if facts else None
+    own = _plan(program, given, has_input=has_input, service=service, models=models)
+    imports = (_plan(each, None, has_input=False, service=service, models=models) for each in reachable(program)[1:])
     first = first_request(program, own.messages) if has_input else None
     return replace(own, imports=tuple(imports), estimate=facts and estimate(program, first, facts))
 
 
-def _plan(program: Program, given: Value, *, has_input: bool, service: str) -> Plan:
+def _plan(program: Program, given: Value, *, has_input: bool, service: str, models: Models | None) -> Plan:
     contract = contract_of(program)
     wire = contract.wire if isinstance(contract, OutputContract) else AS_IT_IS
     return Plan(
@@ -106,7 +134,7 @@ def _plan(program: Program, given: Value, *, has_input: bool, service: str) -> P
         model_name=program.model_name,
         service=service,
         messages=first_messages(program, given, contract) if has_input else (),
-        tools=tuple(_tools(program)),
+        tools=tuple(_tools(program, models)),
         output_schema=wire.schema,
         strict=wire.strict,
         wrapped=wire.wrapped,
@@ -131,13 +159,32 @@ def first_request(program: Program, sent: tuple[Message, ...]) -> ModelRequest:
     return ModelRequest(program.model_name, sent, output=contract.format, parameters=program.parameters)
 
 
-def _tools(program: Program) -> list[PlannedTool]:
-    tools = [PlannedTool("python", "python", "CPython in the WebAssembly sandbox")] if program.python else []
-    skills = skill_specs(program.skills)
-    tools += [PlannedTool(spec.name, kind, spec.description) for kind, spec in skills]
-    tools += [PlannedTool(tool_name(each.name), "program", each.description) for each in program.imports]
-    tools += [_server_tools(server) for server in program.servers]
+def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
+    def told(spec: ToolSpec, kind: str, words: str | None = None, server: str | None = None) -> PlannedTool:
+        tokens = tool_tokens(spec, program.model_name, models)
+        return PlannedTool(spec.name, kind, spec.description if words is None else words, tokens, server)
+
+    tools = [told(PYTHON_SPEC, "python", "CPython in the WebAssembly sandbox")] if program.python else []
+    tools += [told(spec, kind) for kind, spec in skill_specs(program.skills)]
+    tools += [told(program_tool_spec(each, tool_name(each.name))[0], "program") for each in program.imports]
+    for server in program.servers:
+        if server.tools is not None and server.waits:
+            specs = (server_tool_spec(worded(server.name, each)) for each in server.tools)
+            tools += [told(spec, "mcp", server=server.name) for spec in specs]
+        else:
+            tools += _unknown_tools(server)
     return tools + (_site_tools(program.sites) if program.sites else [])
+
+
+def _unknown_tools(server: ServerConfig) -> list[PlannedTool]:
+    """The tools of a server that says only when it runs what parameters they have."""
+    if server.tools is None:
+        words = f"every tool of {_reach(server)}"
+        return [PlannedTool(server_tool_name(server.name, ""), "mcp", words, server=server.name)]
+    return [
+        PlannedTool(server_tool_name(server.name, each.name), "mcp", each.description or "", server=server.name)
+        for each in server.tools
+    ]
 
 
 def _site_tools(sites: tuple[str, ...]) -> list[PlannedTool]:
@@ -145,14 +192,10 @@ def _site_tools(sites: tuple[str, ...]) -> list[PlannedTool]:
     return [goes, PlannedTool(ACTION_PREFIX, "action", "every action of the page that the run is on")]
 
 
-def _server_tools(server: ServerConfig) -> PlannedTool:
-    return PlannedTool(server_tool_name(server.name, ""), "mcp", f"every tool of {_reach(server)}")
-
-
 def _effects(program: Program, service: str) -> list[str]:
     limits = program.limits
     effects = [f"asks {program.model_name} at most {limits.iterations} times ({service})"]
-    effects += [f"starts {_reach(server)}" for server in program.servers]
+    effects += [_start(server) for server in program.servers if server.tools != ()]
     if program.python:
         memory = limits.python_memory // (1024 * 1024)
         effects.append(f"may run Python in the sandbox ({limits.python_timeout:g} s, {memory} MB a call)")
@@ -167,6 +210,10 @@ def _effects(program: Program, service: str) -> list[str]:
         effects.append(f"reads pages and calls actions of {', '.join(program.sites)}")
         effects.append("changes something there only with --allow-actions, --allow-action ID, or a yes on a terminal")
     return effects
+
+
+def _start(server: ServerConfig) -> str:
+    return f"starts {_reach(server)}{', when one of its tools is called' if server.waits else ''}"
 
 
 def _reach(server: ServerConfig) -> str:

@@ -106,10 +106,20 @@ class SkillFiles(Protocol):
         ...
 
 
+class NamedTool(Struct, frozen=True):
+    """A tool of an MCP server as a program names it. What is None is left to the server."""
+
+    name: str
+    description: str | None = None
+    parameters: Mapping[str, Value] | None = None
+    read_only: bool | None = None
+
+
 class ServerConfig(Struct, frozen=True):
     """One MCP server as a program declares it (L18). Exactly one of ``command`` and ``url`` is set.
 
-    ``env`` values are as written; ``${NAME}`` is replaced by the adapter from the user's environment (X18).
+    ``env`` values are as written; ``${NAME}`` is replaced by the adapter from the user's environment (X18). ``tools``
+    are those that are offered, None for all that it has.
     """
 
     name: str
@@ -118,6 +128,13 @@ class ServerConfig(Struct, frozen=True):
     env: Mapping[str, str] | None = None
     url: str | None = None
     transport: Literal["auto", "stdio", "streamable-http", "sse"] = "auto"
+    tools: tuple[NamedTool, ...] | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether everything that a model is told of its tools is known before it runs, so that it starts when one of
+        them is called."""
+        return self.tools is not None and all(each.parameters is not None for each in self.tools)
 
 
 class ServerTool(Struct, frozen=True):

@@ -14,7 +14,9 @@ from msgspec import Struct
 from prosa.runtime.errors import NotResumed
 
 RunState: TypeAlias = Literal["open", "done", "failed", "interrupted"]
-CallState: TypeAlias = Literal["asked", "answered", "failed"]
+CallState: TypeAlias = Literal["asked", "answered", "failed", "unmade"]
+"""A tool call is unmade where the server of the tool did not start: nothing was asked of it."""
+
 History: TypeAlias = Literal["off", "summary", "full"]
 """What remains of a run when it has ended: nothing, everything but messages, everything."""
 

@@ -1,13 +1,21 @@
-"""MCP servers of a run: each program's are started once, at its first call, and end with the run (L21)."""
+"""MCP servers of a run: started once, and ended with the run (L21). They start before the first model call of a program
+that declares them; those whose tools the program names with their parameters, when one of these is called first.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from prosa.runtime.ports import ServerConfig, ServerSession, ToolServers
+from prosa.data import Value
+from prosa.runtime.errors import ToolServerError
+from prosa.runtime.ports import NamedTool, ServerConfig, ServerSession, ServerTool, ToolServers
+
+Key = tuple[tuple[str, ...], str]
 
 
 class ServerPool(Struct):
@@ -15,13 +23,96 @@ class ServerPool(Struct):
 
     servers: ToolServers
     stack: AsyncExitStack
-    _open: dict[tuple[tuple[str, ...], str], ServerSession] = field(default_factory=dict)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _open: dict[Key, ServerSession] = field(default_factory=dict)
+    _locks: dict[Key, asyncio.Lock] = field(default_factory=dict)
 
     async def session(self, declared: tuple[ServerConfig, ...], folder: str) -> ServerSession:
-        """The session of a program's servers. Raises `ToolServerError` when one does not start (LA11)."""
-        key = (tuple(repr(server) for server in declared), folder)
-        async with self._lock:
+        """The session of some servers, which start together. Raises `ToolServerError` when one does not (LA11)."""
+        plain = tuple(replace(server, tools=None) for server in declared)
+        key = (tuple(repr(server) for server in plain), folder)
+        async with self._locks.setdefault(key, asyncio.Lock()):
             if key not in self._open:
-                self._open[key] = await self.stack.enter_async_context(self.servers.connect(declared, cwd=folder))
+                self._open[key] = await self.stack.enter_async_context(self.servers.connect(plain, cwd=folder))
             return self._open[key]
+
+
+class WaitingServer(Struct):
+    """A server that starts when one of its tools is called; ``notice`` hears where it is not as the program says."""
+
+    pool: ServerPool
+    config: ServerConfig
+    folder: str
+    notice: Callable[[str], None]
+    compared: bool = False
+
+    async def session(self) -> ServerSession:
+        """The running server. Raises `ToolServerError` when it does not start, or lacks a tool that is named."""
+        session = await self.pool.session((self.config,), self.folder)
+        if not self.compared:
+            offered(self.config, session.tools, self.notice)
+            self.compared = True
+        return session
+
+
+def offered(config: ServerConfig, found: Iterable[ServerTool], notice: Callable[[str], None]) -> list[ServerTool]:
+    """The tools of a running server that a model is offered: all, or those that the program names, in its order and
+    in its words. Raises `ToolServerError` for one that the server does not have."""
+    own = [tool for tool in found if tool.server == config.name]
+    if config.tools is None:
+        return own
+    by_name = {tool.name: tool for tool in own}
+    missing = [tool.name for tool in config.tools if tool.name not in by_name]
+    if missing:
+        raise _lacking(config, missing, [*by_name])
+    for named in config.tools:
+        for difference in _differences(named, by_name[named.name].parameters):
+            notice(f"MCP server {config.name!r}: {difference}; see `tools` of the server in the program")
+    return [worded(config.name, named, by_name[named.name]) for named in config.tools]
+
+
+def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> ServerTool:
+    """A tool as the program names it, with what the server says of it where the program says nothing."""
+    own = own or ServerTool(server, named.name, "", {"type": "object"})
+    return ServerTool(
+        server,
+        named.name,
+        own.description if named.description is None else named.description,
+        own.parameters if named.parameters is None else named.parameters,
+        own.read_only if named.read_only is None else named.read_only,
+    )
+
+
+def _lacking(config: ServerConfig, missing: Sequence[str], names: Sequence[str]) -> ToolServerError:
+    words = f"the tool {missing[0]!r}" if len(missing) == 1 else f"the tools {', '.join(map(repr, missing))}"
+    has = ", ".join(names[:MAX_NAMES]) + (" …" if len(names) > MAX_NAMES else "")
+    return ToolServerError(
+        f"MCP server {config.name!r} does not have {words}, which the program names",
+        hint=f"correct `tools` of the server in the program; it has {has or 'no tools'}",
+    )
+
+
+MAX_NAMES = 20
+"""Tools of a server that a message names."""
+
+
+def _differences(named: NamedTool, own: Mapping[str, Value]) -> Iterator[str]:
+    """What the parameters of a program's tool have that the server's do not know, and the other way round where the
+    server needs it. Types are judged by the server, call by call."""
+    declared, known = _names(named.parameters), _names(own)
+    if declared is None or known is None:
+        return
+    required = own.get("required")
+    needs = [name for name in required if name not in declared] if isinstance(required, list) else []
+    if needs:
+        yield f"{named.name} needs {_quoted(needs)}, which the program does not name"
+    if unknown := [name for name in declared if name not in known]:
+        yield f"{named.name} does not know {_quoted(unknown)}, which the program names"
+
+
+def _names(parameters: Mapping[str, Value] | None) -> list[str] | None:
+    properties = parameters.get("properties") if parameters is not None else None
+    return [*properties] if isinstance(properties, Mapping) else None
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:MAX_NAMES])

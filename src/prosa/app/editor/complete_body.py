@@ -26,8 +26,8 @@ from prosa.app.editor.complete_documents import (
 )
 from prosa.app.editor.spot import EditorSpot
 from prosa.dialects.dialect import DialectName
-from prosa.dialects.markdownlang.model import ProgramModel
-from prosa.dialects.markdownlang.names import PYTHON_TOOL, server_prefix, tool_name
+from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
+from prosa.dialects.markdownlang.names import PYTHON_TOOL, server_prefix, server_tool_name, tool_name
 from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading
@@ -225,10 +225,18 @@ def _tool(spot: EditorSpot, line: str) -> Completions | None:
     if found is None or program is None:
         return None
     servers = (each for each in program.mcp_servers if each.name and not each.built_in and not each.disabled)
-    candidates = [Candidate(server_prefix(each.name), "tool", None, f"tools of {each.name}") for each in servers]
+    candidates = [each for server in servers for each in _server_tools(server)]
     if not found["name"].startswith("mcp_"):
         candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(spot, program)]
     return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], candidates)
+
+
+def _server_tools(server: ServerModel) -> list[Candidate]:
+    """The tools that a program names for a server, else how the names of all of them begin."""
+    if server.tools is None:
+        return [Candidate(server_prefix(server.name), "tool", None, f"tools of {server.name}")]
+    names = ((server_tool_name(server.name, each.name), each.description) for each in server.tools)
+    return [Candidate(name, "tool", None, words or f"a tool of {server.name}") for name, words in names]
 
 
 def _imported(spot: EditorSpot, program: ProgramModel) -> Iterator[Candidate]:

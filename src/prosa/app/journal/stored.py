@@ -22,7 +22,7 @@ from prosa.adapters.store import writing
 from prosa.adapters.store.writing import TakenOver
 from prosa.data import Value
 from prosa.runtime.digest import as_json, digest_of, reply_digest, request_digest, result_digest
-from prosa.runtime.errors import InDoubt, RunError, StoreProblem
+from prosa.runtime.errors import InDoubt, RunError, StoreProblem, ToolServerError
 from prosa.runtime.messages import ModelReply
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.runs import CallRecord, RunRecord, last_attempts, stamp
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelRequest
     from prosa.runtime.ports import Clock
+    from prosa.runtime.runs import CallState
 
 T = TypeVar("T")
 
@@ -118,7 +119,8 @@ class StoredJournal(Struct):
                 await use()  # where the run is afterwards is not in the answer
             return decoded(known.reply or "", ToolResult)
         earlier = self.known.get(step.path)
-        if earlier is not None and earlier.state != "answered" and not step.repeatable and not self.rerun:
+        begun = earlier is not None and earlier.state not in ("answered", "unmade")
+        if earlier is not None and begun and not step.repeatable and not self.rerun:
             raise in_doubt(self.run, step.path, earlier.name)
         call = self._call(step.path, step.kind, step.scope.program, step.tool, digest)
         asked = self._asked(replace(call, request=as_json(step.arguments)))
@@ -192,7 +194,8 @@ class StoredJournal(Struct):
     def _failed(self, call: CallRecord, error: RunError, since: float) -> None:
         if not self.lost:
             seconds = self.clock.monotonic() - since
-            self._do(writing.answer(replace(call, state="failed", error=error.message, seconds=seconds)))
+            state: CallState = "unmade" if isinstance(error, ToolServerError) else "failed"
+            self._do(writing.answer(replace(call, state=state, error=error.message, seconds=seconds)))
 
     def _do(self, work: Work[None]) -> Future[None]:
         return self.writer().do(work)

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from prosa.data import Value
 from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
 from prosa.dialects.markdownlang.fields import PROGRAM as FRONT
-from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
+from prosa.dialects.markdownlang.model import ProgramModel, ServerModel, ServerToolModel
 from prosa.dialects.markdownlang.read import read as read_program
 from prosa.document import Def, Ref
 from prosa.source import Span
@@ -55,8 +57,13 @@ def _server(server: ServerModel) -> dict[str, Value]:
         "url": server.url,
         "transport": None if server.transport == "auto" else server.transport,
         "disabled": server.disabled or None,
+        "tools": None if server.tools is None else [_tool(each) for each in server.tools],
     }
     return {key: value for key, value in written.items() if value is not None}
+
+
+def _tool(tool: ServerToolModel) -> dict[str, Value]:
+    return {key: value for key, value in asdict(tool).items() if key != "span" and value is not None}
 
 
 __all__ = ["DIALECT", "FRONT", "definitions", "facts", "masked", "read", "references"]

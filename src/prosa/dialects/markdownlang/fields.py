@@ -76,6 +76,23 @@ def _model_form(text: str) -> str | None:
     return None
 
 
+SERVER_TOOL: tuple[Field, ...] = (
+    Field("name", "string", required=True, why="it is the name that the server knows", about="its name at the server"),
+    Field("description", "string", about="what the model is told of it; without it what the server says"),
+    Field(
+        "parameters",
+        "mapping",
+        holds="schema",
+        about="the JSON Schema of its arguments; where all tools have it, the server starts when one is called",
+    ),
+    Field(
+        "read_only",
+        "boolean",
+        also="read-only",
+        about="true where a call changes nothing; without it what the server says, and false before it starts",
+    ),
+)
+
 SERVER: tuple[Field, ...] = (
     Field(
         "name",
@@ -95,6 +112,7 @@ SERVER: tuple[Field, ...] = (
         about="how it is spoken to; without it what fits `command` or `url`",
     ),
     Field("disabled", "boolean", about="true leaves the server out"),
+    Field("tools", "mappings", about="those of its tools that the model is offered; all without", inner=SERVER_TOOL),
 )
 
 PYTHON: tuple[Field, ...] = (

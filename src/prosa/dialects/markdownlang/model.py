@@ -30,11 +30,21 @@ class ImportRef(Struct, frozen=True):
     span: Span
 
 
+class ServerToolModel(Struct, frozen=True):
+    """One tool that front matter names under a server. What it leaves out is None: the server knows it."""
+
+    name: str
+    span: Span
+    description: str | None = None
+    parameters: Map[str, Value] | None = None
+    read_only: bool | None = None
+
+
 class ServerModel(Struct, frozen=True):
     """One entry of `mcp_servers` (L18). ``name`` is empty when it is missing; ``span`` covers the whole entry.
 
     ``command`` and ``url`` may both be set or both be None: rules decide what that means (LA10, LA17). ``env`` values
-    are as written, `${NAME}` included (X18).
+    are as written, `${NAME}` included (X18). ``tools`` is None where none are named: then it offers all that it has.
     """
 
     name: str
@@ -48,6 +58,7 @@ class ServerModel(Struct, frozen=True):
     transport: Transport = "auto"
     transport_span: Span | None = None
     disabled: bool = False
+    tools: tuple[ServerToolModel, ...] | None = None
 
     @property
     def built_in(self) -> bool:

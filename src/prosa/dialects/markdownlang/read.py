@@ -15,13 +15,31 @@ from typing import cast
 
 from msgspec import Struct
 
-from prosa.data import Entry, Mapping, Scalar, Sequence, to_value
+from prosa.data import Entry, Mapping, Node, Scalar, Sequence, to_value
 from prosa.diagnostics import Misspelling, Problem, Severity
 from prosa.dialects import quantity
-from prosa.dialects.fields import Field, Owner, read_fields, text_of
+from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of
 from prosa.dialects.front import FrontReading, read_front
-from prosa.dialects.markdownlang.fields import FIELD, LIMITS, PROGRAM, PYTHON, SERVER, as_list, read_sites, user_setting
-from prosa.dialects.markdownlang.model import ImportRef, LimitsModel, ProgramModel, SchemaModel, ServerModel, Transport
+from prosa.dialects.markdownlang.fields import (
+    FIELD,
+    LIMITS,
+    PROGRAM,
+    PYTHON,
+    SERVER,
+    SERVER_TOOL,
+    as_list,
+    read_sites,
+    user_setting,
+)
+from prosa.dialects.markdownlang.model import (
+    ImportRef,
+    LimitsModel,
+    ProgramModel,
+    SchemaModel,
+    ServerModel,
+    ServerToolModel,
+    Transport,
+)
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
 from prosa.template import Template, TemplateError, action_spans, template_problems
@@ -224,6 +242,7 @@ def read_servers(entry: Entry | None) -> tuple[tuple[ServerModel, ...], tuple[Pr
 def _server(item: Mapping) -> tuple[ServerModel, tuple[Problem, ...]]:
     anchor = item.entries[0].key.span if item.entries else item.span
     entries, problems = read_fields(item, SERVER, Owner("an MCP server", anchor))
+    tools, tool_problems = _server_tools(entries.get("tools"))
     model = ServerModel(
         name=text_of(entries.get("name")) or "",
         span=item.span,
@@ -236,8 +255,49 @@ def _server(item: Mapping) -> tuple[ServerModel, tuple[Problem, ...]]:
         transport=cast("Transport", text_of(entries.get("transport")) or "auto"),
         transport_span=_span(entries, "transport"),
         disabled=_is_true(entries.get("disabled")),
+        tools=tools,
     )
-    return model, problems
+    return model, (*problems, *tool_problems)
+
+
+def _server_tools(entry: Entry | None) -> tuple[tuple[ServerToolModel, ...] | None, list[Problem]]:
+    """The tools that are named for a server, each once; None where none are named."""
+    if entry is None or not isinstance(entry.value, Sequence):
+        return None, []
+    tools: dict[str, ServerToolModel] = {}
+    problems: list[Problem] = []
+    for item in entry.value.items:
+        if isinstance(item, Mapping):
+            tool, wrong = _server_tool(item)
+            problems += wrong
+            if tool.name in tools:
+                problems.append(Problem("wrong-form", f"`tools` names `{shown(tool.name)}` twice", tool.span))
+            elif tool.name:
+                tools[tool.name] = tool
+    return tuple(tools.values()), problems
+
+
+def _server_tool(item: Mapping) -> tuple[ServerToolModel, list[Problem]]:
+    anchor = item.entries[0].key.span if item.entries else item.span
+    entries, problems = read_fields(item, SERVER_TOOL, Owner("a tool of an MCP server", anchor, "tools."))
+    parameters, reads = entries.get("parameters"), entries.get("read_only")
+    model = ServerToolModel(
+        name=text_of(entries.get("name")) or "",
+        span=_span(entries, "name") or anchor,
+        description=text_of(entries.get("description")),
+        parameters=None if parameters is None else to_value(parameters.value),
+        read_only=None if reads is None else _is_true(reads),
+    )
+    return model, [*problems, *(_parameter_problems(parameters.value) if parameters else ())]
+
+
+def _parameter_problems(node: Node) -> Iterable[Problem]:
+    """What is wrong with the schema of arguments, which are always an object."""
+    yield from check_schema_shape(node)
+    kind = next((each for each in node if each.key.text == "type"), None) if isinstance(node, Mapping) else None
+    if kind is not None and to_value(kind.value) != "object":
+        message = "the `type` of `tools.parameters` is `object`: arguments of a tool have names"
+        yield Problem("wrong-form", message, kind.value.span)
 
 
 def _span(entries: dict[str, Entry], name: str) -> Span | None:

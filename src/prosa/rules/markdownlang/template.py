@@ -8,7 +8,7 @@ from prosa.data import Mapping
 from prosa.diagnostics import Fix, Misspelling, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.dialects.fields import shown
-from prosa.dialects.markdownlang import ProgramModel
+from prosa.dialects.markdownlang import ProgramModel, ServerModel
 from prosa.dialects.markdownlang.names import server_prefix, server_tool_name
 from prosa.regex import regex
 from prosa.rules.markdownlang import RULES
@@ -116,10 +116,11 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
     for match in [*_NAMED.finditer(model.body)][:MAX_NAMED_TOOLS]:
         name = match.group()
         prefix = next((each for each in known if name.startswith(each)), None)
+        span = Span(*match.span()).shift(model.body_offset)
         if prefix is not None and not known[prefix].disabled:
+            yield from _not_named(name, known[prefix], span)
             continue
         server = name.split("__")[1]
-        span = Span(*match.span()).shift(model.body_offset)
         if prefix is not None:
             yield Finding(f"`{name}` belongs to a server that is disabled", span)
             continue
@@ -127,4 +128,17 @@ def unknown_tool(subject: ProgramSubject) -> Iterator[Finding]:
         note = f"did you mean the server `{guess}`?" if guess else "declare it under `mcp_servers`"
         message = f"`{name}` is no tool: the program has no server `{server}`"
         meant = Misspelling(server, guess) if guess else None
+        yield Finding(message, span, (note,), misspelling=meant)
+
+
+def _not_named(name: str, server: ServerModel, span: Span) -> Iterator[Finding]:
+    """A tool that is not among those that the program names for its server."""
+    if server.tools is None:
+        return
+    names = [server_tool_name(server.name, each.name) for each in server.tools]
+    if name not in (*names, server_prefix(server.name)):
+        guess = nearest(name, names)
+        note = f"did you mean `{guess}`?" if guess else "name it under `tools` of the server"
+        meant = Misspelling(name, guess) if guess else None
+        message = f"`{name}` is no tool: `tools` of the server `{shown(server.name)}` does not name it"
         yield Finding(message, span, (note,), misspelling=meant)

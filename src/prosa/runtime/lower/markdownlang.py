@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
-from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel
+from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel, ServerToolModel
 from prosa.dialects.markdownlang.names import server_prefix
 from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
-from prosa.runtime.ports import ServerConfig
+from prosa.runtime.ports import NamedTool, ServerConfig
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.template import Template
@@ -123,4 +123,10 @@ def _server(model: ServerModel) -> ServerConfig:
         env=model.env,
         url=model.url,
         transport=model.transport,
+        tools=None if model.tools is None else tuple(map(_tool, model.tools)),
     )
+
+
+def _tool(model: ServerToolModel) -> NamedTool:
+    parameters = None if model.parameters is None else {"type": "object", **model.parameters}
+    return NamedTool(model.name, model.description, parameters, model.read_only)
