@@ -277,6 +277,22 @@ def test_x30_diagnostics_are_given_to_who_asks_for_them(project: Path, editor: E
     assert not [each for each in editor.seen if each.get("method") == "textDocument/publishDiagnostics"]
 
 
+def test_x30_who_asks_is_told_of_what_is_not_open(project: Path, editor: Editor):
+    """X30. A client asks only for open documents; what it was told of one is taken back when that is opened."""
+    (project / "a.md").write_text("# One\n")
+    (project / "b.md").write_text("[x](a.md#two)\n")
+    editor.initialize(project, capabilities=PULLING, options={"diagnostics": "workspace"})
+    editor.open(project / "a.md")
+    b = (project / "b.md").as_uri()
+    editor.until(b, ["unresolved-anchor"])
+    editor.open(project / "b.md")
+    editor.until(b, [])
+    found = editor.ask("textDocument/diagnostic", {"textDocument": {"uri": b}})
+    assert [each["code"] for each in found["items"]] == ["unresolved-anchor"]
+    editor.close(b)
+    editor.until(b, ["unresolved-anchor"])
+
+
 def test_x30_a_closed_document_is_what_its_file_says(project: Path, editor: Editor):
     """X30. Its own diagnostics are no longer shown, and those of others are again what the file makes them."""
     (project / "a.md").write_text("# One\n")

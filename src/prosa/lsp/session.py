@@ -213,7 +213,8 @@ class Session:
         if self.pull:
             if others.keys() - {asked}:
                 self._soon(self.client.refresh)
-            return
+            others = {path: () if path in self._versions else found for path, found in others.items()}
+            others = {path: found for path, found in others.items() if path not in self._versions or path in self._told}
         for path, found in others.items():
             self._publish(path, found)
 
