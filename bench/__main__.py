@@ -30,6 +30,7 @@ SECTIONS = {
     "index": "bench.indexing",
     "serve": "bench.serve",
     "history": "bench.history",
+    "batch": "bench.batch",
 }
 """The module of each section; its `rows` gives the table."""
 
