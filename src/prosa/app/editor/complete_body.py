@@ -34,6 +34,7 @@ from prosa.dialects.reading import DialectReading
 from prosa.dialects.table import MARKDOWNLANG, PRAPTI
 from prosa.dialects.test.fields import BLOCKS
 from prosa.regex import regex
+from prosa.rules.registry import all_rules
 from prosa.rules.suppressions import MARK
 from prosa.source import Span
 
@@ -271,8 +272,6 @@ def _suppression(spot: EditorSpot, line: str) -> Completions | None:
 
 def rule_names() -> Iterator[Candidate]:
     """All rules by name; their codes lead to them too."""
-    from prosa.rules.registry import all_rules
-
     return (
         Candidate(each.name, "rule", None, f"{each.code}, {each.severity}", names=(each.code,)) for each in all_rules()
     )

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from prosa.adapters.providers.table import PROVIDERS
 from prosa.app.editor.candidates import NOTHING, Candidate, Completions, completions, unique
 from prosa.app.editor.complete_documents import (
     attachments,
@@ -172,8 +173,6 @@ def _files(spot: EditorSpot, typed: str) -> Iterable[Candidate]:
 
 def _providers(spot: EditorSpot, typed: str) -> Iterator[Candidate]:
     del spot, typed
-    from prosa.adapters.providers.table import PROVIDERS
-
     return (Candidate(each.name, "value", detail="a provider", names=each.aliases) for each in PROVIDERS)
 
 

@@ -27,6 +27,7 @@ from prosa.dialects.shapes import Member, member_at
 from prosa.dialects.table import MAGI, MDH, PRAPTI
 from prosa.document.standing import standing
 from prosa.regex import regex
+from prosa.rules.registry import find_rule, page_of
 from prosa.rules.suppressions import MARK
 from prosa.settings.table import PROJECT_FILES, SETTINGS
 from prosa.source import Span
@@ -99,8 +100,6 @@ def _rule(spot: EditorSpot) -> Hover | None:
     if len(line) > MAX_LINE or (MARK not in line.of(spot.text) and spot.path.name not in PROJECT_FILES):
         return None
     span = _word(spot)
-    from prosa.rules.registry import find_rule, page_of
-
     name = span.of(spot.text)
     rule = find_rule(name) if len(name) > 2 and name != MARK else None
     if rule is None:

@@ -19,11 +19,17 @@ from prosa.data.place import DataPlace, json_place, yaml_names, yaml_place
 from prosa.dialects.agent_files import agent_fields
 from prosa.dialects.detect import decided, likely_dialect, may_have_shape
 from prosa.dialects.dialect import DialectName
+from prosa.dialects.evals.fields import QUERY, TOP
 from prosa.dialects.fields import Field
+from prosa.dialects.magi.fields import RELATIONSHIP, SCRIPT
+from prosa.dialects.markdownlang.fields import PROGRAM
 from prosa.dialects.reading import DialectReading
 from prosa.dialects.shapes import DataShape, SchemaShape, TableShape, WordsShape
 from prosa.dialects.shapes import Path as Way
-from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, dialect
+from prosa.dialects.skill_md.fields import CLIENT
+from prosa.dialects.table import DOCUMENT_SUFFIXES, MARKDOWNLANG, TEST, dialect
+from prosa.dialects.test.fields import RUN, WORDS
+from prosa.dialects.ymj.fields import FOOTER
 from prosa.document.standing import Standing, standing
 from prosa.regex import regex
 from prosa.rules.schema_files import schema_at
@@ -132,8 +138,6 @@ class EditorSpot(Struct, frozen=True, dict=True):
         shapes: list[DataShape] = [SchemaShape(view) for view in self._bound()]
         shapes.append(TableShape(self._table(), self.names))
         if self.dialect == "plain" and {"name", "description"} & {*self.names.get((), ())}:
-            from prosa.dialects.markdownlang.fields import PROGRAM
-
             shapes.append(TableShape(PROGRAM, self.names))
         return tuple(shapes)
 
@@ -142,8 +146,6 @@ class EditorSpot(Struct, frozen=True, dict=True):
             return agent_fields(self.path.as_posix())
         front = dialect(self.dialect).load().front
         if self.dialect == "skill_md":
-            from prosa.dialects.skill_md.fields import CLIENT
-
             return (*front, *CLIENT)
         return front
 
@@ -168,12 +170,8 @@ class EditorSpot(Struct, frozen=True, dict=True):
         language, _, rest = self.standing.info.partition(" ")
         region = self.standing.region
         if self.dialect == "magi" and language == "ai-script":
-            from prosa.dialects.magi.fields import SCRIPT
-
             return self._json("script", region, TableShape(SCRIPT))
         if self.dialect == "ymj" and language.lower() == "json" and self.standing.last:
-            from prosa.dialects.ymj.fields import FOOTER
-
             return self._json("footer", region, TableShape(FOOTER))
         if self.dialect == "test" and language in ("yaml", "yml", "json"):
             return self._of_block(rest.strip(), region, json=language == "json")
@@ -181,9 +179,6 @@ class EditorSpot(Struct, frozen=True, dict=True):
 
     def _of_skill(self) -> DataSpot | None:
         """The data of a file that says how a skill is tried: cases in an object, requests in a list."""
-        from prosa.dialects.evals.fields import QUERY, TOP
-        from prosa.dialects.test.fields import RUN, WORDS
-
         place = json_place(self.text, Span(0, len(self.text)), self.offset)
         if place is None:
             return None
@@ -209,15 +204,11 @@ class EditorSpot(Struct, frozen=True, dict=True):
         region = footnote_object(self.text, self.offset)
         if region is None:
             return None
-        from prosa.dialects.magi.fields import RELATIONSHIP
-
         return self._json("relationship", region, TableShape(RELATIONSHIP))
 
     def _of_case(self, role: str) -> tuple[DataShape, ...]:
         """What a block of a test may hold: the input or the output of the program that is tested, words of matchers,
         how a run has to go."""
-        from prosa.dialects.test.fields import RUN, WORDS
-
         if role == "run":
             return (TableShape(RUN),)
         program = self._tested() if role in ("input", "expect") else None
@@ -226,8 +217,6 @@ class EditorSpot(Struct, frozen=True, dict=True):
         return (*declared, WordsShape(WORDS)) if role == "expect" else declared
 
     def _tested(self) -> dict[str, object] | None:
-        from prosa.dialects.table import TEST
-
         suite = self.reading.model_of(TEST) if self.reading is not None else None
         if suite is None or not suite.tests:
             return None
