@@ -191,6 +191,31 @@ def test_prosa_is_found_by_setting_folder_and_path():
     ] == []
 
 
+LINKS = {
+    ("See ", "[a](b.md)"): True,
+    ("See ", "![a](b.png)"): True,
+    ("See [a](", "b.md#c"): True,
+    ("See [a](<", "b c.md"): True,
+    ("See [a][", "label"): True,
+    ("[label]: ", "b.md"): True,
+    ("See ", "[[b]]"): False,
+    ("See ", "![[b]]"): False,
+    ("See [[", "b"): False,
+    ("Text", "[^1]"): False,
+    ("imports: [", "./b.md"): False,
+    ("doc-id: ", "b"): False,
+    ("{{ ", ".name"): False,
+}
+
+
+def test_definitions_of_ordinary_links_alone_are_left_to_the_markdown_support():
+    script = """
+    const { isOrdinary } = require("./links.js");
+    console.log(JSON.stringify(given.map(([before, text]) => isOrdinary(before, text))));
+    """
+    assert dict(zip(LINKS, node(script, [*LINKS]), strict=True)) == LINKS
+
+
 def test_a_program_tells_its_version_or_why_it_cannot(tmp_path: Path):
     other = tmp_path / "prosa"
     other.write_text("#!/bin/sh\necho 'it is broken' >&2\nexit 3\n")
