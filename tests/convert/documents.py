@@ -61,7 +61,23 @@ SCHEMAS = st.sampled_from(
     ]
 )
 SERVERS = st.lists(
-    st.fixed_dictionaries({"name": st.sampled_from(["fetch", "git"]), "command": st.just("uvx")}), max_size=1
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(["fetch", "git"]), "command": st.just("uvx")},
+        optional={
+            "tools": st.sampled_from(
+                [
+                    [],
+                    [{"name": "a"}, {"name": "b", "description": "B", "parameters": {"type": "object"}}],
+                    [{"name": "a"}, {"name": "a"}],
+                    [{"name": "a", "parameters": {"type": "array"}}],
+                    [{"name": "a", "parameters": {"properties": 3}}],
+                    [{"description": "without a name"}],
+                    "a",
+                ]
+            )
+        },
+    ),
+    max_size=1,
 )
 
 

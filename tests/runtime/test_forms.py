@@ -199,5 +199,6 @@ def test_m30_instructions_stand_before_the_description(tmp_path):
 def test_a_plan_of_text_has_no_schema():
     planned = plan(TEXT, {"what": "hi"}, has_input=True, service="nobody").as_dict()
     assert planned["messages"] == [{"role": "user", "content": "Say hi."}]
-    assert planned["response_format"] == {"schema": {}, "strict": False, "wrapped": False, "lowered": []}
+    sent = {"schema": {}, "strict": False, "wrapped": False, "lowered": [], "form": "text"}
+    assert planned["response_format"] == sent
     assert planned["tools"] == []

@@ -22,15 +22,15 @@ from prosa.convert.markdown import UNSOUND, ill_formed
 from prosa.convert.neutral import NO_CARRY, NO_MARKS, Carry, Marks, Piece, Said, TextKind, carry_of
 from prosa.convert.prose import described, titled
 from prosa.convert.report import Note
+from prosa.data import Entry, Node, Value
 from prosa.data import Mapping as Fields
-from prosa.data import Node, Value
 from prosa.data import Sequence as Items
-from prosa.dialects.fields import Owner, read_fields, text_of
-from prosa.dialects.markdownlang.fields import PROGRAM, SERVER
+from prosa.dialects.markdownlang.fields import PROGRAM
 from prosa.dialects.markdownlang.model import BUILT_IN_SERVER
+from prosa.dialects.markdownlang.read import read_servers
 from prosa.regex import regex
 from prosa.schema import SchemaError, check_schema_shape
-from prosa.source import SourceText, Span
+from prosa.source import SourceText
 from prosa.template import Template, TemplateError, undeclared
 
 ROWS = (
@@ -172,12 +172,12 @@ def _is_schema(node: Node) -> bool:
 
 def _is_server(node: Node) -> bool:
     """Whether a server has a name and one way to be reached, in fields of the right shape."""
-    if not isinstance(node, Fields):
+    if not isinstance(node, Fields) or not node.entries:
         return False
-    found, problems = read_fields(node, SERVER, Owner("a server", Span(0, 0), other=lambda _: True))
-    url = text_of(found.get("url"))
-    reached = ("command" in found) != (url is not None) or text_of(found.get("name")) == BUILT_IN_SERVER
-    return not problems and reached and (url is None or url.startswith(("http://", "https://")))
+    (server,), problems = read_servers(Entry(node.entries[0].key, Items((node,), node.span)))
+    sound = all(each.rule in ("unknown-field", "schema-without-type") for each in problems)
+    reached = (server.command is None) != (server.url is None) or server.name == BUILT_IN_SERVER
+    return sound and reached and (server.url is None or server.url.startswith(("http://", "https://")))
 
 
 def _named(slots: dict[str, Value], text: str, around: Around, notes: list[Note]) -> None:
