@@ -18,7 +18,7 @@ from prosa.app.check import workspace
 from prosa.diagnostics import Diagnostic
 from prosa.source import LineIndex
 from tests.api.test_doors import written
-from tests.lsp.editor import PULLING, Editor, inside
+from tests.lsp.editor import FULL, PULLING, Editor, inside
 from tests.rules.literate import examples, pages
 
 SEVERITIES = {"error": 1, "warning": 2, "info": 3, "hint": 4}
@@ -291,6 +291,25 @@ def test_x30_who_asks_is_told_of_what_is_not_open(project: Path, editor: Editor)
     assert [each["code"] for each in found["items"]] == ["unresolved-anchor"]
     editor.close(b)
     editor.until(b, ["unresolved-anchor"])
+
+
+@pytest.mark.parametrize("capabilities", [FULL, PULLING], ids=["told", "asks"])
+def test_x30_what_is_wrong_with_settings_stays_when_they_are_opened(
+    project: Path, editor: Editor, capabilities: dict[str, Any]
+):
+    """X30. Once, whoever tells it; they are no document, so nothing in them is judged as one."""
+    (project / "prosa.toml").write_text("[chek] # [a](gone.md)\n")
+    editor.initialize(project, capabilities=capabilities)
+    editor.open(project / "a.md", "# A\n")
+    settings = (project / "prosa.toml").as_uri()
+    editor.until(settings, ["unknown-setting"])
+    editor.open(project / "prosa.toml", language="toml")
+    if capabilities is FULL:
+        editor.until(settings, ["unknown-setting"], version=1)
+        return
+    editor.until(settings, [])
+    found = editor.ask("textDocument/diagnostic", {"textDocument": {"uri": settings}})
+    assert [each["code"] for each in found["items"]] == ["unknown-setting"]
 
 
 def test_x30_a_closed_document_is_what_its_file_says(project: Path, editor: Editor):

@@ -269,7 +269,10 @@ class Session:
             self._publish_always(path, found)
 
     def _publish_always(self, path: Path, found: tuple[Diagnostic, ...]) -> None:
-        """Tells of what is wrong with settings, whether or not their file is open."""
+        """Tells of what is wrong with settings, whether or not their file is open, unless a client asks for it."""
+        if self.pull and path in self._versions:
+            self._soon(self.client.refresh)
+            return
         items = protocol_diagnostics(found, self.encoding, self.uri_of)
         self._told.add(path)
         self._soon(lambda: self.client.publish(self.uri_of(path), self._versions.get(path), items))

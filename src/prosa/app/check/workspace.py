@@ -197,7 +197,10 @@ class Workspace(Struct, eq=False):
         return not would_meet(self.root, real, agents=True)
 
     def _alone(self, real: Path) -> tuple[Diagnostic, ...]:
-        """The diagnostics of a document as long as nobody knows what lies beside it; none where it is not there."""
+        """The diagnostics of a document as long as nobody knows what lies beside it; none where it is not there.
+        Settings are no document: what is wrong with them was found when they were read."""
+        if real.name in PROJECT_FILES:
+            return tuple(each for each in self.settings if Path(each.path) == real)
         if not self.files.exists(real) or not (_is_document(real) or real in self.texts):
             return ()
         try:
