@@ -65,6 +65,11 @@ class RootedFiles(PartlyShown, PartlyCompared, Struct, frozen=True):
         root, data = self._read(path)
         return _source(path, data, quotable=root is not None or not self.root)
 
+    def read_undigested(self, path: Path) -> SourceText:
+        """The same without a digest, for what nobody writes and nobody keeps. Raises `FileProblem`."""
+        root, data = self._read(path)
+        return SourceText(decode(path, data), str(path), "", root is not None or not self.root)
+
     def data(self, path: Path) -> bytes:
         """The bytes of a document, whatever they are. Raises `FileProblem`."""
         return self._read(path)[1]

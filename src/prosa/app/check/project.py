@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles, find_root
-from prosa.adapters.files.read import decode, real_path
+from prosa.adapters.files.read import real_path
 from prosa.diagnostics import Diagnostic, Problem
 from prosa.dialects.table import dialect_of_file_name
 from prosa.rules.policy import Profile
@@ -49,16 +50,16 @@ def dialect_here(path: Path) -> str | None:
 def _read(path: Path, shown: Path) -> Project | None:
     """The settings of one file; None for a `pyproject.toml` that says nothing of Prosa."""
     try:
-        text = decode(path, RootedFiles(path.parent, named=(path,)).data(path))
+        source = RootedFiles(path.parent, named=(path,)).read_undigested(path)
     except FileProblem as problem:
         return Project(None, (_unreadable(problem, shown),))
-    if not is_about_prosa(path.name, text):
+    if not is_about_prosa(path.name, source.text):
         return None
-    if not text.strip():
+    if not source.text.strip():
         return Project()  # a file that only marks the root
     from prosa.rules.project import project_diagnostics
 
-    named = SourceText(text, str(shown))  # without a digest: nobody writes it
+    named = replace(source, path=str(shown))
     settings, found = project_diagnostics(named)
     if settings.schemas:
         from prosa.rules.schema_files import schema_diagnostics
