@@ -1,16 +1,22 @@
-"""Clients that others wrote: Neovim, and the protocol library of VS Code from npm (X30)."""
+"""Clients that others wrote: Neovim, the protocol library of VS Code from npm, and pytest-lsp, which knows what editors
+say of themselves and holds every answer against the protocol (X30)."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lsprotocol import types
+from pytest_lsp import LanguageClient, LspSpecificationWarning, client_capabilities, make_test_lsp_client
 
 from tests.house.tree import ROOT
 
@@ -84,3 +90,60 @@ def test_x30_the_protocol_library_of_vs_code(written: Path, environ: Mapping[str
     assert found["symbols"]
     assert found["actions"] == ["ignore unresolved-link here", "ignore unresolved-link in this file"]
     assert (found["version"], found["status"]) == (2, 0)
+
+
+@pytest.mark.parametrize("spoken", ["emacs", "neovim", "visual-studio-code"])
+def test_x30_what_editors_say_of_themselves_gets_answers_that_they_understand(
+    spoken: str, written: Path, environ: Mapping[str, str]
+):
+    """X30. A client of pytest-lsp in the words of an editor; what the protocol does not allow to it is an error."""
+    told = asyncio.run(_session(spoken, written, environ))
+    assert told == {
+        "diagnostics": ["unresolved-link", "unused-suppression"],
+        "hover": True,
+        "symbols": ["Other"],
+        "items": True,
+        "definition": "other.md",
+    }
+
+
+async def _session(spoken: str, folder: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+    client = make_test_lsp_client()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LspSpecificationWarning)
+        await client.start_io(*SERVER, cwd=str(folder), env={**os.environ, **environ})
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await _asked(client, spoken, folder)
+        finally:
+            await client.shutdown_session()
+
+
+async def _asked(client: LanguageClient, spoken: str, folder: Path) -> dict[str, Any]:
+    root = folder.as_uri()
+    await client.initialize_session(
+        types.InitializeParams(
+            capabilities=client_capabilities(spoken),
+            root_uri=root,
+            workspace_folders=[types.WorkspaceFolder(uri=root, name="root")],
+        )
+    )
+    uri = f"{root}/a.md"
+    for name, text in (("other.md", "# Other\n"), ("a.md", f"{TEXT}\n[other](other.md)\n")):
+        document = types.TextDocumentItem(uri=f"{root}/{name}", language_id="markdown", version=1, text=text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(document))
+    while len(client.diagnostics.get(uri, ())) < 2:
+        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    here = {"text_document": types.TextDocumentIdentifier(uri=uri), "position": types.Position(line=6, character=10)}
+    definition = await client.text_document_definition_async(types.DefinitionParams(**here))
+    first = definition[0] if isinstance(definition, list) else definition
+    other = types.TextDocumentIdentifier(uri=f"{root}/other.md")
+    symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(text_document=other))
+    items = await client.text_document_completion_async(types.CompletionParams(**here))
+    return {
+        "diagnostics": sorted(str(each.code) for each in client.diagnostics[uri]),
+        "hover": await client.text_document_hover_async(types.HoverParams(**here)) is not None,
+        "symbols": [each.name for each in symbols or ()],
+        "items": bool(items.items if isinstance(items, types.CompletionList) else items),
+        "definition": getattr(first, "target_uri", getattr(first, "uri", "")).rpartition("/")[2],
+    }
