@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 from msgspec import Struct, field
 
 from prosa.data import Value
-from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, server_tool_name, tool_name
+from prosa.dialects.markdownlang.names import VISIT_TOOL, action_tool_name, tool_name
 from prosa.runtime.errors import (
     BudgetSpent,
     InputRefused,
@@ -26,11 +26,11 @@ from prosa.runtime.messages import ToolSpec
 from prosa.runtime.ports import ServerSession, ServerTool, SiteAction, SiteSession, Tool, ToolResult
 from prosa.runtime.program import Program
 from prosa.runtime.python_tool import PythonTool
-from prosa.runtime.server_pool import ServerPool, WaitingServer, offered, worded
+from prosa.runtime.server_pool import ServerPool, WaitingServer, offered
 from prosa.runtime.skill import skill_tools
+from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
-from prosa.schema import lower
 
 
 async def gather_tools(
@@ -117,12 +117,6 @@ class McpTool(Struct, frozen=True):
         return await session.call(self.tool.server, self.tool.name, arguments)
 
 
-def server_tool_spec(tool: ServerTool) -> ToolSpec:
-    """What a model is told of a server's tool."""
-    origin = ("mcp", tool.server, tool.name)
-    return ToolSpec(server_tool_name(tool.server, tool.name), tool.description, tool.parameters, origin)
-
-
 # An imported program as a tool (L31): its name, its input schema, its own loop, its validated output.
 
 RunProgram: TypeAlias = Callable[[Program, Value, str], Awaitable[Value]]
@@ -157,20 +151,6 @@ def program_tool(program: Program, name: str, run: RunProgram) -> ProgramTool:
     """The tool of an import."""
     spec, wrapped = program_tool_spec(program, name)
     return ProgramTool(program, spec, wrapped, run)
-
-
-def program_tool_spec(program: Program, name: str) -> tuple[ToolSpec, bool]:
-    """What a model is told of an import. An input schema that is not an object's is wrapped, as APIs only know
-    objects; then True comes with it."""
-    schema = program.input_schema
-    if isinstance(schema, Mapping) and schema.get("type", "object") == "object":
-        return ToolSpec(name, program.description, _as_object(schema)), False
-    lowered = lower(schema)
-    return ToolSpec(name, program.description, lowered.schema), lowered.wrapped
-
-
-def _as_object(schema: Mapping[str, Value]) -> Mapping[str, Value]:
-    return {"type": "object", **schema} if "properties" in schema else {"type": "object", "properties": {}, **schema}
 
 
 # The tools that sites give to a run (X15): `visit`, and the actions of the pages that the run is on.

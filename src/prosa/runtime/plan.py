@@ -17,7 +17,6 @@ from prosa.dialects.markdownlang.names import ACTION_PREFIX, VISIT_TOOL, server_
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
 from prosa.runtime.estimate import Estimate, Facts, Models, estimate, tool_tokens
-from prosa.runtime.gather import program_tool_spec, server_tool_spec
 from prosa.runtime.limits import Limits
 from prosa.runtime.messages import Message, ModelRequest, ToolSpec
 from prosa.runtime.output import OutputContract
@@ -25,8 +24,8 @@ from prosa.runtime.ports import ServerConfig
 from prosa.runtime.program import OutputForm, Program, reachable
 from prosa.runtime.prompt import messages
 from prosa.runtime.python_tool import PYTHON_SPEC
-from prosa.runtime.server_pool import worded
 from prosa.runtime.skill import skill_specs
+from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
 from prosa.runtime.transcript import Transcript
 from prosa.schema import Lowered
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from prosa.data import Value
 from prosa.runtime.errors import ToolServerError
 from prosa.runtime.ports import NamedTool, ServerConfig, ServerSession, ServerTool, ToolServers
+from prosa.runtime.tool_specs import worded
 
 Key = tuple[tuple[str, ...], str]
 
@@ -68,18 +69,6 @@ def offered(config: ServerConfig, found: Iterable[ServerTool], notice: Callable[
         for difference in _differences(named, by_name[named.name].parameters):
             notice(f"MCP server {config.name!r}: {difference}; see `tools` of the server in the program")
     return [worded(config.name, named, by_name[named.name]) for named in config.tools]
-
-
-def worded(server: str, named: NamedTool, own: ServerTool | None = None) -> ServerTool:
-    """A tool as the program names it, with what the server says of it where the program says nothing."""
-    own = own or ServerTool(server, named.name, "", {"type": "object"})
-    return ServerTool(
-        server,
-        named.name,
-        own.description if named.description is None else named.description,
-        own.parameters if named.parameters is None else named.parameters,
-        own.read_only if named.read_only is None else named.read_only,
-    )
 
 
 def _lacking(config: ServerConfig, missing: Sequence[str], names: Sequence[str]) -> ToolServerError:

@@ -22,6 +22,7 @@ _SHAPES: dict[Shape, str] = {
     "cross": "hexagon",
     "star": "octagon",
     "hexagon": "house",
+    "pentagon": "pentagon",
     "ring": "ellipse",
 }
 

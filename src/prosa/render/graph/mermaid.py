@@ -26,6 +26,7 @@ _SHAPES: dict[Shape, tuple[str, str]] = {
     "cross": ("{{", "}}"),
     "star": ("([", "])"),
     "hexagon": ("[[", "]]"),
+    "pentagon": ("[/", "/]"),
     "ring": ("(", ")"),
 }
 _ARROWS = {"parent": "==>", "child": "==>", "contradicts": "--x", "related": "-.->", "citation": "-.->"}

@@ -17,12 +17,14 @@ _SCALE: dict[Shape, float] = {
     "cross": 1.14,
     "star": 1.36,
     "hexagon": 1.12,
+    "pentagon": 1.18,
 }
 _CORNERS: dict[Shape, tuple[int, float]] = {
     "diamond": (4, -pi / 2),
     "triangle": (3, -pi / 2),
     "wedge": (3, pi / 2),
     "hexagon": (6, 0.0),
+    "pentagon": (5, -pi / 2),
 }
 _ARM = 0.38
 """Half the width of the arms of a cross, for each unit of its reach."""

@@ -17,7 +17,9 @@ from msgspec.structs import replace
 from prosa.graph.node import Edge
 from prosa.render.graph.plain_text import one_line
 
-Shape: TypeAlias = Literal["circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "ring"]
+Shape: TypeAlias = Literal[
+    "circle", "square", "diamond", "triangle", "wedge", "cross", "star", "hexagon", "pentagon", "ring"
+]
 
 LIGHT_GROUND, DARK_GROUND = "#fcfcfa", "#16181d"
 LIGHT_TEXT, DARK_TEXT = "#23262d", "#e4e6eb"
@@ -56,6 +58,7 @@ NODE_STYLES: tuple[NodeStyle, ...] = (
     NodeStyle("markdownlang", "markdownlang", "cross", "#b02a63", "#f284b2"),
     NodeStyle("skill_md", "SKILL.md", "star", "#7d6400", "#dcc04f"),
     NodeStyle("test", "test", "hexagon", "#3f6b1c", "#9ccc65"),
+    NodeStyle("evals", "evals of a skill", "pentagon", "#4a5a00", "#c3d94f"),
     GHOST,
 )
 
