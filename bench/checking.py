@@ -156,10 +156,10 @@ def _table(
         return Row(f"check {corpus.title}, {what}", own, "ms", found[peer].title, their_time, aim)
 
     for peer in found:
-        aim = ("≤ 0.5x" if large else "≤ 1x") if peer == "rumdl" else ""
+        aim = ("≤ 1.8x" if large else "≤ 1.4x") if peer == "rumdl" else ""
         yield wall("cold, --no-cache", "none", peer, aim)
     yield wall("cold, cache written", "empty", "rumdl")
-    yield wall("warm", "warm", "rumdl", "" if large else "≤ 150 ms")
+    yield wall("warm", "warm", "rumdl", "" if large else "≤ 70 ms")
     memory = max(measured["prosa none"].memory, measured["prosa empty"].memory)
     what = f"check {corpus.title}, peak of the largest process"
     for peer in found:
