@@ -65,11 +65,14 @@ def test_x26_a_row_that_would_cost_too_much_fails_alone(tmp_path: Path):
     )
     assert [each.row for each in found.rows()] == [1, 3]
     assert [(each.row, each.kind) for each in found.failures()] == [(2, "budget")]
+    more = {"max_cost_per_row": 1, "max_output_tokens": 20, "retry_failed": True}
+    assert prosa.batch(program(tmp_path), rows, provider=Letters(), environ=home(tmp_path), **more).ok
 
 
 def test_x26_a_price_that_is_not_known_is_refused_before_anything_is_asked(tmp_path: Path):
     """X26."""
     model = Letters()
-    with pytest.raises(prosa.PriceUnknown, match="no price of nobody-knows"):
-        ran(tmp_path, 3, model, max_cost=1, model="nobody-knows")
+    for bound in ({"max_cost": 1}, {"max_cost_per_row": 1}):
+        with pytest.raises(prosa.PriceUnknown, match="no price of nobody-knows"):
+            ran(tmp_path, 3, model, **bound, model="nobody-knows")
     assert not model.asked

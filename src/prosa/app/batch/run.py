@@ -66,7 +66,7 @@ FEWEST_JUDGED = 20
 DRAWN_AT_ONCE = 8
 """Calls for whose worst case money is drawn from the budget at a time."""
 
-RETRIED = ("provider", "limit", "refused", "in-doubt", "crashed")
+RETRIED = ("provider", "limit", "refused", "budget", "in-doubt", "crashed")
 """Kinds of failures that another try may mend; an input stays what it is."""
 
 _CHUNK = 500
@@ -333,12 +333,21 @@ class _Running(Struct, eq=False):
             journals=journals,
         )
         async with opening as driver:
-            await driver.require_prices([Job("", prepared.inputs.program, None)])
+            await self._require_prices(driver)
             self.progress.since = self.clock.monotonic()
             alone = await self._do(lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER))
             for numbers, at_once in ((alone, 1), (None, limits.at_once)):
                 if numbers is None or numbers:
                     await self._rows(driver, journals, numbers, alone, at_once)
+
+    async def _require_prices(self, driver: Driver) -> None:
+        """Raises `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
+        job = Job("", self.prepared.inputs.program, None)
+        await driver.require_prices([job])
+        alone = self.prepared.chosen.max_cost_per_row
+        if alone is not None:
+            prices = known_prices(self.prepared.environment.settings)
+            await replace(driver, budget=Budget(prices, Ledger(alone))).require_prices([job])
 
     async def _rows(
         self, driver: Driver, journals: RowJournals, only: frozenset[int] | None, but: frozenset[int], at_once: int
