@@ -36,6 +36,16 @@ def test_x26_a_batch_never_costs_more_than_its_budget_and_goes_on_with_more(tmp_
     assert found.ok and sum(model.asked.values()) == 200 - asked
 
 
+def test_x26_what_was_spent_without_a_budget_counts_in_one_that_is_named_later(tmp_path: Path):
+    """X26."""
+    ran(tmp_path, 60, Letters(), limit=40)
+    spent, model = 40 * CALL, Letters()
+    found = ran(tmp_path, 60, model, max_cost=spent + Decimal("0.006"), concurrency=1)
+    assert not found.ok and (40 + sum(model.asked.values())) * CALL <= spent + Decimal("0.006")
+    model = Letters()
+    assert not ran(tmp_path, 60, model, max_cost=spent / 2).ok and not model.asked
+
+
 def test_x26_what_a_dead_process_had_drawn_is_spent(tmp_path: Path):
     """X26: nobody knows whether its calls were billed."""
 

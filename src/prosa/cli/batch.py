@@ -12,8 +12,8 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -329,32 +329,27 @@ class _Printer:
             self.console.out(line_of(result))
 
 
-class _stopping:  # noqa: N801 - used as a block
+@contextmanager
+def _stopping(stop: asyncio.Event, say: Callable[[], None]) -> Iterator[None]:
     """Within the block a first signal sets ``stop``, a second one cancels the task."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
-    def __init__(self, stop: asyncio.Event, say: Callable[[], None]) -> None:
-        self.stop, self.say = stop, say
-        self.caught: list[int] = []
+    def hear() -> None:
+        if stop.is_set() and task is not None:
+            task.cancel()
+        else:
+            say()
+            stop.set()
 
-    def __enter__(self) -> None:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-        def hear() -> None:
-            if self.stop.is_set() and task is not None:
-                task.cancel()
-            else:
-                self.say()
-                self.stop.set()
-
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, ValueError, RuntimeError):
+            loop.add_signal_handler(number, hear)
+    try:
+        yield
+    finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError, ValueError, RuntimeError):
-                loop.add_signal_handler(number, hear)
-                self.caught.append(number)
-
-    def __exit__(self, *_: object) -> None:
-        for number in self.caught:
-            with suppress(NotImplementedError, ValueError, RuntimeError):
-                asyncio.get_running_loop().remove_signal_handler(number)
+                loop.remove_signal_handler(number)
 
 
 def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:

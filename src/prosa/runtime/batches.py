@@ -159,7 +159,6 @@ class BatchProgress(Struct):
     """How far a batch has come, for whoever watches. ``here`` counts the rows that this process ended, ``spent`` is US
     dollars of all processes, ``pauses`` counts how often the service asked to wait."""
 
-    total: int = 0
     wanted: int = 0
     done: int = 0
     failed: int = 0
@@ -170,7 +169,6 @@ class BatchProgress(Struct):
     spent: Decimal = Decimal(0)
     held: Decimal = Decimal(0)
     cap: Decimal | None = None
-    looking: int = 0
 
     @property
     def left(self) -> int:

@@ -109,6 +109,15 @@ def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable
     return work
 
 
+def count_spent(batch: str, spent: int) -> Callable[[sqlite3.Connection], None]:
+    """Counts as drawn, at least, what the rows of a batch are known to have cost."""
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("UPDATE batch SET granted = ? WHERE id = ? AND granted < ?", (spent, batch, spent))
+
+    return work
+
+
 def note_written(batch: str, written: str) -> Callable[[sqlite3.Connection], None]:
     """Remembers what was written of a batch, so that it is known again."""
 

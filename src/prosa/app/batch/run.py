@@ -235,7 +235,6 @@ class _Running(Struct, eq=False):
     states: bytearray = field(default_factory=bytearray)
     grants: _Grants | None = None
     ended: str = ""
-    earlier: Decimal = Decimal(0)
 
     async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
         """Looks at the rows, runs those that are left, and says how far the batch is."""
@@ -245,7 +244,7 @@ class _Running(Struct, eq=False):
             found = await self._look()
             counts = await self._counts()
             agree(found, counts)
-            budget = self._budget(counts)
+            budget = await self._budget(counts)
             ledger = budget.ledger if budget is not None else None
             await self._run(listener, provider, budget)
             counts = await self._counts()
@@ -274,7 +273,7 @@ class _Running(Struct, eq=False):
         self.states = await self._do(lambda connection: batches.row_states(connection, self.record.id, found.total))
         if not again:
             self.states = self.states.replace(bytes((AGAIN,)), bytes((FAILED,)))
-        self.progress.total = self.progress.wanted = found.total
+        self.progress.wanted = found.total
         return found
 
     async def _survey(self) -> Survey:
@@ -303,16 +302,16 @@ class _Running(Struct, eq=False):
             options, prepared.environment, self.clock, batch=self.record.id, record=self.record, states=self.states
         )
 
-    def _budget(self, counts: BatchCounts) -> Budget | None:
-        """The budget of the batch, of which earlier processes have spent."""
+    async def _budget(self, counts: BatchCounts) -> Budget | None:
+        """The budget of the batch, of which earlier processes have spent, those without one too."""
         cap = self.prepared.options.max_cost
         settings = self.prepared.environment.settings
-        self.earlier = Decimal(str(counts.cost))
         self.progress.cap = None if cap is None else cap.named if isinstance(cap, Ledger) else cap
         if cap is None:
             return None
         if isinstance(cap, Ledger):
             return Budget(known_prices(settings), cap, notice=self.prepared.environment.notice)
+        await self._do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
         self.grants = _Grants(self.writer, self.record.id, cap)
         ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
         return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
@@ -440,6 +439,7 @@ class _Running(Struct, eq=False):
         progress.failed_here += error is not None
         progress.now = self.clock.monotonic()
         progress.spent += Decimal(str(result.cost or 0))
+        progress.held = driver.budget.ledger.held if driver.budget is not None else Decimal(0)
         if error is not None and _too_many(self.prepared.chosen.max_failures, progress):
             self.ended = self.ended or f"{progress.failed_here:,} of {progress.here:,} rows failed"
         self.on_row(result)
