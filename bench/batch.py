@@ -16,8 +16,9 @@ from bench.measure import Row
 from prosa.adapters.store import writing
 from prosa.adapters.store.writer import writer_of
 from prosa.app.batch.inputs import Inputs, RowMapping, survey
+from prosa.app.batch.prepare import BatchOptions, prepare
 from prosa.app.batch.rows import Rows, open_rows
-from prosa.app.batch.run import BatchOptions, prepare, run_batch
+from prosa.app.batch.run import run_batch
 from prosa.app.options import Environment, JournalOptions, Options, say_nothing
 from prosa.app.run.jobs import Job, driving
 from prosa.app.run.load import load_program

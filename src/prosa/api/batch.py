@@ -19,9 +19,10 @@ from prosa.api.arguments import (
     synchronous,
 )
 from prosa.app.batch.inputs import RowMapping
+from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare
 from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
-from prosa.app.batch.run import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare, run_batch
+from prosa.app.batch.run import run_batch
 from prosa.app.journal.place import store_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.load import ready_program

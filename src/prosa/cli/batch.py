@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prosa.app.batch.inputs import Survey
-    from prosa.app.batch.run import BatchEnd, Prepared
+    from prosa.app.batch.prepare import Prepared
+    from prosa.app.batch.run import BatchEnd
     from prosa.app.options import Options
     from prosa.runtime.batches import BatchCounts, BatchPlan, BatchProgress, RowResult
 
@@ -183,8 +184,8 @@ def _run(args: argparse.Namespace, console: Console) -> int:
 def _prepared(args: argparse.Namespace, console: Console) -> Prepared:
     """The batch of the arguments, or the one that they name with what it was begun with."""
     from prosa.app.batch.inputs import RowMapping
+    from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.batch.rows import begun_with, rows_of
-    from prosa.app.batch.run import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.run.load import ready_program
 
     store, name = _store(args, console), ""

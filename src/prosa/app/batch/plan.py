@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 
 from prosa.adapters.store import batches
 from prosa.app.batch.inputs import RowInput, Survey, survey
-from prosa.app.batch.run import Prepared
+from prosa.app.batch.prepare import Prepared
 from prosa.app.journal.history import reading_store
 from prosa.app.run.facts import facts_of
 from prosa.data import Value

@@ -122,9 +122,10 @@ def main(folder: Path, url: str) -> int:
     import os
 
     from prosa.app.batch.inputs import RowMapping
+    from prosa.app.batch.prepare import BatchOptions, prepare
     from prosa.app.batch.results import write_results
     from prosa.app.batch.rows import rows_of
-    from prosa.app.batch.run import BatchOptions, prepare, run_batch
+    from prosa.app.batch.run import run_batch
     from prosa.app.options import Environment, JournalOptions, Options
     from prosa.app.run.load import ready_program
     from prosa.render.batch import counts_words

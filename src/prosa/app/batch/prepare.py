@@ -1,0 +1,105 @@
+"""A batch is prepared: what it is made of, where it is kept, what the user chose for it (X29).
+
+In: a program, rows, a mapping. Out: a batch that can begin, with the id that the same command finds again. Nothing is
+written and nothing is asked.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+from msgspec import Struct
+
+from prosa.adapters.store.holding import host_name
+from prosa.app.batch.inputs import Inputs, RowMapping
+from prosa.app.batch.rows import Rows
+from prosa.app.journal.place import store_path
+from prosa.app.options import Environment, Options
+from prosa.app.run.world import system_clock
+from prosa.runtime.batches import BatchRecord, batch_id
+from prosa.runtime.digest import as_json, closure_digests
+from prosa.runtime.errors import BatchRefused
+from prosa.runtime.program import Program, reachable
+from prosa.runtime.runs import stamp
+
+AT_ONCE = 32
+"""Rows that run together where nobody says otherwise."""
+
+DEFAULT_FAILURES = "10%"
+
+RETRIED = ("provider", "limit", "refused", "budget", "in-doubt", "crashed")
+"""Kinds of failures that another try may mend; an input stays what it is."""
+
+
+class BatchOptions(Struct, frozen=True):
+    """How a batch runs. ``rpm`` and ``tpm`` bound calls and tokens a minute, ``max_cost_per_row`` US dollars of a row,
+    ``max_failures`` is a number or a share as in ``10%``. ``limit`` takes the first rows only, ``sample`` so many of
+    all of them, drawn with ``seed``. ``retry`` are kinds of failures that are tried again."""
+
+    at_once: int = AT_ONCE
+    rpm: int | None = None
+    tpm: int | None = None
+    max_cost_per_row: Decimal | None = None
+    max_failures: str = DEFAULT_FAILURES
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    retry: tuple[str, ...] = ()
+    name: str = ""
+
+
+class Prepared(Struct, frozen=True):
+    """A batch that can begin: what it is, its inputs, where it is kept."""
+
+    batch: BatchRecord
+    inputs: Inputs
+    store: Path
+    options: Options
+    chosen: BatchOptions
+    environment: Environment
+
+
+def prepare(
+    program: Program,
+    rows: Rows,
+    mapping: RowMapping,
+    chosen: BatchOptions,
+    options: Options,
+    environment: Environment,
+) -> Prepared:
+    """A batch of a program over rows; nothing is written. Raises `RunError` for rows that cannot be read, for a program
+    that may not be kept, and where the store has no place."""
+    secret = next((each for each in reachable(program) if each.classified), None)
+    if secret is not None:
+        message = f"{secret.file or secret.name} is confidential, and a batch is kept on disk"
+        raise BatchRefused(message, hint="run its rows one by one: prosa run keeps nothing of it")
+    history = (options.journal.history if options.journal else None) or environment.settings.history
+    if history == "off":
+        raise BatchRefused('a batch is kept on disk, and `history = "off"` keeps nothing', hint="see docs/batches.md")
+    store = store_path(options.journal, environment.environ)
+    closure, rows_sha = closure_digests(program), rows.source.digest()
+    identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
+    found = batch_id(closure, program.model_name, rows_sha, identity)
+    record = BatchRecord(
+        id=found,
+        name=chosen.name or f"{_plain(program.name)}-{found[:6]}",
+        created=stamp(system_clock().now()),
+        program=program.name,
+        file=str(Path(program.folder, program.file).absolute()) if program.file else "",
+        closure=as_json(closure),
+        model=program.model_name,
+        rows_from=rows.source.name,
+        rows_sha=rows_sha,
+        mapping=as_json(mapping.as_dict() | {"rows": rows.named, "query": rows.query, "name": chosen.name}),
+        total=-1,
+        host=host_name(),
+    )
+    return Prepared(
+        record, Inputs(rows.source, program, mapping, environment.notice), store, options, chosen, environment
+    )
+
+
+def _plain(name: str) -> str:
+    """The name of a program as part of that of a batch: it never ends as a file does."""
+    return "".join(each if each.isalnum() or each in "-_" else "-" for each in name)[:40] or "batch"
