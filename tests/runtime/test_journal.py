@@ -8,12 +8,18 @@ from itertools import cycle
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from prosa.app.journal.stored import decoded
 from prosa.runtime import events
+from prosa.runtime.budget import tokens_upper
+from prosa.runtime.cassette import request_data
+from prosa.runtime.digest import as_json, request_digest
 from prosa.runtime.execute import execute
 from prosa.runtime.journal import UNRECORDED, chained
-from prosa.runtime.messages import ModelReply, ToolCall
+from prosa.runtime.messages import ModelReply, ModelRequest, ToolCall
 from prosa.runtime.ports import ToolResult
+from prosa.runtime.transcript import Transcript
 from prosa.runtime.world import World
 from prosa.testing import FakeClock
 from tests.runtime.worlds import FakeSandbox, FakeServers, call, load, run, text_of
@@ -161,3 +167,16 @@ def test_x25_of_two_journals_the_outer_one_is_asked_first():
     assert asyncio.run(both.result("new", used)).content == "inner made"
     assert chained(UNRECORDED, inner) is inner
     assert chained(inner, UNRECORDED) is inner
+
+
+@settings(max_examples=30)
+@given(st.text(), st.text())
+def test_x25_what_a_service_wants_back_survives_the_journal_and_is_no_part_of_what_is_compared(content, opaque):
+    reply = ModelReply(content, (ToolCall("c1", "python", "{}"),), opaque=opaque)
+    assert decoded(as_json(reply), ModelReply) == reply
+    made = [Transcript().with_tool_calls(each, [ToolResult("3")]) for each in (reply, replace(reply, opaque=""))]
+    assert [each.messages[0].opaque for each in made] == [opaque, ""]
+    asked = [ModelRequest("m", each.messages) for each in made]
+    assert request_digest(asked[0]) == request_digest(asked[1])
+    assert request_data(asked[0]) == request_data(asked[1])
+    assert tokens_upper(asked[0]) >= tokens_upper(asked[1]) + len(opaque)

@@ -340,7 +340,8 @@ def tokens_upper(request: ModelRequest) -> int:
 
 def message_upper(message: Message) -> int:
     """The same for one message."""
-    size = _bytes(message.content) + _bytes(message.name or "") + _bytes(message.tool_call_id or "")
+    texts = (message.content, message.name or "", message.tool_call_id or "", message.opaque)
+    size = sum(map(_bytes, texts))
     calls = sum(json_upper(each.id, each.name, each.arguments) + TOOL_BYTES for each in message.tool_calls)
     return size + calls + MESSAGE_TOKENS + MESSAGE_BYTES
 

@@ -13,11 +13,12 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from prosa.data import Value
-from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.messages import Message, ModelReply, ModelRequest
 from prosa.runtime.ports import ServerConfig, ToolResult
 from prosa.runtime.program import Program, reachable
 
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
+_SAID = tuple(name for name in Message.__struct_fields__ if name != "opaque")
 
 
 def as_json(value: Value) -> str:
@@ -36,7 +37,8 @@ def digest_of(value: Value) -> str:
 
 def request_digest(request: ModelRequest) -> str:
     """What a model is asked: messages, tools, the form of the output and parameters."""
-    return digest_of((request.messages, request.tools, request.output, request.parameters))
+    said = [{name: getattr(each, name) for name in _SAID} for each in request.messages]
+    return digest_of((said, request.tools, request.output, request.parameters))
 
 
 def reply_digest(reply: ModelReply) -> str:

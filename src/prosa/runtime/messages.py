@@ -26,13 +26,17 @@ class ToolCall(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """One message of a conversation. ``tool_call_id`` belongs to role ``tool``, ``tool_calls`` to ``assistant``."""
+    """One message of a conversation. ``tool_call_id`` belongs to role ``tool``, ``tool_calls`` to ``assistant``.
+
+    ``opaque`` is that of the reply which this message repeats.
+    """
 
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+    opaque: str = ""
 
 
 class ToolSpec(Struct, frozen=True):
@@ -81,6 +85,9 @@ class ModelReply(Struct, frozen=True):
 
     ``model_name`` is what the server says answered, ``service`` the base URL that was asked; None where the provider
     asks no address, as a scripted one. Only the service that charges for a model gives it a price (LA27).
+    ``opaque`` is what a service wants back, as it was, with the results of the tools that it asked for, such as the
+    signatures of its thoughts: JSON that only the adapter reads which wrote it. It is no part of what was said, so
+    neither digests nor recordings have it.
     """
 
     content: str
@@ -90,3 +97,4 @@ class ModelReply(Struct, frozen=True):
     finish: Finish = "stop"
     refusal: str | None = None
     service: str | None = None
+    opaque: str = ""

@@ -20,7 +20,8 @@ class Transcript(Struct, frozen=True):
     def with_tool_calls(self, reply: ModelReply, results: Sequence[ToolResult]) -> Transcript:
         """The reply that asked for tools, then one result per call in the order of the calls."""
         answers = tuple(_answer(call, result) for call, result in zip(reply.tool_calls, results, strict=True))
-        return Transcript((*self.messages, Message("assistant", reply.content, reply.tool_calls), *answers))
+        asked = Message("assistant", reply.content, reply.tool_calls, opaque=reply.opaque)
+        return Transcript((*self.messages, asked, *answers))
 
     def with_rejected(self, content: str, feedback: str) -> Transcript:
         """An answer that was not accepted, kept as the assistant's message, and why, as a message of the user (LA8).
