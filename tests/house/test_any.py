@@ -12,6 +12,7 @@ FORCED: dict[str, str] = {
     "__init__": "Names that load on first use have any type.",
     "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
     "adapters.providers": "Names that load on first use have any type.",
+    "adapters.store.database": "A row has the columns that its statement names.",
     "adapters.store.writer": "One queue holds work of every result.",
     "app.run.jobs": "The idle parameters of a coroutine.",
     "api.arguments": "The idle parameters of a coroutine.",

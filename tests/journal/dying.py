@@ -22,7 +22,7 @@ from prosa.runtime.program import Program
 from tests.journal.runs import Model, nested, ran
 
 
-class Mortal(sqlite3.Connection):
+class Mortal(opening.SqliteDatabase):
     """A connection that ends its process around a commit."""
 
     commits = 0
@@ -67,7 +67,7 @@ def main() -> None:
     """Forks a child for each line."""
     program = nested(Path(sys.argv[1]))
     connect = sqlite3.connect
-    opening.sqlite3.connect = lambda *given, **about: connect(*given, factory=Mortal, **about)  # type: ignore[attr-defined]
+    opening.sqlite3.connect = lambda *given, **about: connect(*given, **about | {"factory": Mortal})  # type: ignore[attr-defined]
     print("ready", flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

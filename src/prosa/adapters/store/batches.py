@@ -7,8 +7,8 @@ of a store; a batch that a dead one left is taken over with its lock file as the
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import convert
 from msgspec.structs import astuple
@@ -19,6 +19,9 @@ from prosa.data import Value
 from prosa.runtime.batches import BatchCounts, BatchRecord, BatchState, RowResult
 from prosa.runtime.errors import RunError
 from prosa.runtime.runs import RunRecord
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
 
 BATCH_COLUMNS = BatchRecord.__struct_fields__
 
@@ -39,13 +42,13 @@ class BatchesHeld(RunError):
     """Another process runs batches of the same store."""
 
 
-def batches(connection: sqlite3.Connection) -> list[BatchRecord]:
+def batches(connection: Database) -> list[BatchRecord]:
     """All batches, those that were made last first."""
     rows = connection.execute(f"{_BATCH} ORDER BY created DESC, id").fetchall()
     return [_batch(row) for row in rows]
 
 
-def batch_of(connection: sqlite3.Connection, name: str) -> list[BatchRecord]:
+def batch_of(connection: Database, name: str) -> list[BatchRecord]:
     """The batch of an id or a name, or those that begin so; at most ten."""
     exact = connection.execute(f"{_BATCH} WHERE id = ? OR name = ?", (name, name)).fetchall()
     text = f"{_BATCH} WHERE (id >= ? AND id < ?) OR (name >= ? AND name < ?) ORDER BY created DESC, id LIMIT 10"
@@ -55,11 +58,11 @@ def batch_of(connection: sqlite3.Connection, name: str) -> list[BatchRecord]:
 
 def hold(
     batch: BatchRecord, holder: Callable[[], str], host: str, alive: Callable[[str], bool]
-) -> Callable[[sqlite3.Connection], BatchRecord]:
+) -> Callable[[Database], BatchRecord]:
     """This process has the batch, which is made if it is new. Gives the batch as it was. Raises `BatchesHeld` where
     another process has one of the same store."""
 
-    def work(connection: sqlite3.Connection) -> BatchRecord:
+    def work(connection: Database) -> BatchRecord:
         mine = holder()
         running = connection.execute(
             "SELECT name, holder, host FROM batch WHERE state = 'open' AND holder <> ?", (mine,)
@@ -83,10 +86,10 @@ def hold(
 
 def let_go(
     batch: str, holder: str, state: BatchState, reason: str | None, ended: str, given_back: int
-) -> Callable[[sqlite3.Connection], None]:
+) -> Callable[[Database], None]:
     """This process is no longer at the batch. ``given_back`` is what it drew of the budget and did not spend."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         _require_held(connection, batch, holder)
         text = "UPDATE batch SET state = ?, reason = ?, ended = ?, granted = granted - ?, holder = '' WHERE id = ?"
         connection.execute(text, (state, reason, ended, given_back, batch))
@@ -94,12 +97,13 @@ def let_go(
     return work
 
 
-def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable[[sqlite3.Connection], int]:
+def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable[[Database], int]:
     """Draws ``wanted`` of a budget, or what is left of it if that is ``least`` at least; gives how much."""
 
-    def work(connection: sqlite3.Connection) -> int:
+    def work(connection: Database) -> int:
         _require_held(connection, batch, holder)
-        (granted,) = connection.execute("SELECT granted FROM batch WHERE id = ?", (batch,)).fetchone()
+        text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
+        (granted,) = connection.execute(text, (batch,)).fetchone()
         drawn = min(wanted, cap - int(granted))
         if drawn < least:
             return 0
@@ -109,59 +113,59 @@ def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable
     return work
 
 
-def count_spent(batch: str, spent: int) -> Callable[[sqlite3.Connection], None]:
+def count_spent(batch: str, spent: int) -> Callable[[Database], None]:
     """Counts as drawn, at least, what the rows of a batch are known to have cost."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET granted = ? WHERE id = ? AND granted < ?", (spent, batch, spent))
 
     return work
 
 
-def note_written(batch: str, written: str) -> Callable[[sqlite3.Connection], None]:
+def note_written(batch: str, written: str) -> Callable[[Database], None]:
     """Remembers what was written of a batch, so that it is known again."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET written = ? WHERE id = ?", (written, batch))
 
     return work
 
 
-def set_state(batch: str, state: BatchState, ended: str) -> Callable[[sqlite3.Connection], None]:
+def set_state(batch: str, state: BatchState, ended: str) -> Callable[[Database], None]:
     """A batch that no process has gets another state."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET state = ?, ended = ?, holder = '' WHERE id = ?", (state, ended, batch))
 
     return work
 
 
-def put_rows(rows: Sequence[RunRecord]) -> Callable[[sqlite3.Connection], None]:
+def put_rows(rows: Sequence[RunRecord]) -> Callable[[Database], None]:
     """Writes rows that are known without a run: those whose input is refused."""
     values = [stored(astuple(each)) for each in rows]
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.executemany(f"{_INSERT_ROW} ON CONFLICT (id) DO NOTHING", values)
 
     return work
 
 
-def set_total(batch: str, total: int) -> Callable[[sqlite3.Connection], None]:
+def set_total(batch: str, total: int) -> Callable[[Database], None]:
     """All rows of a batch have been looked at."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.execute("UPDATE batch SET total = ? WHERE id = ?", (total, batch))
 
     return work
 
 
-def often_crashed(connection: sqlite3.Connection, batch: str, times: int) -> frozenset[int]:
+def often_crashed(connection: Database, batch: str, times: int) -> frozenset[int]:
     """The rows that were under way whenever a process ended, so many times with the last one."""
     text = "SELECT number FROM run WHERE batch = ? AND state = 'open' AND crashes >= ?"
     return frozenset(number for (number,) in connection.execute(text, (batch, times - 1)))
 
 
-def row_states(connection: sqlite3.Connection, batch: str, total: int) -> bytearray:
+def row_states(connection: Database, batch: str, total: int) -> bytearray:
     """What is known of each row, by its number less one; 0 where nothing is."""
     states = bytearray(total)
     text = "SELECT number, state, kind FROM run WHERE batch = ? AND number IS NOT NULL"
@@ -176,7 +180,7 @@ def row_states(connection: sqlite3.Connection, batch: str, total: int) -> bytear
     return states
 
 
-def counts(connection: sqlite3.Connection, batch: str, total: int) -> BatchCounts:
+def counts(connection: Database, batch: str, total: int) -> BatchCounts:
     """How far a batch has come."""
     text = (
         "SELECT state, kind, COUNT(*), SUM(calls), SUM(input_tokens), SUM(output_tokens), SUM(cost), SUM(seconds)"
@@ -198,7 +202,7 @@ def counts(connection: sqlite3.Connection, batch: str, total: int) -> BatchCount
 
 
 def results(
-    connection: sqlite3.Connection,
+    connection: Database,
     batch: str,
     *,
     failed: bool = False,
@@ -216,11 +220,11 @@ def results(
         yield _result(row)
 
 
-def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[sqlite3.Connection], int]:
+def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[Database], int]:
     """Rows that failed so are to be tried again; gives how many. What was answered stays where it can go on; a row that
     was refused, or came to a limit, begins anew."""
 
-    def work(connection: sqlite3.Connection) -> int:
+    def work(connection: Database) -> int:
         marks = ", ".join("?" * len(kinds))
         text = f"SELECT id, kind FROM run WHERE batch = ? AND state = 'failed' AND kind IN ({marks})"  # noqa: S608
         found = connection.execute(text, (batch, *kinds)).fetchall()
@@ -233,8 +237,9 @@ def begin_again(batch: str, kinds: Sequence[str]) -> Callable[[sqlite3.Connectio
     return work
 
 
-def _require_held(connection: sqlite3.Connection, batch: str, holder: str) -> None:
-    row = connection.execute("SELECT holder FROM batch WHERE id = ?", (batch,)).fetchone()
+def _require_held(connection: Database, batch: str, holder: str) -> None:
+    text = f"SELECT holder FROM batch WHERE id = ?{connection.shared}"  # noqa: S608
+    row = connection.execute(text, (batch,)).fetchone()
     if row is None or row[0] != holder:
         raise TakenOver(f"another process goes on with the batch {batch}; this one stops")
 

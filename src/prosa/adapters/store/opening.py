@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 from msgspec import ValidationError
 
@@ -38,12 +39,38 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _ESCAPES = {"\\040": " ", "\\011": "\t", "\\012": "\n", "\\134": "\\"}
 
 
-def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
+_PAGES = 2_000
+"""Pages given back to the file system at a time."""
+
+
+class SqliteDatabase(sqlite3.Connection):
+    """Meets `Database` with a file."""
+
+    begins: ClassVar[str] = "BEGIN IMMEDIATE"
+    shared: ClassVar[str] = ""
+    locked: ClassVar[str] = ""
+
+    def size(self) -> int:
+        """Pages that are in use."""
+        names = "page_count", "freelist_count", "page_size"
+        pages, free, size = (self.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+        return int((pages - free) * size)
+
+    def shrink(self) -> None:
+        """Gives back pages."""
+        (free,) = self.execute("PRAGMA freelist_count").fetchone()
+        for _ in range(min(free, _PAGES)):
+            self.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
+
+
+def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
     """A connection that may write. Raises `StoreProblem`."""
     refuse_network(path)
     _make_private(path)
     with in_words(path):
-        connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, timeout=wait, isolation_level=None, check_same_thread=False, factory=SqliteDatabase
+        )
         try:
             _prepare(connection, path)
         except BaseException:
@@ -52,7 +79,7 @@ def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> sqlite3.Connection:
     return connection
 
 
-def open_reader(path: Path) -> sqlite3.Connection | None:
+def open_reader(path: Path) -> SqliteDatabase | None:
     """A connection that only reads; None where there is no store yet. Raises `StoreProblem`.
 
     A store of an older version is migrated first: what is read has one form.
@@ -63,7 +90,9 @@ def open_reader(path: Path) -> sqlite3.Connection | None:
         raise StoreProblem(f"the store {path} is no regular file", hint=_ELSEWHERE)
     refuse_network(path)
     with in_words(path):
-        connection = sqlite3.connect(read_only_uri(path), uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(
+            read_only_uri(path), uri=True, timeout=WAIT_SECONDS, isolation_level=None, factory=SqliteDatabase
+        )
         try:
             found = _checked(connection, path)
             if found == schema.SCHEMA_VERSION:

@@ -6,8 +6,8 @@ In: a connection. Out: records. A list reads an index and no call, so that it is
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import convert
 
@@ -15,13 +15,16 @@ from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.data import Value
 from prosa.runtime.runs import CallRecord, RunFilter, RunRecord
 
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
 _RUN = f"SELECT {', '.join(RUN_COLUMNS)} FROM run"  # noqa: S608 - names of ours
 _CALL = f"SELECT {', '.join(CALL_COLUMNS)} FROM call"  # noqa: S608
 _JSON = ("input", "again", "output", "closure")
 _LISTED = ", ".join("NULL" if name in _JSON else name for name in RUN_COLUMNS)
 
 
-def runs(connection: sqlite3.Connection, chosen: RunFilter) -> list[RunRecord]:
+def runs(connection: Database, chosen: RunFilter) -> list[RunRecord]:
     """The runs that are meant, those that began last first, without inputs and outputs."""
     where, values = _conditions(chosen)
     text = f"SELECT {_LISTED} FROM run{where} ORDER BY started DESC"  # noqa: S608
@@ -43,39 +46,39 @@ def _conditions(chosen: RunFilter) -> tuple[str, list[str | int]]:
     return f" WHERE {' AND '.join(each for each, _ in found)}", [value for _, values in found for value in values]
 
 
-def count(connection: sqlite3.Connection, chosen: RunFilter) -> int:
+def count(connection: Database, chosen: RunFilter) -> int:
     """How many runs are meant."""
     where, values = _conditions(chosen)
     (found,) = connection.execute(f"SELECT COUNT(*) FROM run{where}", values).fetchone()  # noqa: S608
     return int(found)
 
 
-def run_of(connection: sqlite3.Connection, name: str) -> list[RunRecord]:
+def run_of(connection: Database, name: str) -> list[RunRecord]:
     """The run of an id, or those whose id begins so; at most ten."""
     exact = connection.execute(f"{_RUN} WHERE id = ?", (name,)).fetchall()
     rows = exact or connection.execute(f"{_RUN} WHERE id >= ? AND id < ? ORDER BY id LIMIT 10", (name, f"{name}\uffff"))
     return [_run(row) for row in rows]
 
 
-def runs_of_batch(connection: sqlite3.Connection, batch: str) -> list[RunRecord]:
+def runs_of_batch(connection: Database, batch: str) -> list[RunRecord]:
     """The runs of one call, in the order in which they began."""
     return [_run(row) for row in connection.execute(f"{_RUN} WHERE batch = ? ORDER BY started, id", (batch,))]
 
 
-def runs_alike(connection: sqlite3.Connection, like: RunRecord, most: int) -> list[RunRecord]:
+def runs_alike(connection: Database, like: RunRecord, most: int) -> list[RunRecord]:
     """The last runs of a version of a program that ended well: of the same name, programs and model."""
     text = f"{_RUN} WHERE program = ? AND model = ? AND closure = ? AND state = 'done' ORDER BY started DESC LIMIT ?"
     rows = connection.execute(text, (like.program, like.model, like.closure, most))
     return [_run(row) for row in rows]
 
 
-def calls_of(connection: sqlite3.Connection, run: str) -> list[CallRecord]:
+def calls_of(connection: Database, run: str) -> list[CallRecord]:
     """The calls of a run, every attempt of each."""
     rows = connection.execute(f"{_CALL} WHERE run = ? ORDER BY path, attempt", (run,))
     return [_call(row) for row in rows]
 
 
-def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> int:
+def forget(connection: Database, ids: Iterable[str]) -> int:
     """Takes runs away with their calls; gives how many there were."""
     gone = 0
     for each in ids:
@@ -84,7 +87,7 @@ def forget(connection: sqlite3.Connection, ids: Iterable[str]) -> int:
     return gone
 
 
-def forget_batch(connection: sqlite3.Connection, batch: str) -> int:
+def forget_batch(connection: Database, batch: str) -> int:
     """Takes a batch away with its rows; gives how many there were."""
     connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
     gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
@@ -92,13 +95,13 @@ def forget_batch(connection: sqlite3.Connection, batch: str) -> int:
     return gone
 
 
-def ids_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
+def ids_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
     """Id, state and holder of the runs that began before a moment; rows go with their batch."""
     text = "SELECT id, state, holder FROM run WHERE started < ? AND number IS NULL ORDER BY started"
     return connection.execute(text, (before,)).fetchall()
 
 
-def whole_before(connection: sqlite3.Connection, before: str) -> list[tuple[str, str, str]]:
+def whole_before(connection: Database, before: str) -> list[tuple[str, str, str]]:
     """Id, state and holder of the runs that began before a moment, did not end well, and could still go on."""
     found = connection.execute(
         "SELECT id, state, holder FROM run WHERE started < ? AND whole = 1 AND state <> 'done' AND number IS NULL",
@@ -107,7 +110,7 @@ def whole_before(connection: sqlite3.Connection, before: str) -> list[tuple[str,
     return found.fetchall()
 
 
-def oldest(connection: sqlite3.Connection, most: int) -> list[tuple[str, str, str]]:
+def oldest(connection: Database, most: int) -> list[tuple[str, str, str]]:
     """Id, state and holder of the oldest runs."""
     found = connection.execute(
         "SELECT id, state, holder FROM run WHERE number IS NULL ORDER BY started LIMIT ?", (most,)
@@ -115,21 +118,13 @@ def oldest(connection: sqlite3.Connection, most: int) -> list[tuple[str, str, st
     return found.fetchall()
 
 
-def bytes_in_use(connection: sqlite3.Connection) -> int:
-    """The size of what the store holds, without pages that are free."""
-    pages, free, size = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
-
-
-def note(connection: sqlite3.Connection, name: str) -> str | None:
+def note(connection: Database, name: str) -> str | None:
     """What was noted under a name."""
     row = connection.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
     return None if row is None else str(row[0])
 
 
-def put_note(connection: sqlite3.Connection, name: str, value: str) -> None:
+def put_note(connection: Database, name: str, value: str) -> None:
     """Notes something under a name, in place of what was there."""
     connection.execute(
         "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

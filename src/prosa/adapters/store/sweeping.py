@@ -7,15 +7,18 @@ writes that down, and the next one, an hour later, acts on it.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.adapters.store import reading
 from prosa.adapters.store.writing import FORGET_CONTENT
 from prosa.runtime.runs import stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
 
 EVERY = timedelta(hours=1)
 """How often a store is swept at most."""
@@ -24,9 +27,6 @@ INTERRUPTED = timedelta(days=7)
 """How long a run that did not end well can go on."""
 
 _AT_ONCE = 500
-_PAGES = 2_000
-"""Pages given back to the file system at a time."""
-
 _SWEPT = "swept"
 
 
@@ -39,7 +39,7 @@ class Kept(Struct, frozen=True):
     content: bool = False
 
 
-def sweep(connection: sqlite3.Connection, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
+def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str], bool]) -> bool:
     """Takes away what is old, if it is time for that; gives whether it was."""
     last = reading.note(connection, _SWEPT)
     if last is not None and stamp(now - EVERY) < last <= stamp(now):
@@ -55,30 +55,28 @@ def sweep(connection: sqlite3.Connection, now: datetime, kept: Kept, alive: Call
     reading.forget(connection, _dead(reading.ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
     for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
         reading.forget_batch(connection, batch)
-    while not _has_open_batch(connection) and reading.bytes_in_use(connection) > kept.size:
+    while not _has_open_batch(connection) and (connection.size() or 0) > kept.size:
         if not _forget_ended_batch(connection) and not reading.forget(
             connection, _dead(reading.oldest(connection, _AT_ONCE), alive)
         ):
             break
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    for _ in range(min(free, _PAGES)):
-        connection.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
+    connection.shrink()
     return True
 
 
-def _old_batches(connection: sqlite3.Connection, before: str, alive: Callable[[str], bool]) -> list[str]:
+def _old_batches(connection: Database, before: str, alive: Callable[[str], bool]) -> list[str]:
     """The batches that nobody has been at since a moment."""
     text = "SELECT id, state, holder FROM batch WHERE COALESCE(ended, created) < ?"
     return _dead(connection.execute(text, (before,)).fetchall(), alive)
 
 
-def _has_open_batch(connection: sqlite3.Connection) -> bool:
+def _has_open_batch(connection: Database) -> bool:
     """Whether rows of a batch are left: while they are, the store may be as large as it needs to be."""
     text = "SELECT 1 FROM batch WHERE state IN ('open', 'stopped') LIMIT 1"
     return connection.execute(text).fetchone() is not None
 
 
-def _forget_ended_batch(connection: sqlite3.Connection) -> int:
+def _forget_ended_batch(connection: Database) -> int:
     """Takes the oldest batch away; all of them are over."""
     found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
     return reading.forget_batch(connection, found[0]) if found else 0

@@ -13,14 +13,17 @@ from concurrent.futures import Future
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from prosa.adapters.store.holding import Holder
 from prosa.adapters.store.opening import FAULTS, open_store, problem_of
 from prosa.runtime.errors import RunError, StoreProblem
 
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
 T = TypeVar("T")
-Work: TypeAlias = Callable[[sqlite3.Connection], T]
+Work: TypeAlias = "Callable[[Database], T]"
 _Waiting: TypeAlias = "tuple[Work[Any], Future[Any]]"
 
 LATER_SECONDS = 0.1
@@ -62,7 +65,7 @@ class Writer:
         self._thread.join()
 
     def _work(self) -> None:
-        connection: sqlite3.Connection | None = None
+        connection: Database | None = None
         problem: Exception | None = None
         holder: Holder | None = None
         try:
@@ -105,12 +108,12 @@ class Writer:
                 return batch, False
         return batch, True
 
-    def _commit(self, connection: sqlite3.Connection, batch: list[_Waiting]) -> None:
+    def _commit(self, connection: Database, batch: list[_Waiting]) -> None:
         done: list[tuple[Future[Any], Any]] = []
         refused: list[tuple[Future[Any], RunError]] = []
         waited_for = {id(future) for _, future in batch if future.set_running_or_notify_cancel()}
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(connection.begins)
             for work, future in batch:
                 try:
                     done.append((future, work(connection)))

@@ -6,14 +6,17 @@ still wants to write is refused (the fence), however long that one was frozen.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.schema import CALL_COLUMNS, RUN_COLUMNS
 from prosa.runtime.errors import RunError
 from prosa.runtime.runs import CallRecord, RunRecord, RunState
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
 
 
 class TakenOver(RunError):
@@ -54,46 +57,44 @@ FORGET_CONTENT = (
 """What `summary` takes away: messages, answers, arguments, the input."""
 
 
-def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[sqlite3.Connection], None]:
+def begin(run: RunRecord, holder: Callable[[], str]) -> Callable[[Database], None]:
     """A run begins; ``holder`` names this process once the store is open."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         connection.execute(_INSERT_RUN, stored(astuple(replace(run, holder=holder()))))
 
     return work
 
 
-def claim(
-    run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False
-) -> Callable[[sqlite3.Connection], None]:
+def claim(run: RunRecord, holder: Callable[[], str], host: str, *, crashed: bool = False) -> Callable[[Database], None]:
     """This process takes a run over, unless another one has done so since ``run`` was read; ``crashed`` says that the
     process which was at it is gone, and nobody knows why."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         if connection.execute(_CLAIM, (crashed, holder(), host, run.id, run.attempts)).rowcount != 1:
             raise TakenOver(f"another process goes on with run {run.id} already")
 
     return work
 
 
-def ask(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
+def ask(call: CallRecord) -> Callable[[Database], None]:
     """A call is about to be made."""
     row = stored(astuple(call))
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         _require_held(connection, call.run, call.attempt)
         connection.execute(_INSERT_CALL, row)
 
     return work
 
 
-def answer(call: CallRecord) -> Callable[[sqlite3.Connection], None]:
+def answer(call: CallRecord) -> Callable[[Database], None]:
     """A call is answered, or has failed."""
     said = (call.state, call.answer, call.reply, call.is_error, call.error, call.answered_by, call.service, call.finish)
     took = (call.input_tokens, call.output_tokens, call.cached_tokens, call.seconds)
     row = stored((*said, *took, call.run, call.path, call.attempt))
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         _require_held(connection, call.run, call.attempt)
         connection.execute(_ANSWER, row)
 
@@ -112,10 +113,10 @@ def end(
     cost: float | None = None,
     priced: str | None = None,
     forget: bool,
-) -> Callable[[sqlite3.Connection], None]:
+) -> Callable[[Database], None]:
     """A run ends; ``forget`` leaves a summary of it. Its totals are those of its answered calls."""
 
-    def work(connection: sqlite3.Connection) -> None:
+    def work(connection: Database) -> None:
         _require_held(connection, run.id, run.attempts)
         totals = connection.execute(_TOTALS, (run.id,)).fetchone()
         row = (state, kind, error, output, ended, seconds, *totals, cost, priced, run.id)
@@ -136,8 +137,9 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _require_held(connection: sqlite3.Connection, run: str, attempt: int) -> None:
-    row = connection.execute("SELECT attempts FROM run WHERE id = ?", (run,)).fetchone()
+def _require_held(connection: Database, run: str, attempt: int) -> None:
+    text = f"SELECT attempts FROM run WHERE id = ?{connection.shared}"  # noqa: S608 - a word of ours
+    row = connection.execute(text, (run,)).fetchone()
     if row is None:
         raise TakenOver(f"run {run} is no longer in the store: it was forgotten while it went on")
     if row[0] != attempt:

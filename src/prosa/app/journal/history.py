@@ -40,8 +40,8 @@ from prosa.source.url import origin_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from sqlite3 import Connection
 
+    from prosa.adapters.store.database import Database
     from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.estimate import PastRun
     from prosa.runtime.ports import Prices
@@ -112,7 +112,7 @@ def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
     if not path.exists():
         return 0
 
-    def ids(connection: Connection) -> list[str]:
+    def ids(connection: Database) -> list[str]:
         found = reading.ids_before(connection, before)
         return [run for run, state, holder in found if state != "open" or not is_alive(path, holder)]
 
@@ -190,7 +190,7 @@ def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
 
     rows = [(cost, day, run) for run, cost in costs.items()]
 
-    def work(connection: Connection) -> None:
+    def work(connection: Database) -> None:
         connection.executemany("UPDATE run SET cost = ?, priced = ? WHERE id = ? AND cost IS NULL", rows)
 
     writer = writer_of(path)
@@ -215,7 +215,7 @@ def moment(text: str, now: datetime) -> str:
 
 
 @contextmanager
-def reading_store(path: Path) -> Iterator[Connection | None]:
+def reading_store(path: Path) -> Iterator[Database | None]:
     """A connection that reads the store, None where there is none. Raises `StoreProblem`."""
     connection = open_reader(path)
     if connection is None:

@@ -48,8 +48,7 @@ from prosa.runtime.runs import RunRecord, only, stamp
 from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
+    from prosa.adapters.store.database import Database
     from prosa.adapters.store.writer import Work, Writer
     from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.ports import Clock
@@ -282,7 +281,7 @@ class Journals(Struct):
         settings, kept = self.environment.settings, Kept(content=self.history == "full")
         kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
-        def work(connection: Connection) -> None:
+        def work(connection: Database) -> None:
             if sweep(connection, self.clock.now(), kept, lambda holder: is_alive(path, holder)):
                 clear_dead(path)
 
