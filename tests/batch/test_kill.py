@@ -3,6 +3,8 @@ are those of one that was never killed."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import random
@@ -18,7 +20,8 @@ from typing import Any
 
 import pytest
 
-from tests.batch.labels import program
+from prosa import abatch, batch
+from tests.batch.labels import Letters, home, program, texts
 from tests.cli.programs import SOURCE, prosa, user
 from tests.model_server.behaviour import Behaviour
 from tests.model_server.connection import Request
@@ -156,6 +159,34 @@ def test_x29_a_signal_lets_rows_under_way_end(tmp_path: Path, model_server: Mode
     model_server.answer = model
     assert prosa(*words, environ=environ)[0] == 0
     assert len(model.asked) == ROWS
+
+
+def test_x29_a_batch_whose_coroutine_is_dropped_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """X29: an event loop that was stopped for good leaves rows under way, which did not end their process."""
+    complaints: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+
+    class Waiting(Letters):
+        async def complete(self, request: Any, on_text: Any = None) -> Any:
+            if len(self.asked) == 5:
+                loop.stop()
+                await asyncio.Event().wait()
+            return await super().complete(request, on_text)
+
+    for _ in range(4):  # more often than a row may end its process
+        loop = asyncio.new_event_loop()
+        found = abatch(program(tmp_path), texts(60), provider=Waiting(), environ=home(tmp_path), concurrency=4)
+        loop.set_exception_handler(lambda *_: None)  # it says that tasks were pending
+        task = loop.create_task(found)
+        loop.run_forever()
+        loop.close()
+        found.close()
+        del task, found
+        gc.collect()
+    assert not complaints
+    model = Letters()
+    last = batch(program(tmp_path), texts(60), provider=model, environ=home(tmp_path))
+    assert last.ok and sum(model.asked.values()) == 60 - 4 * 5
 
 
 def until(happened: Any) -> None:

@@ -7,8 +7,8 @@ a service whose limits all runs share. The clocks of the programs above stand st
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 from msgspec import Struct
@@ -44,7 +44,8 @@ def counting(timeout: asyncio.Timeout) -> Iterator[None]:
     try:
         yield
     finally:
-        _RUNNING.reset(token)
+        with suppress(ValueError):  # a coroutine that is dropped ends in the context of whoever dropped it
+            _RUNNING.reset(token)
 
 
 @contextmanager
@@ -55,6 +56,14 @@ def paused() -> Iterator[None]:
         clock.stop(loop.time())
     try:
         yield
-    finally:
-        for clock in clocks:
-            clock.go_on(loop.time())
+    except GeneratorExit:
+        raise  # nothing goes on, and the loop may be closed
+    except BaseException:
+        _go_on(clocks, loop.time())
+        raise
+    _go_on(clocks, loop.time())
+
+
+def _go_on(clocks: Iterable[_Clock], now: float) -> None:
+    for clock in clocks:
+        clock.go_on(now)

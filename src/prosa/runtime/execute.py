@@ -19,6 +19,7 @@ from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.deadlines import counting
+from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
@@ -36,7 +37,7 @@ async def execute(program: Program, given: Value, world: World, *, numbers: Iter
 
     ``numbers`` number the programs of the run; runs that are told together share them.
     """
-    async with AsyncExitStack() as stack:
+    async with exit_stack() as stack:
         run = Run(world, ServerPool(world.servers, stack), numbers or count(1))
         return await run.program(program, given)
 
@@ -74,7 +75,7 @@ class Run(Struct, frozen=True):
         require_allowed(program.parameters)
         data = accept_input(program, given)
         body = "" if program.conversation else render_body(program, data)
-        async with AsyncExitStack() as stack:
+        async with exit_stack() as stack:
             task = await self._task(program, body, scope, stack)
             return await run_loop(task, self.world)
 

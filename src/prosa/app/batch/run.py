@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +26,7 @@ from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.inputs import RowInput, Survey, survey
 from prosa.app.batch.journals import RowCrashed, RowJournals
 from prosa.app.batch.prepare import Prepared
+from prosa.app.journal.journals import words_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
 from prosa.app.run.world import known_prices, system_clock
@@ -63,6 +64,7 @@ GRACE = 10.0
 """Seconds that rows under way get to end in, where the batch is stopped by hand."""
 
 T = TypeVar("T")
+Tasks: TypeAlias = "list[asyncio.Task[None]]"
 
 
 class BatchEnd(Struct, frozen=True):
@@ -166,14 +168,15 @@ class _Running(Struct, eq=False):
             counts = await self._counts()
             if not counts.left:
                 state, self.ended = "done", ""
-        except asyncio.CancelledError:
-            self.ended = self.ended or "interrupted"
+        except GeneratorExit:
+            self.ended = "interrupted"
+            self.writer.do(self._leaving(state, ledger))  # it is written as the writer is released
             raise
-        except RunError as error:
-            self.ended = self.ended or error.message
-            raise
-        finally:
+        except BaseException as error:
+            self.ended = self.ended or words_of(error)
             await self._let_go(state, ledger)
+            raise
+        await self._let_go(state, ledger)
         return BatchEnd(replace(self.record, state=state), self.prepared.store, counts, self.ended)
 
     async def _look(self) -> Survey:
@@ -281,35 +284,36 @@ class _Running(Struct, eq=False):
 
         driver_program = self.prepared.inputs.program
         tasks = [asyncio.create_task(worker()) for _ in range(at_once)]
+        stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
+        beside = [stopping] if stopping is not None else []
         try:
-            await self._until_done(tasks)
-        except BaseExceptionGroup as group:
-            raise first_error(group) from group
-        finally:
+            await self._until_done(tasks, stopping)
+        except GeneratorExit:
             for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+                _drop(task)
+            raise
+        except BaseException as error:
+            await _ended([*tasks, *beside])
+            if isinstance(error, BaseExceptionGroup):
+                raise first_error(error) from error
+            raise
+        await _ended([*tasks, *beside])
 
-    async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
+    async def _until_done(self, tasks: Tasks, stopping: asyncio.Task[bool] | None) -> None:
         """Waits for the rows; after a stop only for a while."""
         pending: set[asyncio.Task[None]] = set(tasks)
-        stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
-        try:
-            while pending:
-                watched = {*pending, stopping} if stopping is not None and not stopping.done() else pending
-                done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-                for task in done - {stopping}:
+        while pending:
+            watched = {*pending, stopping} if stopping is not None and not stopping.done() else pending
+            done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+            for task in done - {stopping}:
+                task.result()
+            pending = {each for each in pending if not each.done()}
+            if stopping is not None and stopping.done() and pending:
+                self.ended = self.ended or "stopped"
+                done, _ = await asyncio.wait(pending, timeout=GRACE)
+                for task in done:
                     task.result()
-                pending = {each for each in pending if not each.done()}
-                if stopping is not None and stopping.done() and pending:
-                    self.ended = self.ended or "stopped"
-                    done, _ = await asyncio.wait(pending, timeout=GRACE)
-                    for task in done:
-                        task.result()
-                    return
-        finally:
-            if stopping is not None:
-                stopping.cancel()
+                return
 
     def _waiting(self, only: frozenset[int] | None, but: frozenset[int]) -> Iterator[RowInput]:
         """The rows that are not over, in their order."""
@@ -368,19 +372,35 @@ class _Running(Struct, eq=False):
         return found
 
     async def _let_go(self, state: BatchState, ledger: Ledger | None) -> None:
-        """The next process may take the batch; what was drawn and not spent is there again."""
+        """The next process may take the batch."""
+        try:
+            await asyncio.shield(self._do(self._leaving(state, ledger)))
+        except (StoreProblem, TakenOver):
+            return  # what keeps it from being written is told already
+
+    def _leaving(self, state: BatchState, ledger: Ledger | None) -> Work[None]:
+        """Lets the batch go; what was drawn and not spent is there again."""
         back = 0
         if self.grants is not None and ledger is not None:
             back = max(self.grants.drawn - nano(ledger.spent), 0)
         ended = stamp(self.clock.now())
-        work = batches.let_go(self.record.id, self.writer.holder, state, self.ended or None, ended, back)
-        try:
-            await asyncio.shield(self._do(work))
-        except (StoreProblem, TakenOver):
-            return  # what keeps it from being written is told already
+        return batches.let_go(self.record.id, self.writer.holder, state, self.ended or None, ended, back)
 
     async def _do(self, work: Work[T]) -> T:
         return await asyncio.wrap_future(self.writer.do(work))
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None] | asyncio.Task[bool]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _drop(task: asyncio.Task[None]) -> None:
+    """Ends what a task was at, where no event loop goes on with it: its row is known to be under way no more."""
+    work = task.get_coro()
+    if work is not None:
+        work.close()
 
 
 def _result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:

@@ -26,7 +26,7 @@ from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.adapters.store.writer import writer_of
 from prosa.adapters.store.writing import end
 from prosa.app.journal.place import store_path
-from prosa.app.journal.stored import StoredJournal, by_path
+from prosa.app.journal.stored import Ending, StoredJournal, by_path
 from prosa.data import Value
 from prosa.runtime.digest import as_json, closure_digests, digest_of
 from prosa.runtime.errors import (
@@ -139,6 +139,9 @@ class Journals(Struct):
         mine = JobJournal(found.run.id, found)
         try:
             yield mine
+        except GeneratorExit as error:
+            found.drop(self._end(found, error, None))
+            raise
         except BaseException as error:
             await self._ended(found, error, None)
             raise
@@ -146,12 +149,16 @@ class Journals(Struct):
 
     async def aclose(self) -> None:
         """Sweeps the store, if it is time for that, and waits until everything is written."""
+        if self._writer is not None:
+            with suppress(StoreProblem):
+                await asyncio.wrap_future(self._writer.do(self._sweep(self._writer.path)))
+        self.release()
+
+    def release(self) -> None:
+        """Waits until everything is written."""
         writer, self._writer = self._writer, None
-        if writer is None:
-            return
-        with suppress(StoreProblem):
-            await asyncio.wrap_future(writer.do(self._sweep(writer.path)))
-        writer.release()
+        if writer is not None:
+            writer.release()
 
     def _keeps(self, options: JournalOptions, program: Program) -> bool:
         secret = next((each for each in reachable(program) if each.classified), None)
@@ -241,7 +248,11 @@ class Journals(Struct):
         )
 
     async def _ended(self, journal: StoredJournal, error: BaseException | None, output: Value) -> None:
-        """Writes the end of a run. What broke off keeps what it needs to go on."""
+        """Writes the end of a run."""
+        await journal.end(self._end(journal, error, output))
+
+    def _end(self, journal: StoredJournal, error: BaseException | None, output: Value) -> Ending:
+        """What is written at the end of a run. What broke off keeps what it needs to go on."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
         goes_on = error is not None and journal.can_go_on
         if goes_on:
@@ -262,7 +273,7 @@ class Journals(Struct):
                 forget=self.history != "full" and not goes_on,
             )
 
-        await journal.end(write)
+        return write
 
     def kind_of(self, error: BaseException) -> str:
         """What kind of end an error is, as one word for the history."""
@@ -324,7 +335,8 @@ def _changed(before: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) 
 def kind_of(error: BaseException) -> str:
     """What kind of end an error is, as one word for the history."""
     if not isinstance(error, RunError):
-        return "interrupted" if isinstance(error, asyncio.CancelledError | KeyboardInterrupt) else "crashed"
+        stopped = isinstance(error, asyncio.CancelledError | KeyboardInterrupt | GeneratorExit)
+        return "interrupted" if stopped else "crashed"
     kinds = {
         InputRefused: "input",
         TemplateRefused: "input",

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 RERUN = "--in-doubt rerun"
+
+Ending: TypeAlias = "Callable[[float], Work[None]]"
+"""What is written at the end of a run that took so many seconds."""
 
 
 class StoredJournal(Struct):
@@ -144,10 +147,15 @@ class StoredJournal(Struct):
         )
         return result
 
-    async def end(self, write: Callable[[float], Work[None]]) -> None:
+    async def end(self, write: Ending) -> None:
         """The run ends as ``write`` says of the seconds that this process was at it, where it ever began."""
         if self.begun and not self.lost:
             await self._committed(self._do(write(self.clock.monotonic() - self._since)), final=True)
+
+    def drop(self, write: Ending) -> None:
+        """The same where nobody awaits it."""
+        if self.begun and not self.lost:
+            self._do(write(self.clock.monotonic() - self._since))
 
     def _known(self, path: str, digest: str) -> CallRecord | None:
         """The answered call of an earlier process at this path, where it is the same call."""

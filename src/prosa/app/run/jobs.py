@@ -27,6 +27,7 @@ from prosa.app.run.world import known_prices, new_tally, open_world, system_cloc
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
 from prosa.runtime.budget import Budget, Budgeted, Ledger
+from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
@@ -345,7 +346,7 @@ async def driving(
     of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place
     of those of the options. ``about_services`` hears notices about
     services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
-    async with AsyncExitStack() as stack:
+    async with exit_stack() as stack:
         if provider is not None and closes:
             stack.push_async_callback(provider.aclose)
         environment = replace(environment, notice=Once(environment.notice))
@@ -358,7 +359,11 @@ async def driving(
         telemetry = telemetry_of(options, environment)
         if telemetry is not None:
             stack.callback(telemetry.close)
-        yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gate)
+        try:
+            yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gate)
+        except GeneratorExit:
+            journals.release()
+            raise
 
 
 async def run_program(

@@ -6,7 +6,7 @@ In: a program, what the user chose, a provider. Out: a `World`, closed at its en
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from prosa.adapters.clock import SystemClock
@@ -14,6 +14,7 @@ from prosa.adapters.files import cache_dir
 from prosa.adapters.mcp import McpServers
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options, say_nothing
+from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.journal import UNRECORDED, Journal
@@ -84,7 +85,7 @@ async def open_world(
     if played is not None:
         yield _played_world(program, played, choices, listener, provider, journal)
         return
-    async with AsyncExitStack() as stack:
+    async with exit_stack() as stack:
         sandbox = _sandbox(program, around)
         if sandbox is not None:
             stack.push_async_callback(sandbox.aclose)
