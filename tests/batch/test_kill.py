@@ -186,7 +186,8 @@ def test_x29_a_batch_whose_coroutine_is_dropped_goes_on_later(tmp_path: Path, mo
     assert not complaints
     model = Letters()
     last = batch(program(tmp_path), texts(60), provider=model, environ=home(tmp_path))
-    assert last.ok and sum(model.asked.values()) == 60 - 4 * 5
+    assert last.ok and not last.summary.failures
+    assert 60 - 4 * 5 <= sum(model.asked.values()) <= 60 - 4 * 5 + 4 * 3  # what was answered, and in flight beside it
 
 
 def until(happened: Any) -> None:
