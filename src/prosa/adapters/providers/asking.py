@@ -1,4 +1,4 @@
-"""The frame of one question to a service: its time, and its failures in words.
+"""The frame of one question to a service: its time, its failures in words, and what is nobody's turn.
 
 In: an endpoint, the seconds it may take, what was asked for. Out: what happens inside, or a `ProviderError` that names
 the service and never contains the key.
@@ -7,8 +7,9 @@ the service and never contains the key.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from prosa.adapters.providers.failures import (
     Endpoint,
@@ -17,6 +18,12 @@ from prosa.adapters.providers.failures import (
     error_from_exchange,
     error_from_status,
 )
+from prosa.adapters.providers.ladder import is_prefill_refusal
+from prosa.runtime.messages import ModelReply, ModelRequest
+from prosa.runtime.ports import OnText
+
+STREAM_SILENCE = 300.0  # seconds a stream may be silent; models that think first are, for minutes
+Ask: TypeAlias = Callable[[ModelRequest, OnText | None], Awaitable[ModelReply]]
 
 
 @asynccontextmanager
@@ -32,3 +39,30 @@ async def asking(endpoint: Endpoint, *, timeout: float, model_name: str) -> Asyn
     except TimeoutError:
         late = ExchangeProblem(f"did not finish within {timeout:g} s", kind="timeout", retryable=True)
         raise error_from_exchange(late, endpoint) from None
+
+
+async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> ModelReply:
+    """Asks; a request that ends with an assistant message is judged before anybody sees its reply (PA17).
+
+    Raises `ExchangeProblem` where the service takes that message for the beginning of its own answer.
+    """
+    last = request.messages[-1]
+    if last.role != "assistant":
+        return await ask(request, on_text)
+    try:
+        reply = await ask(request, None)
+    except StatusProblem as problem:
+        raise (_prefilled() if is_prefill_refusal(problem) else problem) from None
+    if last.content and reply.content.startswith(last.content):
+        raise _prefilled()
+    if on_text is not None and reply.content:
+        on_text(reply.content)
+    return reply
+
+
+def _prefilled() -> ExchangeProblem:
+    return ExchangeProblem(
+        "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
+        kind="bad-request",
+        hint="add a message of the user at the end",
+    )

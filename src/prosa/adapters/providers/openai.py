@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from prosa.adapters.providers import chat, completion, responses
-from prosa.adapters.providers.asking import asking
+from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged
 from prosa.adapters.providers.completion import events, shaped
 from prosa.adapters.providers.failures import (
     DEFAULT_BASE_URL,
@@ -23,7 +23,7 @@ from prosa.adapters.providers.failures import (
     ExchangeProblem,
     StatusProblem,
 )
-from prosa.adapters.providers.ladder import NEW_LIMIT, Form, Refusals, is_prefill_refusal, next_form
+from prosa.adapters.providers.ladder import NEW_LIMIT, Form, Refusals, next_form
 from prosa.adapters.providers.wire import Wire, decode, encode
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import ModelReply, ModelRequest
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from prosa.adapters.providers.transport import Answer, Transport
 
 WIRES: dict[str, Wire] = {"chat": chat.WIRE, "responses": responses.WIRE, "completions": completion.WIRE}
-STREAM_SILENCE = 300.0  # seconds a stream may be silent; models that think first are, for minutes
 DRAIN_SECONDS = 0.2  # how long to wait for the end of a stream whose reply is complete, to keep the connection
 
 
@@ -86,19 +85,10 @@ class OpenAIProvider:
             await transport.aclose()
 
     async def _complete(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
-        """Asks; a request that ends with an assistant message is judged before anybody sees its reply (PA17)."""
-        last = request.messages[-1]
-        if last.role != "assistant" or self._wire is WIRES["completions"]:
+        """Asks for a reply to a conversation, or for what follows a prompt."""
+        if self._wire is WIRES["completions"]:
             return await self._descend(request, on_text)
-        try:
-            reply = await self._descend(request, None)
-        except StatusProblem as problem:
-            raise (_prefilled() if is_prefill_refusal(problem) else problem) from None
-        if last.content and reply.content.startswith(last.content):
-            raise _prefilled()
-        if on_text is not None and reply.content:
-            on_text(reply.content)
-        return reply
+        return await judged(request, on_text, self._descend)
 
     async def _descend(self, request: ModelRequest, on_text: OnText | None) -> ModelReply:
         """Asks, and steps down the ladder while the service refuses the way of asking."""
@@ -159,14 +149,6 @@ class OpenAIProvider:
 
             self._transport = Transport(self._endpoint, timeout=self._timeout)
         return self._transport
-
-
-def _prefilled() -> ExchangeProblem:
-    return ExchangeProblem(
-        "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
-        kind="bad-request",
-        hint="add a message of the user at the end",
-    )
 
 
 async def _drain(answer: Answer) -> None:

@@ -49,8 +49,8 @@ class Transport:
         self._timeout = timeout
         self._base_url = endpoint.base_url
         self._headers = _headers(endpoint)
-        self._has_proxy = _has_proxy(endpoint.base_url)
-        self._client = _client(endpoint)
+        self._has_proxy = has_proxy(endpoint.base_url)
+        self._client = client_of(endpoint)
 
     @asynccontextmanager
     async def post(self, path: str, body: bytes, *, silence: float) -> AsyncIterator[Answer]:
@@ -58,7 +58,7 @@ class Transport:
 
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
-        limits = httpx2.Timeout(self._timeout, connect=min(CONNECT_SECONDS, self._timeout), read=silence)
+        limits = times(self._timeout, silence)
         response = await self._send(path, body, limits)
         try:
             if not response.is_success:
@@ -69,28 +69,14 @@ class Transport:
             await response.aclose()
 
     async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
-        """The head of the answer. Some services close a connection after a stream without saying so (llama.cpp does);
-        ends of that kind say nothing about the service. Each one takes a connection out of the pool, so this ends."""
-        while True:
-            opened: list[str] = []
-
-            async def trace(name: str, _: object, opened: list[str] = opened) -> None:
-                if name == "connection.connect_tcp.started":
-                    opened.append(name)
-
-            try:
-                asked = self._client.build_request(
-                    "POST",
-                    endpoint_url(self._base_url, path),
-                    content=body,
-                    headers=self._headers,
-                    timeout=limits,
-                    extensions={"trace": trace},
-                )
-                return await self._client.send(asked, stream=True)
-            except Exception as problem:
-                if opened or not isinstance(problem, _ENDED):
-                    raise _exchange_problem(problem, has_proxy=self._has_proxy) from None
+        """The head of the answer."""
+        try:
+            asked = self._client.build_request(
+                "POST", endpoint_url(self._base_url, path), content=body, headers=self._headers, timeout=limits
+            )
+            return await self._client.send(asked, stream=True)
+        except Exception as problem:
+            raise exchange_problem(problem, proxied=self._has_proxy) from None
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -108,26 +94,68 @@ async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:
         async for chunk in response.aiter_bytes():
             yield chunk
     except Exception as problem:
-        raise _exchange_problem(problem) from None
+        raise exchange_problem(problem) from None
 
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
-    # Compression would defeat the size limit.
-    headers = {
+def plain_headers() -> dict[str, str]:
+    """The headers of every request. Compression would defeat the size limit."""
+    return {
         "Accept": "application/json, text/event-stream",
         "Accept-Encoding": "identity",
         "Content-Type": "application/json",
         "User-Agent": f"prosa/{__version__}",
-        **endpoint.headers,
     }
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    headers = {**plain_headers(), **endpoint.headers}
     return headers | ({"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {})
 
 
-def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
+def times(timeout: float, silence: float) -> httpx2.Timeout:
+    """How long one exchange may take, and how many seconds may pass between two reads of it."""
+    return httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout), read=silence)
+
+
+class _SteadyClient(httpx2.AsyncClient):
+    """Asks again where a kept connection turns out to be closed.
+
+    Some services close one after a stream without saying so (llama.cpp does); ends of that kind say nothing about the
+    service. Each one takes a connection out of the pool, so this ends.
+    """
+
+    async def send(  # type: ignore[override]  # nobody here says per request who asks, or whether to follow
+        self, request: httpx2.Request, *, stream: bool = False
+    ) -> httpx2.Response:
+        """The answer; its head alone with ``stream``."""
+        while True:
+            opened: list[str] = []
+
+            async def trace(name: str, _: object, opened: list[str] = opened) -> None:
+                if name == "connection.connect_tcp.started":
+                    opened.append(name)
+
+            request.extensions = {**request.extensions, "trace": trace}
+            try:
+                response = await super().send(request, stream=True)
+                break
+            except _ENDED:
+                if opened:
+                    raise
+        if not stream:
+            try:
+                await response.aread()
+            finally:
+                await response.aclose()
+        return response
+
+
+def client_of(endpoint: Endpoint) -> httpx2.AsyncClient:
+    """Connections to a service. Raises `ExchangeProblem` for what the environment says of proxies or certificates."""
     loopback = is_loopback(urlsplit(endpoint.base_url).hostname or "")
     is_plain = loopback and endpoint.base_url.startswith("http:")
     try:
-        return httpx2.AsyncClient(
+        return _SteadyClient(
             follow_redirects=False,
             limits=httpx2.Limits(
                 max_connections=MAX_CONNECTIONS,
@@ -151,14 +179,14 @@ def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
     raise ExchangeProblem(reason, kind="bad-request", hint=hint)
 
 
-def _has_proxy(base_url: str) -> bool:
+def has_proxy(base_url: str) -> bool:
     """Whether the environment says that a proxy is asked for an address; it is no business of this machine's."""
     parts, proxies = urlsplit(base_url), getproxies()
     named = parts.scheme in proxies or "all" in proxies
     return named and not is_loopback(parts.hostname or "") and not proxy_bypass(parts.hostname or "")
 
 
-def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> ExchangeProblem:
+def exchange_problem(problem: Exception, *, proxied: bool = False) -> ExchangeProblem:
     """What a failed exchange means. The first cause decides: the layers above it translate differently."""
     if isinstance(problem, ExchangeProblem):
         return problem
@@ -167,7 +195,7 @@ def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> Exchang
     if large is not None:
         return ExchangeProblem(f"sent {large}")
     if isinstance(problem, httpx2.ConnectTimeout):
-        hint = _PROXY_HINT if has_proxy else "check the base URL: its host, its port, and whether it is https"
+        hint = _PROXY_HINT if proxied else "check the base URL: its host, its port, and whether it is https"
         return ExchangeProblem("did not answer in time", kind="timeout", retryable=True, hint=hint)
     if isinstance(problem, httpx2.TimeoutException):
         return ExchangeProblem("did not answer in time", kind="timeout", retryable=True)
@@ -180,7 +208,7 @@ def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> Exchang
             "is behind a proxy that refused", kind="network", retryable=True, quoted=str(problem), hint=_PROXY_HINT
         )
     if isinstance(problem, httpx2.TransportError | OSError):
-        return _connection_problem(problem, causes, has_proxy=has_proxy)
+        return _connection_problem(problem, causes, proxied=proxied)
     words = str(problem)
     return ExchangeProblem("could not be asked", kind="bad-request", quoted=words, hint="check the base URL")
 
@@ -188,7 +216,7 @@ def _exchange_problem(problem: Exception, *, has_proxy: bool = False) -> Exchang
 _PROXY_HINT = "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; NO_PROXY names hosts without one"
 
 
-def _connection_problem(problem: Exception, causes: list[BaseException], *, has_proxy: bool) -> ExchangeProblem:
+def _connection_problem(problem: Exception, causes: list[BaseException], *, proxied: bool) -> ExchangeProblem:
     names = {type(cause).__name__ for cause in causes}
     hint = "check the base URL, and that the service runs"
     quoted = next((cause.strerror for cause in reversed(causes) if isinstance(cause, OSError) and cause.strerror), "")
@@ -202,7 +230,7 @@ def _connection_problem(problem: Exception, causes: list[BaseException], *, has_
         reason, is_absent = "cannot be reached", False
     else:
         reason, hint, is_absent = "broke off the connection", "", False
-    if has_proxy and isinstance(problem, httpx2.ConnectError):
+    if proxied and isinstance(problem, httpx2.ConnectError):
         reason, hint = f"is behind a proxy that {reason}", _PROXY_HINT
     return ExchangeProblem(reason, kind="network", retryable=True, quoted=quoted, hint=hint, is_absent=is_absent)
 
