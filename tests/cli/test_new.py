@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from prosa.cli.main import main
+from prosa.cli.new import MAKERS
 from tests.cli.desk import desk
 
 
@@ -39,8 +41,8 @@ def test_yw6_a_file_that_exists_is_not_overwritten(tmp_path: Path):
         (["ymj"], "ticket"),
         (["ymj", "--profile", "tickt"], "did you mean ticket?"),
         (["ymj", "--profile", "novel"], "profiles:"),
-        (["ynj", "--profile", "ticket"], "prosa new writes: ymj"),
-        (["latex"], "prosa new writes: ymj"),
+        (["ymjj", "--profile", "ticket"], "did you mean ymj?"),
+        (["latex"], "prosa new writes: program, skill, test, chat, mda, mdh, ymj"),
         (["ymj", "--profile", "note", "--output"], "--output"),
         (["ymj", "--profile", "card", "--summary", "x" * 121], "120"),
         (["ymj", "--profile", "card", "--output", "/no/such/folder/x.ymj"], "/no/such/folder"),
@@ -95,7 +97,7 @@ def test_x28_a_new_test_fits_its_program(tmp_path: Path, monkeypatch: pytest.Mon
     Path("triage.md").write_text(PROGRAM)
     it = desk()
     assert main(["new", "test", "triage"], it.console) == 0
-    assert it.err == "wrote triage.test.md\n"
+    assert it.err == "wrote triage.test.md\nnext: prosa test triage.test.md\n"
     text = Path("triage.test.md").read_text()
     assert "tests: ./triage.md" in text
     assert "request: what was asked\ntone: calm" in text
@@ -114,3 +116,47 @@ def test_x28_a_new_test_without_a_program_is_a_sketch(tmp_path: Path, monkeypatc
     assert "tests: ./program.md" in it.out
     assert main(["new", "test", "--program", "gone.md"], desk().console) == 2
     assert main(["new", "test", "a", "--output", "b"], desk().console) == 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["--list"]])
+def test_the_kinds_are_listed_with_their_files(arguments: list[str]):
+    it = desk()
+    assert main(["new", *arguments], it.console) == 0
+    assert [line.split()[:2] for line in it.out.splitlines()] == [
+        [kind, f"NAME{maker.suffix}"] for kind, maker in MAKERS.items()
+    ]
+
+
+@pytest.mark.parametrize("name", ["reply-letters", "Über uns", "a: b", "x.y z"])
+@pytest.mark.parametrize(
+    ("kind", "dialect"), [("program", "markdownlang"), ("chat", "prapti"), ("mda", "magi"), ("mdh", "mdh")]
+)
+def test_a_new_document_is_of_its_kind_and_has_nothing_to_report(
+    kind: str, dialect: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    call = ["new", kind, "--subject", "Letters: 12 of them", "--owner", "Ada", "--summary", "- yes", name]
+    assert main(call, desk().console) == 0
+    it = desk()
+    assert main(["check", "--strict", "--ignore", "site-without-root", "."], it.console) == 0
+    assert it.out == "Nothing found in 1 document.\n"
+    (file,) = tmp_path.iterdir()
+    it = desk()
+    assert main(["show", str(file), "--format", "json"], it.console) == 0
+    assert json.loads(it.out)["dialect"] == dialect
+
+
+def test_a_dialect_is_a_name_of_its_kind_too():
+    one, other = desk(), desk()
+    assert main(["new", "markdownlang"], one.console) == main(["new", "program"], other.console) == 0
+    assert one.out == other.out
+
+
+def test_a_new_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MARKDOWNLANG_AGREE", "Trans rights are human rights")
+    assert main(["new", "program", "answer"], desk().console) == 0
+    Path("replies.jsonl").write_text('{"content": {"answer": "Four.", "sure": true}}')
+    it = desk()
+    assert main(["run", "answer.md", "question=2 + 2?", "--model", "scripted:replies.jsonl"], it.console) == 0
+    assert json.loads(it.out) == {"answer": "Four.", "sure": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import re
+import shlex
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 
@@ -12,7 +13,10 @@ import pytest
 
 from prosa import __version__
 from prosa.cli.commands import COMMANDS, Command, overview
+from prosa.cli.examples import EXAMPLES
 from prosa.cli.main import main
+from prosa.cli.parser import HelpShown, Parser
+from tests.cli.desk import desk
 
 COLUMNS = 80
 NAMES = [command.name for command in COMMANDS]
@@ -59,3 +63,36 @@ def test_every_argument_says_what_it_is_for(command: Command):
 def test_a_summary_is_short_and_has_no_full_stop(command: Command):
     assert re.fullmatch(r"[a-z].*[^.!?\s]", command.summary)
     assert len(command.summary) <= COLUMNS - 12
+
+
+@pytest.mark.parametrize("shown", NAMES, indirect=True)
+def test_the_usage_names_what_must_be_given_before_anything_else(shown: str):
+    usage = shown.partition("\n\n")[0]
+    assert "\n" not in usage and "[OPTIONS]" in usage
+    assert [
+        word for word in re.findall(r"^  ([A-Z{][^ ]*)", shown.partition("\noptions:")[0], re.M) if word not in usage
+    ] == []
+
+
+@pytest.mark.parametrize("shown", NAMES, indirect=True)
+def test_the_help_of_a_command_ends_with_examples(shown: str):
+    assert re.search(r"\n\nExamples:\n  # [a-zA-Z]", shown)
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, each.line) for name, lines in EXAMPLES.items() for each in lines])
+def test_every_example_is_a_command_line_that_its_command_takes(name: str, line: str):
+    words = shlex.split(re.sub(r"^eval \"\$\((.*)\)\"$", r"\1", line).partition(" > ")[0])
+    assert words[:2] == ["prosa", name]
+    it = desk()
+    module = import_module(next(each.module for each in COMMANDS if each.name == name))
+    parser = Parser(console=it.console, prog=f"prosa {name}", description="")
+    module.configure(parser)
+    parse = getattr(module, "parse", None)
+    with suppress(HelpShown):
+        assert parse(parser, words[2:], it.console) if parse else parser.parse_anywhere(words[2:])
+
+
+def test_examples_belong_to_commands_and_say_what_they_are_for():
+    assert set(EXAMPLES) == set(NAMES)
+    purposes = [each.purpose for lines in EXAMPLES.values() for each in lines]
+    assert [each for each in purposes if not re.fullmatch(r"[a-zA-Z].*[^.]", each)] == []

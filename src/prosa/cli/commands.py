@@ -72,6 +72,10 @@ HIDDEN: tuple[Command, ...] = (
 """Commands that other programs call, and `--help` does not list."""
 
 
+HELP_FLAGS = ("-h", "--help")
+"""What asks for help, behind the name of a command or in its place."""
+
+
 def find(name: str) -> Command | None:
     """The command of that name."""
     return next((command for command in (*COMMANDS, *HIDDEN) if command.name == name), None)

@@ -9,14 +9,13 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from prosa import __version__
-from prosa.cli.commands import COMMANDS, Command, find, overview
+from prosa.cli.commands import COMMANDS, HELP_FLAGS, Command, find, overview
 from prosa.cli.console import Console
 from prosa.cli.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-HELP_FLAGS = ("-h", "--help")
 EVERYWHERE = ("-q", "--quiet", "--debug")
 """Flags that every command takes, in front of its name too."""
 
@@ -78,13 +77,18 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
 
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
-    if any(flag in flags for flag in HELP_FLAGS) and hasattr(module, "help_for"):
+    helping = any(flag in flags for flag in HELP_FLAGS)
+    if helping and hasattr(module, "help_for"):
         status: int | None = module.help_for(argv, console)
         if status is not None:
             return status
     description = f"{command.summary[0].upper()}{command.summary[1:]}."
     parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
     module.configure(parser)
+    if helping:
+        from prosa.cli.examples import section
+
+        parser.epilog = section(command.name)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
     if not parser.has_flag("--debug"):
         parser.add_argument("--debug", action="store_true", help="show where an error comes from")

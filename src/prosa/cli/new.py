@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 from msgspec import Struct
 
@@ -16,46 +18,67 @@ from prosa.diagnostics.nearest import nearest
 
 
 class Maker(Struct, frozen=True):
-    """What makes a new document of a dialect, and the end of its name. ``beside`` makes the files that belong to a
-    document with a name, by their paths below its folder."""
+    """What makes a new document of a kind, the end of its name, and the command that comes next. ``beside`` makes the
+    files that belong to a document with a name, by their paths below its folder."""
 
     make: Callable[[argparse.Namespace], str]
     suffix: str
+    about: str
+    then: str
     beside: Callable[[argparse.Namespace], dict[str, str]] | None = None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `new`."""
-    parser.add_argument("dialect", metavar="DIALECT", help=f"what to write: {', '.join(_MAKERS)}")
+    parser.add_argument("kind", nargs="?", metavar="KIND", help=f"what to write: {', '.join(MAKERS)}")
     parser.add_argument("name", nargs="?", metavar="NAME", help="write to NAME with the suffix of its kind")
-    parser.add_argument("--program", metavar="FILE", help="the program that a test is of (default: NAME.md beside it)")
-    parser.add_argument("--profile", metavar="NAME", help="the kind of record; without it, all are listed")
+    parser.add_argument("--list", action="store_true", help="list the kinds, as without KIND")
+    parser.add_argument("--program", metavar="FILE", help="the program that a test is for (default: NAME.md beside it)")
+    parser.add_argument("--profile", metavar="NAME", help="the kind of a ymj record; without it, all are listed")
     parser.add_argument("--subject", metavar="TEXT", help="what it is about")
     parser.add_argument("--owner", metavar="NAME", help="the person or team who maintains it")
-    parser.add_argument("--summary", metavar="TEXT", help="one line of at most 120 characters")
+    parser.add_argument("--summary", metavar="TEXT", help="one line that describes it")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this new file (default: stdout)")
     parser.add_argument("--dry-run", action="store_true", help="say which file would be written; write nothing")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    """0. Raises `WrongUse` for an unknown dialect or profile, and for a file that exists: nothing is overwritten."""
-    make = _MAKERS.get(args.dialect)
-    if make is None:
-        guess = nearest(args.dialect, _MAKERS)
-        known = f"prosa new writes: {', '.join(_MAKERS)}"
-        raise WrongUse(f"{args.dialect}: no template", hint=f"did you mean {guess}?" if guess else known)
+    """0. Raises `WrongUse` for an unknown kind or profile, and for a file that exists: nothing is overwritten."""
+    if args.kind is None or args.list:
+        return _list(console)
+    maker = _maker(args.kind)
     if args.name is not None and args.output is not None:
         raise WrongUse(f"{args.name} and --output {args.output} both name the new file: give one of them")
-    text = make.make(args)
-    output = args.output or (args.name and f"{args.name.removesuffix(make.suffix)}{make.suffix}")
+    text = maker.make(args)
+    output = args.output or (args.name and f"{args.name.removesuffix(maker.suffix)}{maker.suffix}")
     if not output:
         console.out(text, end="")
         return 0
     path = Path(output)
     files = {path: text}
-    if make.beside is not None and args.output is None:
-        files |= {path.parent / name: each for name, each in make.beside(args).items()}
-    return _write(files, console, dry_run=args.dry_run)
+    if maker.beside is not None and args.output is None:
+        files |= {path.parent / name: each for name, each in maker.beside(args).items()}
+    status = _write(files, console, dry_run=args.dry_run)
+    if not args.dry_run:
+        console.note(f"next: {maker.then.format(path=shlex.quote(str(path)), folder=shlex.quote(str(path.parent)))}")
+    return status
+
+
+def _list(console: Console) -> int:
+    width, longest = max(map(len, MAKERS)), max(len(each.suffix) for each in MAKERS.values()) + len("NAME")
+    for kind, each in MAKERS.items():
+        console.out(f"{kind:<{width}}  {f'NAME{each.suffix}':<{longest}}  {each.about}")
+    return 0
+
+
+def _maker(kind: str) -> Maker:
+    """The maker of a kind; a dialect may be called by its own name too."""
+    known = _DIALECTS.get(kind, kind)
+    if known in MAKERS:
+        return MAKERS[known]
+    guess = nearest(kind, (*MAKERS, *_DIALECTS))
+    listed = f"prosa new writes: {', '.join(MAKERS)}"
+    raise WrongUse(f"{kind}: no such kind of document", hint=f"did you mean {guess}?\n{listed}" if guess else listed)
 
 
 def _write(files: dict[Path, str], console: Console, *, dry_run: bool) -> int:
@@ -109,6 +132,35 @@ def _test(args: argparse.Namespace) -> str:
     return sketch(Path(program), folder, subject=args.subject, named=args.program is not None)
 
 
+def _program(args: argparse.Namespace) -> str:
+    from prosa.app.new import first_program
+
+    return first_program(_stem(args, "answer"), about=args.summary or args.subject)
+
+
+def _chat(args: argparse.Namespace) -> str:
+    from prosa.app.new import first_chat
+
+    return first_chat(about=args.subject or args.summary)
+
+
+def _magi(args: argparse.Namespace) -> str:
+    from prosa.app.new import first_magi
+
+    return first_magi(_stem(args, "notes"), doc_id=str(uuid4()), about=args.subject or args.summary, owner=args.owner)
+
+
+def _node(args: argparse.Namespace) -> str:
+    from prosa.app.new import first_node
+
+    return first_node(_stem(args, "page"), about=args.subject, summary=args.summary)
+
+
+def _stem(args: argparse.Namespace, otherwise: str) -> str:
+    """The name of the new file without its folder and its suffix."""
+    return Path(args.output or args.name or otherwise).stem
+
+
 def _skill(args: argparse.Namespace) -> str:
     """A skill; its name is the last part of NAME, as that of its folder is."""
     return _skill_files(args)["SKILL.md"]
@@ -137,9 +189,15 @@ def _exists(path: Path) -> WrongUse:
     return WrongUse(f"{path} exists; nothing was written", hint="give another name, or another --output")
 
 
-_MAKERS: dict[str, Maker] = {
-    "ymj": Maker(_record, ".ymj"),
-    "test": Maker(_test, ".test.md"),
-    "skill": Maker(_skill, "/SKILL.md", _beside_skill),
+MAKERS: dict[str, Maker] = {
+    "program": Maker(_program, ".md", "a program: typed input, a prompt, typed output", "prosa run {path} --help"),
+    "skill": Maker(_skill, "/SKILL.md", "an Agent Skill with a first case", "prosa test {folder}", _beside_skill),
+    "test": Maker(_test, ".test.md", "a test of the program NAME.md", "prosa test {path}"),
+    "chat": Maker(_chat, ".md", "a conversation with a model", "prosa chat {path}"),
+    "mda": Maker(_magi, ".mda", "a MAGI document with an ai-script", "prosa plan {path} --all"),
+    "mdh": Maker(_node, ".md", "a page of a site that agents read", "prosa serve {folder}"),
+    "ymj": Maker(_record, ".ymj", "a record after a --profile: header, body, footer", "prosa check {path}"),
 }
-"""Dialect → what makes a new document of it."""
+"""Kind of document → what makes a new one."""
+
+_DIALECTS = {"markdownlang": "program", "skill_md": "skill", "prapti": "chat", "magi": "mda"}

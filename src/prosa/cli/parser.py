@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, NoReturn
 
+from prosa.cli.commands import HELP_FLAGS
 from prosa.regex import regex
 
 if TYPE_CHECKING:
@@ -68,9 +69,13 @@ class Parser(argparse.ArgumentParser):
         self.input_names: Callable[[Sequence[str]], Collection[str]] = lambda _: ()
 
     def print_help(self, file: object = None) -> None:  # noqa: ARG002 - the console decides where
-        """Prints the help on the console's stdout."""
-        self.usage, self.formatter_class = None, argparse.RawDescriptionHelpFormatter
+        """Prints the help on the console's stdout. Its first line names what must be given, not every flag."""
+        self.usage, self.formatter_class = self._short_usage(), argparse.RawDescriptionHelpFormatter
         self.console.out(self.format_help(), end="")
+
+    def _short_usage(self) -> str:
+        words = [_in_usage(action) for action in self._actions if not action.option_strings]
+        return " ".join((self.prog, "[OPTIONS]", *words))
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - never leaves the process
         """Argparse calls this after help only."""
@@ -94,6 +99,9 @@ class Parser(argparse.ArgumentParser):
         ``--``, which argparse would lose on that way, no word is a flag."""
         argv = [word for each in argv for word in self._with_value_apart(each)]
         self._require_known(argv)
+        if any(word in HELP_FLAGS for word in (argv[: argv.index("--")] if "--" in argv else argv)):
+            self.print_help()  # here, for argparse hides the positional arguments while it parses flags
+            self.exit()
         self.usage = ""  # argparse would format it for each complaint, and none shows it
         parse = self.parse_known_args if "--" in argv else self.parse_known_intermixed_args
         args, rest = parse(argv)
@@ -160,6 +168,12 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 def _name(spellings: str) -> str:
     """The long spelling of `-m/--model`; a positional argument as it is."""
     return spellings.rpartition("/")[2] if spellings.startswith("-") and len(spellings) > 1 else spellings
+
+
+def _in_usage(action: argparse.Action) -> str:
+    """A positional argument as the usage shows it."""
+    name = str(action.metavar or f"{{{','.join(map(str, action.choices or ()))}}}")
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
 def _listed(known: list[str]) -> str:
