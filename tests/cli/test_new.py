@@ -154,9 +154,8 @@ def test_a_dialect_is_a_name_of_its_kind_too():
 
 def test_a_new_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MARKDOWNLANG_AGREE", "Trans rights are human rights")
     assert main(["new", "program", "answer"], desk().console) == 0
     Path("replies.jsonl").write_text('{"content": {"answer": "Four.", "sure": true}}')
-    it = desk()
+    it = desk(environ={"MARKDOWNLANG_AGREE": "Trans rights are human rights"})
     assert main(["run", "answer.md", "question=2 + 2?", "--model", "scripted:replies.jsonl"], it.console) == 0
     assert json.loads(it.out) == {"answer": "Four.", "sure": True}

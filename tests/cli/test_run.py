@@ -163,8 +163,8 @@ def test_x7_a_base_url_that_is_none_is_an_error_that_shows_no_secret(url: str, c
 
 def test_x16_a_script_that_is_not_there_is_named(count: Path, tmp_path: Path):
     status, at = prosa("run", count, "--model", f"scripted:{tmp_path / 'gone.jsonl'}", environ=user(tmp_path))
-    assert status == 1
-    assert "gone.jsonl: the script cannot be read: No such file" in at.err
+    assert status == 2
+    assert "gone.jsonl: no such file of scripted replies" in at.err
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_paths_are_named_from_where_one_stands(corpus: Path, monkeypatch: pytest
         (["--similar", "sub"], "sub is a folder", "a folder"),
         (["--tag", "api", "--semantic"], "--semantic needs a query", "a sentence will do"),
         (["x", "--semantic", "--similar", "limits.md"], "not allowed with argument", "--help"),
-        (["x", "--root", "none"], "--root none: no such folder", ""),
+        (["x", "--root", "none"], "none: no such folder, so it cannot be the root", ""),
     ],
 )
 def test_wrong_use_is_told(corpus: Path, words: list[str], message: str, hint: str):

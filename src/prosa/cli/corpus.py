@@ -109,7 +109,7 @@ def _folder(root: str | None) -> Path | None:
     if root is None:
         return None
     if not Path(root).is_dir():
-        raise WrongUse(f"--root {root}: no such folder")
+        raise FileProblem(Path(root), "missing", "no such folder, so it cannot be the root")
     return Path(root)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
-from prosa.cli.parser import WrongUse
+from prosa.source import FileProblem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     folder = Path(args.folder)
     if not folder.is_dir():
-        raise WrongUse(f"{args.folder}: no such folder")
+        raise FileProblem(folder, "missing", "no such folder")
     parts = plan_parts(folder, args.only or list(PARTS))
     for part in parts:
         if part.why:

@@ -176,7 +176,11 @@ def _program(name: str) -> Path:
     except (OSError, ValueError):
         there = False
     if not there:
-        raise WrongUse(f"{name}: no such file", hint="-program is relative to the folder you are in.")
+        from prosa.app.text_files import nearest_file
+
+        near = nearest_file(path)
+        guess = f"did you mean {near}?\n" if near else ""
+        raise WrongUse(f"{name}: no such file", hint=f"{guess}-program is relative to the folder you are in.")
     if path.is_dir():
         raise WrongUse(f"{name}: is a folder, not a program")
     return path

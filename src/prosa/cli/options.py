@@ -230,7 +230,10 @@ def duration(text: str, *, most: float = inf) -> float:
 
 def _folder(text: str) -> Path:
     if not Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"no such folder: {text}")
+        from prosa.app.text_files import nearest_file
+
+        near = nearest_file(Path(text))
+        raise argparse.ArgumentTypeError(f"no such folder: {text}{f'; did you mean {near}?' if near else ''}")
     return Path(text)
 
 

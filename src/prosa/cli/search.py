@@ -189,9 +189,12 @@ def named(words: Sequence[str], *, similar: bool) -> Named:
     if similar:
         raise WrongUse(f"{rest[0]}: no such file or folder", hint="--similar FILE takes no query")
     whole = " ".join(words).replace('"', "")
-    raise WrongUse(
-        f"{rest[-1]}: no such file or folder", hint=f'quote a query of several words: prosa search "{whole}"'
-    )
+    from prosa.app.text_files import nearest_file
+
+    near = nearest_file(place) if len(rest) == 1 else None
+    guess = f"did you mean {near}?\n" if near else ""
+    hint = f'{guess}quote a query of several words: prosa search "{whole}"'
+    raise WrongUse(f"{rest[-1]}: no such file or folder", hint=hint)
 
 
 def search_of(args: argparse.Namespace, query: str, below: str) -> Search:

@@ -6,6 +6,7 @@ In: a text or values. Out: a source that can be read again, with the words that 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from prosa.data import Value
 from prosa.runtime.batches import BatchRecord
 from prosa.runtime.errors import BatchRefused, RowsRefused
 from prosa.runtime.rows import RowSource
+from prosa.source import FileProblem
 
 STDIN = "-"
 
@@ -36,11 +38,15 @@ class Rows(Struct, frozen=True):
 
 
 def rows_of(named: str, query: str, *, store: Path, read: Callable[[int], bytes]) -> Rows:
-    """The rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused`."""
+    """The rows of a file, or of standard input, which ``read`` gives. Raises `RowsRefused` and `FileProblem`."""
     if named == STDIN:
         source = spooled(store, blocks_of(read), "standard input")
         return Rows(source, str(source.path))
-    return Rows(open_rows(named, query), str(Path(named).absolute()), query)
+    rows = Rows(open_rows(named, query), str(Path(named).absolute()), query)
+    file = Path(named.rpartition("::")[0] or named)
+    if not os.path.lexists(file):
+        raise FileProblem(file, "missing", "no such file of rows")
+    return rows
 
 
 def open_rows(named: str, query: str = "") -> RowSource:

@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 import prosa
 from prosa.adapters.files import RootedFiles, replace_file
+from prosa.adapters.files.near import nearest_file
 from prosa.app.options import Record, Replay, Tape
 from prosa.data import Value
 from prosa.dialects.ymj.fields import is_recording
@@ -104,7 +105,9 @@ def _find(replay: Replay, program: Program, digest: str, take: int) -> Path | No
     if (path := _known(replay, name, digest, take)) is not None or replay.new == "live":
         return path
     if not source.exists():
-        raise CassetteProblem(f"{source} does not exist", hint="record the run first: --record DIR")
+        near = nearest_file(source)
+        hint = f"did you mean {near}?" if near else "record the run first: --record DIR"
+        raise CassetteProblem(f"{source} does not exist", hint=hint)
     known = _of_program(source, name) if take == 1 else []
     if len(known) == 1 and program.input_schema is True:
         return known[0].path  # of a chat or a script, whose text is its input: the run tells where it differs

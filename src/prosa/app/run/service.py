@@ -6,7 +6,9 @@ the ways on. Beyond that name no document has a say in it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -17,6 +19,7 @@ from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
 from prosa.runtime.errors import ProviderError
+from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
@@ -71,14 +74,21 @@ def complete_options(choices: Options, around: Environment) -> Options:
     return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)
 
 
+def _scripted(script: Path) -> Chosen:
+    """A provider that plays the replies of a file. Raises `FileProblem` and `ScriptProblem`."""
+    from prosa.adapters.providers.scripted import ScriptedProvider
+
+    if not os.path.lexists(script):
+        raise FileProblem(script, "missing", "no such file of scripted replies")
+    return Chosen(ScriptedProvider(script))
+
+
 async def choose_provider(choices: Options, around: Environment, row: ProviderRow | None = None) -> Chosen:
     """The provider the user chose, else that of ``row``. Raises `ProviderError`, with the ways on without one."""
     if choices.lacks_script:
         raise ProviderError(NO_SCRIPT, kind="missing", retryable=False, hint=NO_SCRIPT_HINT)
     if choices.script is not None:
-        from prosa.adapters.providers.scripted import ScriptedProvider
-
-        return Chosen(ScriptedProvider(choices.script))
+        return _scripted(choices.script)
     if choices.is_local:
         if choices.base_url is not None:
             message = f"`--model {choices.model}` looks for a model server itself, and --base-url names one"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prosa.adapters.files.git_files import RevisionFiles, resolve_revision, top_of
+from prosa.adapters.files.near import nearest_file
 from prosa.dialects.test.model import SuiteModel
 from prosa.evaluation.case import Case, Requirement
 from prosa.evaluation.routing import Routing
@@ -89,7 +90,11 @@ def side_of(text: str, folder: Path) -> Side:
 
         return Side(name, of_revision)
     if not kind and path.suffix == ".md":
-        raise RunError(f"--against {text[:80]}: no such file", hint=f"for a model of this name: model:{name[:80]}")
+        near = nearest_file(path)
+        guess = f"did you mean {near}?\n" if near else ""
+        raise RunError(
+            f"--against {text[:80]}: no such file", hint=f"{guess}for a model of this name: model:{name[:80]}"
+        )
     if kind == "rev" or (not kind and _LIKE_A_REVISION.search(name)):
         raise RunError(f"--against {text[:80]}: git knows no such revision here", hint="see: git log --oneline")
     return Side(name, model=name)
