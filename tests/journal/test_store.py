@@ -311,7 +311,7 @@ def test_x25_a_full_disk_fails_what_waits_with_a_sentence_and_loses_nothing_befo
         "path = Path(sys.argv[1])\n"
         "writer = writer_of(path)\n"
         "writer.do(writing.begin(run_record(), lambda: 'h')).result()\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))\n"
         "done = 0\n"
         "try:\n"
         "    for n in range(1, 400):\n"

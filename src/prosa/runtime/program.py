@@ -33,6 +33,16 @@ class Body(Protocol):
         ...
 
 
+class Mailbox(Struct, frozen=True):
+    """The mailbox that a program declares (L47). ``sends`` are the addresses that it may write to, None where it names
+    none: then those of its imports, and those whose messages it answers. ``expires`` is how many seconds a message
+    waits in it, None for ever."""
+
+    name: str
+    sends: tuple[str, ...] | None = None
+    expires: float | None = None
+
+
 class Program(Struct, frozen=True):
     """Something that can be run.
 
@@ -47,7 +57,8 @@ class Program(Struct, frozen=True):
     every request under these names (M31). ``rejections`` is how many answers may be rejected before the run ends
     (M32); None leaves that to the iterations. ``classified`` says that its document is `confidential` or `secret`: what
     happens in a run of it is not kept on disk unless the user says so (X25). ``skills`` are those that it follows or
-    may load (X32).
+    may load (X32). ``mailbox`` is its own, None where it asks for none; ``tickets`` are the names of the imports that
+    it does not wait for: a call of one gives a ticket, and its output comes as a message.
     """
 
     name: str
@@ -72,6 +83,17 @@ class Program(Struct, frozen=True):
     rejections: int | None = None
     classified: bool = False
     skills: tuple[Skill, ...] = ()
+    mailbox: Mailbox | None = None
+    tickets: tuple[str, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The mailboxes that the program may write to without answering a message."""
+        if self.mailbox is None:
+            return ()
+        if self.mailbox.sends is not None:
+            return self.mailbox.sends
+        return tuple(each.mailbox.name for each in self.imports if each.mailbox is not None)
 
     @property
     def uses_python(self) -> bool:
@@ -81,7 +103,7 @@ class Program(Struct, frozen=True):
     @property
     def has_tools(self) -> bool:
         """Whether the model is offered any tool."""
-        return bool(self.python or self.imports or self.servers or self.sites or self.skills)
+        return bool(self.python or self.imports or self.servers or self.sites or self.skills or self.mailbox)
 
 
 def reachable(program: Program) -> tuple[Program, ...]:

@@ -53,7 +53,22 @@ _SECOND = (
 )
 """Batches: what each is made of, and whose rows are runs."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
+_THIRD = (
+    """CREATE TABLE message (
+        id TEXT PRIMARY KEY, mailbox TEXT NOT NULL, sender TEXT NOT NULL, time TEXT NOT NULL, payload TEXT NOT NULL,
+        thread TEXT NOT NULL, origin_run TEXT NOT NULL, origin_path TEXT NOT NULL, place INTEGER NOT NULL,
+        returns TEXT, reply_to TEXT, hops INTEGER NOT NULL, reader TEXT, failed INTEGER NOT NULL, state TEXT NOT NULL,
+        attempts INTEGER NOT NULL, run TEXT, lease_path TEXT NOT NULL, holder TEXT NOT NULL, leased TEXT, ended TEXT,
+        error TEXT, UNIQUE (origin_run, origin_path))""",
+    "CREATE INDEX message_place ON message (mailbox, place)",
+    "CREATE INDEX message_state ON message (mailbox, state, place)",
+    "CREATE INDEX message_run ON message (run)",
+    "CREATE INDEX message_reader ON message (reader)",
+    "CREATE INDEX message_ended ON message (ended)",
+)
+"""Mailboxes: what programs leave one another."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -55,9 +55,12 @@ def sweep(connection: Database, now: datetime, kept: Kept, alive: Callable[[str]
     reading.forget(connection, _dead(reading.ids_before(connection, stamp(now - timedelta(days=kept.days))), alive))
     for batch in _old_batches(connection, stamp(now - timedelta(days=kept.days)), alive):
         reading.forget_batch(connection, batch)
-    while not _has_open_batch(connection) and (connection.size() or 0) > kept.size:
-        if not _forget_ended_batch(connection) and not reading.forget(
-            connection, _dead(reading.oldest(connection, _AT_ONCE), alive)
+    _forget_messages(connection, stamp(now - timedelta(days=kept.days)))
+    while not _has_open_batch(connection) and (connection.size() or 0) > kept.size + _waiting_mail(connection):
+        if (
+            not _forget_ended_batch(connection)
+            and not _forget_ended_messages(connection)
+            and not reading.forget(connection, _dead(reading.oldest(connection, _AT_ONCE), alive))
         ):
             break
     connection.shrink()
@@ -80,6 +83,25 @@ def _forget_ended_batch(connection: Database) -> int:
     """Takes the oldest batch away; all of them are over."""
     found = connection.execute("SELECT id FROM batch ORDER BY created LIMIT 1").fetchone()
     return reading.forget_batch(connection, found[0]) if found else 0
+
+
+def _forget_messages(connection: Database, before: str) -> None:
+    """Takes away what was handled or died before a moment, and what only one run could have had that is long over. A
+    message that waits for somebody stays."""
+    connection.execute("DELETE FROM message WHERE ended < ?", (before,))
+    connection.execute("DELETE FROM message WHERE reader IS NOT NULL AND time < ? AND state = 'new'", (before,))
+
+
+def _forget_ended_messages(connection: Database) -> int:
+    """Takes the messages away that ended first."""
+    text = "DELETE FROM message WHERE id IN (SELECT id FROM message WHERE ended IS NOT NULL ORDER BY ended LIMIT ?)"
+    return connection.execute(text, (_AT_ONCE,)).rowcount
+
+
+def _waiting_mail(connection: Database) -> int:
+    """About how large the messages are that nobody has handled: the store may be so much larger."""
+    text = "SELECT COALESCE(SUM(LENGTH(payload)), 0) FROM message WHERE ended IS NULL"
+    return int(connection.execute(text).fetchone()[0])
 
 
 def _dead(found: list[tuple[str, str, str]], alive: Callable[[str], bool]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What `prosa query --runs` may ask of the store: views of runs and of their calls (X10, X25).
+"""What `prosa query --runs` may ask of the store: views of runs, of their calls, of batches and mailboxes (X10, X25).
 
 In: nothing. Out: views with their columns and what they mean. What a run keeps for going on is in none of them but
 `calls`, and there only while it is kept.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prosa.corpus.sql import Readable, View
 
-TABLES = frozenset(("run", "call", "note", "batch"))
+TABLES = frozenset(("run", "call", "note", "batch", "message"))
 """What the store is made of."""
 
 RUN_VIEWS = Readable(
@@ -89,6 +89,27 @@ RUN_VIEWS = Readable(
                 ("ended", "when a process was done with it last, UTC"),
             ),
             "SELECT id, name, program, file, model, rows_from, total, state, reason, created, ended FROM main.batch",
+        ),
+        View(
+            "messages",
+            "one row for each message in a mailbox",
+            (
+                ("id", "its id"),
+                ("mailbox", "where it is"),
+                ("sender", "the program that sent it, or `user`"),
+                ("time", "when it was sent, UTC"),
+                ("payload", "what it says, as JSON"),
+                ("thread", "the id of the message that all of this began with"),
+                ("reply_to", "the message, or the ticket, that it answers"),
+                ("hops", "messages before it of which each was sent while the one before was handled"),
+                ("state", "`new`, `leased`, `handled` or `dead`"),
+                ("attempts", "how often it was given out"),
+                ("run", "the run that had it last"),
+                ("ended", "when it was handled, or became a dead letter, UTC"),
+                ("error", "why it was not handled"),
+            ),
+            "SELECT id, mailbox, sender, time, payload, thread, reply_to, hops, state, attempts, run, ended, error"
+            " FROM main.message",
         ),
     ),
     TABLES,

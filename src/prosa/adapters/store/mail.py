@@ -1,0 +1,370 @@
+"""What the store has of mailboxes: messages, who has them, and what became of them (L47, X29).
+
+In: records. Out: pieces of work for the writer, and what they give. A message is leased to a run and settled with its
+result: whoever dies with it leaves it to the next one, and what an older holder still says of it counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from os import urandom
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, convert
+from msgspec.structs import astuple, replace
+
+from prosa.adapters.store.writing import stored
+from prosa.data import Value
+from prosa.runtime.mail import (
+    MAX_ATTEMPTS,
+    MAX_HOPS,
+    BoxCounts,
+    Letter,
+    MailRefused,
+    MessageFilter,
+    MessageRecord,
+    require_size,
+    too_many_hops,
+)
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+
+COLUMNS = MessageRecord.__struct_fields__
+
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM message"  # noqa: S608 - names of ours
+_INSERT = f"INSERT INTO message ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+_LEASE = (
+    "UPDATE message SET state = 'leased', run = ?, lease_path = ?, holder = ?, leased = ?, attempts = attempts + 1,"
+    " ended = NULL, error = NULL WHERE id = ? AND state = 'new'"
+)
+_GIVE_BACK = (
+    "UPDATE message SET state = ?, error = ?, ended = ?, holder = '', attempts = ?"
+    " WHERE id = ? AND state = 'leased' AND holder = ?"
+)
+_ID_BYTES = 8
+_AT_ONCE = 100
+"""Messages that are looked at for one lease."""
+
+
+class Lease(Struct, frozen=True):
+    """What is asked of a mailbox, for the call ``path`` of a ``run``; both are "" for runs that messages start. At most
+    ``most`` messages, and together at most ``room`` characters, the first one always. What came before ``since`` has
+    waited too long."""
+
+    mailbox: str
+    now: str
+    run: str = ""
+    path: str = ""
+    most: int = 1
+    room: int | None = None
+    sender: str | None = None
+    since: str | None = None
+
+
+def new_id() -> str:
+    """An id for a message, or for a run that one starts."""
+    return urandom(_ID_BYTES).hex()
+
+
+def send(letter: Letter, now: str) -> Callable[[Database], MessageRecord]:
+    """Puts a message into a mailbox; the one that the same call of the same run has put there before is given again.
+    Raises `MailRefused` for an address that is not allowed, and for one hop too many."""
+
+    def work(database: Database) -> MessageRecord:
+        known = _of_origin(database, letter.run, letter.path)
+        if known is not None:
+            return known
+        require_size(letter.payload)
+        answered = _received(database, letter)
+        to = _address(letter, answered)
+        hops, thread = _behind(database, letter.run)
+        if hops > MAX_HOPS:
+            raise MailRefused(too_many_hops(hops))
+        name = new_id()
+        message = MessageRecord(
+            id=name,
+            mailbox=to,
+            sender=letter.program,
+            time=now,
+            payload=letter.payload,
+            thread=answered.thread if answered is not None else thread or name,
+            origin_run=letter.run,
+            origin_path=letter.path,
+            returns=letter.mailbox or None,
+            reply_to=letter.reply_to,
+            hops=hops,
+        )
+        return _put(database, message)
+
+    return work
+
+
+def deliver(message: MessageRecord) -> Callable[[Database], MessageRecord | None]:
+    """Puts a message of the runtime into a mailbox: an answer, or what a ticket stands for. The one that was there
+    before is given again; None for one hop too many."""
+
+    def work(database: Database) -> MessageRecord | None:
+        known = _of_origin(database, message.origin_run, message.origin_path)
+        if known is not None:
+            return known
+        hops, thread = _behind(database, message.origin_run)
+        if message.reader is None and hops > MAX_HOPS:
+            return None
+        hops = 0 if message.reader is not None else hops
+        return _put(database, replace(message, hops=hops, thread=message.thread or thread or message.id))
+
+    return work
+
+
+def _put(database: Database, message: MessageRecord) -> MessageRecord:
+    """Behind all that are in the mailbox."""
+    text = "SELECT COALESCE(MAX(place), 0) + 1 FROM message WHERE mailbox = ?"
+    (place,) = database.execute(text, (message.mailbox,)).fetchone()
+    message = replace(message, place=place)
+    database.execute(_INSERT, stored(astuple(message)))
+    return message
+
+
+def _of_origin(database: Database, run: str, path: str) -> MessageRecord | None:
+    row = database.execute(f"{_SELECT} WHERE origin_run = ? AND origin_path = ?", (run, path)).fetchone()
+    return None if row is None else _message(row)
+
+
+def _received(database: Database, letter: Letter) -> MessageRecord | None:
+    """The message that a letter answers. Raises `MailRefused` for one that its run never had."""
+    if letter.reply_to is None:
+        return None
+    row = database.execute(f"{_SELECT} WHERE id = ? AND run = ?", (letter.reply_to, letter.run)).fetchone()
+    if row is None:
+        raise MailRefused(f"there is no message {letter.reply_to[:40]!r} among those that this run received")
+    return _message(row)
+
+
+def _address(letter: Letter, answered: MessageRecord | None) -> str:
+    """Where a letter goes. Raises `MailRefused`."""
+    back = answered.returns if answered is not None else None
+    to = letter.to if letter.to is not None else back
+    if to is None and answered is not None:
+        raise MailRefused(f"{answered.sender} has no mailbox, so its message cannot be answered")
+    if to is None:
+        raise MailRefused("`to` is missing: it names the mailbox, or `reply_to` the message that is answered")
+    if to not in letter.allowed and (to != back or not letter.answers):
+        known = ", ".join(letter.allowed) or "none"
+        raise MailRefused(f"{letter.program} may not write to {to[:80]!r}; its addresses are {known}")
+    return to
+
+
+def _behind(database: Database, run: str) -> tuple[int, str | None]:
+    """The hops of what a run sends, and the thread that it belongs to. What it waits for itself is no hop."""
+    text = "SELECT hops, thread FROM message WHERE run = ? AND reader IS NULL ORDER BY hops DESC, place LIMIT 1"
+    row = database.execute(text, (run,)).fetchone()
+    return (0, None) if row is None else (int(row[0]) + 1, str(row[1]))
+
+
+def lease(
+    wanted: Lease, holder: Callable[[], str], alive: Callable[[str], bool]
+) -> Callable[[Database], list[MessageRecord]]:
+    """Gives messages to a run in the order in which they came: those that the same call was given before, else those
+    that nobody has, or had when it died."""
+
+    def work(database: Database) -> list[MessageRecord]:
+        mine = holder()
+        if wanted.path:
+            again = f"{_SELECT} WHERE run = ? AND lease_path = ? AND state = 'leased' ORDER BY place, id"
+            rows = database.execute(again, (wanted.run, wanted.path)).fetchall()
+            if rows:
+                return [_message(row) for row in rows]
+        take_back(database, wanted.mailbox, alive, wanted.now)
+        if wanted.since is not None:
+            late = (
+                "UPDATE message SET state = 'dead', error = ?, ended = ?"
+                " WHERE mailbox = ? AND state = 'new' AND COALESCE(leased, time) < ?"
+            )
+            why = "nobody handled it before it expired"
+            database.execute(late, (why, wanted.now, wanted.mailbox, wanted.since))
+        return list(_leased(database, wanted, mine))
+
+    return work
+
+
+def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageRecord]:
+    text, values = f"{_SELECT} WHERE mailbox = ? AND state = 'new'", [wanted.mailbox]
+    if wanted.path:
+        text, values = f"{text} AND (reader IS NULL OR reader = ?)", [*values, wanted.run]
+    else:
+        text = f"{text} AND reader IS NULL"
+    if wanted.sender is not None:
+        text, values = f"{text} AND sender = ?", [*values, wanted.sender]
+    rows = database.execute(f"{text} ORDER BY place, id LIMIT ?", (*values, min(wanted.most, _AT_ONCE))).fetchall()
+    taken, size = 0, 0
+    for row in rows:
+        message = _message(row)
+        size += len(message.payload)
+        if taken and wanted.room is not None and size > wanted.room:
+            return
+        run = wanted.run if wanted.path else _run_of(message)
+        given = (run, wanted.path, holder, wanted.now, message.id)
+        if database.execute(_LEASE, given).rowcount != 1:
+            continue  # another process was quicker
+        taken += 1
+        attempts = message.attempts + 1
+        lent = replace(message, state="leased", run=run, lease_path=wanted.path, holder=holder, leased=wanted.now)
+        yield replace(lent, attempts=attempts, ended=None, error=None)
+
+
+def _run_of(message: MessageRecord) -> str:
+    """The run that a message starts: the one that it had begun, where that can go on."""
+    return message.run if message.run is not None and not message.lease_path else new_id()
+
+
+def take_back(database: Database, mailbox: str, alive: Callable[[str], bool], now: str) -> None:
+    """What processes had that are gone is there again; what was given out too often is a dead letter."""
+    text = "SELECT DISTINCT holder FROM message WHERE mailbox = ? AND state = 'leased'"
+    for (holder,) in database.execute(text, (mailbox,)).fetchall():
+        if not alive(holder):
+            left = f"{_SELECT} WHERE mailbox = ? AND state = 'leased' AND holder = ?"
+            for row in database.execute(left, (mailbox, holder)).fetchall():
+                message = _message(row)
+                ended = f"its process ended {message.attempts} times while it was handled"
+                _again(database, message, ended, now)
+
+
+def _again(database: Database, message: MessageRecord, error: str, now: str) -> None:
+    dead = message.attempts >= MAX_ATTEMPTS
+    row = ("dead" if dead else "new", error, now if dead else None, message.attempts, message.id, message.holder)
+    database.execute(_GIVE_BACK, stored(row))
+
+
+def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
+    """A run goes on, and has again what it had when it broke off, unless another one has that by now."""
+
+    def work(database: Database) -> None:
+        rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
+        for message in map(_message, rows):
+            text = (
+                "UPDATE message SET state = 'leased', holder = ?, leased = ?, attempts = attempts + 1"
+                " WHERE id = ? AND state = ? AND holder = ?"
+            )
+            database.execute(text, (holder(), now, message.id, message.state, message.holder))
+
+    return work
+
+
+def handled(run: str, now: str) -> Callable[[Database], None]:
+    """A run ended well, and what it had is handled; so is what nobody else may have."""
+
+    def work(database: Database) -> None:
+        text = "UPDATE message SET state = 'handled', ended = ?, holder = '' WHERE run = ? AND state = 'leased'"
+        database.execute(text, (now, run))
+        rest = "UPDATE message SET state = 'handled', ended = ? WHERE reader = ? AND state = 'new'"
+        database.execute(rest, (now, run))
+
+    return work
+
+
+def given_back(
+    run: str, now: str, *, error: str | None = None, below: str = "", final: bool = False, anew: bool = False
+) -> Callable[[Database], None]:
+    """A run, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts against a message,
+    ``final`` makes it a dead letter at once; without one it was only given back. ``anew`` says that a further attempt
+    is another run."""
+
+    def work(database: Database) -> None:
+        rows = database.execute(f"{_SELECT} WHERE run = ? AND state = 'leased'", (run,)).fetchall()
+        for message in map(_message, rows):
+            if not message.lease_path.startswith(below):
+                continue
+            mine = (message.id, message.holder)
+            if error is None:
+                database.execute(_GIVE_BACK, ("new", None, None, max(message.attempts - 1, 0), *mine))
+            elif final:
+                database.execute(_GIVE_BACK, stored(("dead", error, now, message.attempts, *mine)))
+            else:
+                _again(database, message, error, now)
+            if anew:
+                database.execute("UPDATE message SET run = NULL WHERE id = ? AND state <> 'leased'", (message.id,))
+
+    return work
+
+
+def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
+    """A dead letter waits again, as if it had never been given out. ``name`` is its id, or how that begins. Raises
+    `MailRefused`."""
+
+    def work(database: Database) -> MessageRecord:
+        message = named(database, name)
+        if message.state != "dead":
+            raise MailRefused(f"the message {message.id} is no dead letter: it is {message.state}")
+        text = (
+            "UPDATE message SET state = 'new', attempts = 0, run = NULL, lease_path = '', ended = NULL, error = NULL,"
+            " leased = ? WHERE id = ?"
+        )
+        database.execute(text, (now, message.id))
+        return replace(message, state="new", attempts=0, run=None, ended=None, error=None, leased=now)
+
+    return work
+
+
+def named(database: Database, name: str) -> MessageRecord:
+    """The message of an id, or of the beginning of one. Raises `MailRefused`."""
+    text = f"{_SELECT} WHERE id >= ? AND id < ? ORDER BY id LIMIT 2"
+    rows = database.execute(text, (name, f"{name}\uffff")).fetchall() if name else []
+    found = [_message(row) for row in rows]
+    if len(found) > 1 and found[0].id != name:
+        raise MailRefused(f"several messages begin with {name[:40]!r}", hint="write more of the id")
+    if not found:
+        raise MailRefused(f"there is no message {name[:40]!r}", hint="prosa mail NAME lists them")
+    return found[0]
+
+
+def boxes(database: Database) -> list[BoxCounts]:
+    """The mailboxes with messages, by name."""
+    text = "SELECT mailbox, state, COUNT(*), MIN(time) FROM message GROUP BY mailbox, state ORDER BY mailbox, state"
+    found: dict[str, BoxCounts] = {}
+    for mailbox, state, count, first in database.execute(text).fetchall():
+        box = replace(found.get(mailbox, BoxCounts(mailbox)), **{state: count})
+        found[mailbox] = replace(box, oldest=first) if state == "new" else box
+    return list(found.values())
+
+
+def messages(database: Database, chosen: MessageFilter, *, after_place: int = 0) -> list[MessageRecord]:
+    """The messages that are meant, in the order in which they came: the last ones where there is a limit.
+    ``after_place`` leaves out those up to a place of their mailbox."""
+    where, values = _conditions(chosen, after_place)
+    order = "place DESC, id DESC" if chosen.mailbox is not None else "time DESC, id DESC"
+    text = f"{_SELECT}{where} ORDER BY {order}"
+    if chosen.limit is not None and not chosen.needs_content:
+        text, values = f"{text} LIMIT ?", [*values, chosen.limit]
+    found: list[MessageRecord] = []
+    for row in database.execute(text, values):
+        message = _message(row)
+        if chosen.meets(message):
+            found.append(message)
+        if chosen.limit is not None and len(found) >= chosen.limit:
+            break
+    return found[::-1]
+
+
+def last_place(database: Database, mailbox: str) -> int:
+    """The place of the message that came last into a mailbox."""
+    (place,) = database.execute("SELECT COALESCE(MAX(place), 0) FROM message WHERE mailbox = ?", (mailbox,)).fetchone()
+    return int(place)
+
+
+def _conditions(chosen: MessageFilter, after_place: int) -> tuple[str, list[str | int]]:
+    found: list[tuple[str, list[str | int]]] = [("place > ?", [after_place])]
+    for column, value in (("mailbox = ?", chosen.mailbox), ("sender = ?", chosen.sender)):
+        if value is not None:
+            found.append((column, [value]))
+    for column, value in (("time >= ?", chosen.after), ("time < ?", chosen.before)):
+        if value is not None:
+            found.append((column, [value]))
+    if chosen.states:
+        found.append((f"state IN ({', '.join('?' * len(chosen.states))})", [*chosen.states]))
+    return f" WHERE {' AND '.join(text for text, _ in found)}", [value for _, some in found for value in some]
+
+
+def _message(row: Sequence[Value]) -> MessageRecord:
+    values = dict(zip(COLUMNS, row, strict=True))
+    return convert(values | {"failed": bool(values["failed"])}, MessageRecord)

@@ -1,0 +1,1 @@
+"""Mailboxes: what programs leave one another, kept beyond their runs (L47, LA33)."""

@@ -1,0 +1,210 @@
+"""Messages between programs, as values: what a mailbox is, what is sent, what is given out (L47, LA33).
+
+In: what a program declares, what a model sends. Out: records that a store keeps, and what a model or a person sees of
+them. A message is data: nothing in it is ever read as an instruction of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from prosa.corpus.where import Expression
+from prosa.corpus.where.match import is_met
+from prosa.data import Value
+from prosa.regex import regex
+from prosa.runtime.errors import RunError
+
+MAX_PAYLOAD = 256 * 1024
+"""Bytes of a payload as JSON."""
+
+MAX_HOPS = 16
+"""Messages that were each sent while the one before was handled."""
+
+MAX_ATTEMPTS = 5
+"""A message that was given out so often and never handled is a dead letter."""
+
+MAX_WAIT = 60
+"""Seconds that a program may wait for a message."""
+
+POLL_SECONDS = 0.5
+"""How often a mailbox is looked at by who waits for a message."""
+
+MAX_RECEIVED = 100
+USUAL_RECEIVED = 10
+MAX_FOUND = 100
+USUAL_FOUND = 20
+MAX_ADDRESS = 64
+
+USER = "user"
+"""Who sends from the command line, and the mailbox that answers to that go to."""
+
+ADDRESS = regex(r"[A-Za-z0-9_-]{1,64}")
+
+MessageState: TypeAlias = Literal["new", "leased", "handled", "dead"]
+"""Nobody has it; a run has it; a run that had it ended well; nobody gets it any more."""
+
+
+class MailRefused(RunError):
+    """A message that cannot be sent, or a mailbox that cannot be used."""
+
+
+class MessageRecord(Struct, frozen=True):
+    """A message as the store has it. Times are UTC texts that sort; ``payload`` is JSON.
+
+    ``place`` numbers the messages of a mailbox in the order in which they came. ``sender`` is the name of a program,
+    ``returns`` the mailbox for answers to it. ``thread`` is the id of the message that all of this began with,
+    ``reply_to`` that of the message, or the ticket, which this one answers. ``hops`` counts the messages before it of
+    which each was sent while the one before was handled. (``origin_run``, ``origin_path``) is the call that sent it.
+    ``reader`` is the one run that may have it, None for any. ``failed`` says that the payload is why something failed.
+
+    ``attempts`` counts how often it was given out; ``run`` had it last, asked for it by the call at ``lease_path``, ""
+    for a run that it started. ``holder`` names the process of a lease. ``error`` is why it was not handled.
+    """
+
+    id: str
+    mailbox: str
+    sender: str
+    time: str
+    payload: str
+    thread: str
+    origin_run: str
+    origin_path: str
+    place: int = 0
+    returns: str | None = None
+    reply_to: str | None = None
+    hops: int = 0
+    reader: str | None = None
+    failed: bool = False
+    state: MessageState = "new"
+    attempts: int = 0
+    run: str | None = None
+    lease_path: str = ""
+    holder: str = ""
+    leased: str | None = None
+    ended: str | None = None
+    error: str | None = None
+
+    @property
+    def value(self) -> Value:
+        """The payload as plain data."""
+        return json.loads(self.payload)
+
+    def for_model(self) -> dict[str, Value]:
+        """What a program sees of it: sender, timestamp and payload (L47), and how to answer."""
+        found: dict[str, Value] = {"id": self.id, "sender": self.sender, "timestamp": self.time}
+        if self.reply_to is not None:
+            found["reply_to"] = self.reply_to
+        if self.failed:
+            found["failed"] = True
+        return found | {"attempt": max(self.attempts, 1), "payload": self.value}
+
+    def for_people(self) -> dict[str, Value]:
+        """All that is said of it to people, as plain data."""
+        found: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
+        found |= {"timestamp": self.time, "state": self.state, "attempts": self.attempts, "hops": self.hops}
+        found |= {"thread": self.thread, "reply_to": self.reply_to, "run": self.run, "error": self.error}
+        return found | {"payload": self.value}
+
+
+class Letter(Struct, frozen=True):
+    """What a program sends: ``to`` an address, or where answers to the message ``reply_to`` go. ``program`` and
+    ``mailbox`` are set by the runtime, ``allowed`` are the addresses that the program may write to without an answer.
+    (``run``, ``path``) is the call that sends it. ``answers`` says that it may also write to who wrote to it."""
+
+    program: str
+    mailbox: str
+    payload: str
+    run: str
+    path: str
+    to: str | None = None
+    reply_to: str | None = None
+    allowed: tuple[str, ...] = ()
+    answers: bool = True
+
+
+class MessageFilter(Struct, frozen=True):
+    """Which messages are meant. ``text`` is held by a text of the payload, in any case; ``after`` and ``before`` are
+    moments as records have them. None leaves all in; ``limit`` keeps the last ones."""
+
+    mailbox: str | None = None
+    sender: str | None = None
+    after: str | None = None
+    before: str | None = None
+    text: str | None = None
+    where: Expression | None = None
+    states: tuple[MessageState, ...] = ()
+    limit: int | None = None
+
+    @property
+    def needs_content(self) -> bool:
+        """Whether the payload decides."""
+        return self.text is not None or self.where is not None
+
+    def meets(self, message: MessageRecord) -> bool:
+        """Whether the content of a message is as asked for."""
+        if self.text is not None and not _holds(message.value, self.text.casefold()):
+            return False
+        return self.where is None or is_met(self.where, message.for_people())
+
+
+class BoxCounts(Struct, frozen=True):
+    """How many messages a mailbox has in each state, and when the oldest came that nobody has."""
+
+    mailbox: str
+    new: int = 0
+    leased: int = 0
+    handled: int = 0
+    dead: int = 0
+    oldest: str | None = None
+
+    def as_dict(self) -> dict[str, Value]:
+        """Plain data."""
+        counts: dict[str, Value] = {"new": self.new, "leased": self.leased, "handled": self.handled, "dead": self.dead}
+        return {"mailbox": self.mailbox, **counts, "oldest": self.oldest}
+
+
+def address_of(text: str) -> str:
+    """A mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
+    name = text.removeprefix("./")
+    if ADDRESS.fullmatch(name) is None:
+        message = f"{name[:80]!r} is no name of a mailbox"
+        raise MailRefused(message, hint=f"letters, digits, `_` and `-`, at most {MAX_ADDRESS}")
+    return name
+
+
+def too_many_hops(hops: int) -> str:
+    """Why messages that answer each other end."""
+    return (
+        f"this would be message {hops + 1} of a chain in which each was sent while the one before was handled;"
+        f" after {MAX_HOPS} hops nothing more is sent"
+    )
+
+
+def require_size(payload: str) -> None:
+    """Raises `MailRefused` for a payload that is too large."""
+    size = len(payload.encode("utf-8", "surrogatepass"))
+    if size > MAX_PAYLOAD:
+        message = f"the payload has {size:,} bytes of JSON, and a message at most {MAX_PAYLOAD:,}"
+        raise MailRefused(message, hint="send where it can be found, in place of the whole")
+
+
+def _holds(value: Value, part: str) -> bool:
+    """Whether a text in a value holds another one that is folded."""
+    return any(part in each.casefold() for each in _texts(value))
+
+
+def _texts(value: Value) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            yield from each
+            stack.extend(each.values())
+        elif isinstance(each, list):
+            stack.extend(each)
+        elif each is not None:
+            yield each if isinstance(each, str) else json.dumps(each)
