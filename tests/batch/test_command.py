@@ -50,6 +50,31 @@ def test_results_are_lines_in_the_order_of_the_rows(folder: Path):
     assert "3 of 3 rows done, 3 calls" in at.err
 
 
+def test_x29_events_of_rows_name_the_batch_and_the_row(folder: Path):
+    """X29: an ending for each row that ran, and for the batch; standard error has JSON lines alone."""
+    (folder / "rows.csv").write_text("key,text,other\na,one,1\nb,,1\nc,three,1\n")
+    status, at = batch(folder, "label.md", "--rows", "rows.csv", *SCRIPT, "--events", "jsonl")
+    assert status == 1
+    found = [json.loads(each) for each in at.err.splitlines()]
+    assert [each["seq"] for each in found] == list(range(1, len(found) + 1))
+    assert {each["batch"] for each in found[1:]} == {found[-1]["batch"]} and found[-1]["batch"].startswith("label-")
+    ends = [each["row"] for each in found if each["event"] in ("run-finished", "run-failed")]
+    assert ends == [1, 3] and {each["row"] for each in found if "program" in each} == {1, 3}
+    assert found[0]["event"] == "noticed" and "left out" in found[0]["message"]
+    assert [each["done"] for each in found if each["event"] == "batch-progress"] == [1]
+    last = found[-1]
+    assert last["event"] == "batch-ended"
+    assert (last["state"], last["done"], last["failed"]) == ("done", 2, {"input": 1})
+
+
+def test_x29_a_log_of_a_batch_that_cannot_begin_says_why(folder: Path):
+    """X29."""
+    status, _ = batch(folder, "label.md", "--rows", "no.csv", *SCRIPT, "--events", "jsonl:log.jsonl")
+    assert status == 2
+    (line,) = (folder / "log.jsonl").read_text().splitlines()
+    assert json.loads(line)["event"] == "batch-ended" and "no such file" in json.loads(line)["reason"]
+
+
 def test_a_file_of_results_is_replaced_only_if_the_batch_wrote_it(folder: Path):
     words = ("label.md", "--rows", "rows.csv", *SCRIPT, "--output", "out.jsonl")
     (folder / "out.jsonl").write_text("mine\n")

@@ -11,7 +11,6 @@ import asyncio
 import json
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
@@ -20,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from prosa.cli.batch_watch import BatchWatch, watch_batch
 from prosa.cli.console import Console
 from prosa.cli.environment import environment_of
 from prosa.cli.errors import FAILED, INTERRUPTED, OK
 from prosa.cli.options import add_limits, add_model, add_otel, choices_from, count, dollars
 from prosa.cli.parser import Parser, WrongUse
-from prosa.cli.progress import progress
 from prosa.cli.run.delivery import require_writable
 from prosa.cli.run.resuming import store_file
 
@@ -36,13 +35,10 @@ if TYPE_CHECKING:
     from prosa.app.batch.prepare import Prepared
     from prosa.app.batch.run import BatchEnd
     from prosa.app.options import Options
-    from prosa.runtime.batches import BatchCounts, BatchPlan, BatchProgress, RowResult
+    from prosa.runtime.batches import BatchCounts, BatchPlan
 
 MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 """Above these a person is asked before a batch begins."""
-
-SECONDS_OF_LINE = 30.0
-"""How often a line says how far it is where no terminal shows it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=Path, metavar="FILE", help="JSON lines, written at the end (default: stdout)"
     )
     out.add_argument("--unordered", action="store_true", help="rows in the order of their ends")
+    out.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     out.add_argument("--no-progress", action="store_true", help="no status line")
     before = parser.add_argument_group("before it begins")
     before.add_argument("--plan", action="store_true", help="print what it would do and cost; ask no model")
@@ -172,16 +169,19 @@ def _run(args: argparse.Namespace, console: Console) -> int:
     from prosa.app.run.service import complete_options
 
     require_writable(args.output)
-    prepared = _prepared(args, console)
     if args.plan:
-        return _plan(plan_batch(prepared), args, console)
-    prepared = replace(prepared, options=complete_options(prepared.options, prepared.environment))
-    expected = _expected(args, prepared)
-    end = _go(args, console, prepared)
-    return _delivered(args, console, end, expected)
+        return _plan(plan_batch(_prepared(args, console, console.note)), args, console)
+    prints = args.output is None and args.unordered
+    with watch_batch(console, events=args.events, progress=not args.no_progress, prints=prints) as at:
+        prepared = _prepared(args, console, at.notice)
+        at.batch, at.model = prepared.batch.name, prepared.batch.model
+        prepared = replace(prepared, options=complete_options(prepared.options, prepared.environment))
+        expected = _expected(args, prepared)
+        end = _go(args, console, prepared, at)
+        return _delivered(args, console, end, expected, at)
 
 
-def _prepared(args: argparse.Namespace, console: Console) -> Prepared:
+def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str], None]) -> Prepared:
     """The batch of the arguments, or the one that they name with what it was begun with."""
     from prosa.app.batch.inputs import RowMapping
     from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
@@ -196,7 +196,7 @@ def _prepared(args: argparse.Namespace, console: Console) -> Prepared:
         path, rows, mapping, name = begun.program, begun.rows, begun.mapping, begun.name
     else:
         path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
-    environment = environment_of(console, path)
+    environment = environment_of(console, path, notice)
     options = _options(args)
     program = ready_program(path, options, environment, gate=not args.plan)
     if args.rows is not None:
@@ -287,47 +287,20 @@ def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
     return require_own(args.output, known_batch(prepared.store, prepared.batch.id))
 
 
-def _go(args: argparse.Namespace, console: Console, prepared: Prepared) -> BatchEnd:
-    """Runs it, with a line that says how far it is. A first Ctrl-C lets rows under way end, a second one does not."""
+def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: BatchWatch) -> BatchEnd:
+    """Runs it. A first Ctrl-C lets rows under way end, a second one does not."""
     from prosa.app.batch.run import run_batch
-    from prosa.render.batch import progress_line
 
-    with progress(console, wanted=not args.no_progress) as status:
-        said = time.monotonic()
+    def agree(found: Survey, counts: BatchCounts) -> None:
+        _agree(args, console, prepared, found, counts)
 
-        def heard(at: BatchProgress) -> None:
-            nonlocal said
-            line = progress_line(at, prepared.batch.model)
-            if status.enabled:
-                status.show(line)
-            elif time.monotonic() - said >= SECONDS_OF_LINE and not args.no_progress:
-                said = time.monotonic()
-                console.note(line)
+    async def work() -> BatchEnd:
+        stop = asyncio.Event()
+        with _stopping(stop, lambda: at.notice("stopping: rows under way end; Ctrl-C again leaves them")):
+            listens = at.listens if at.log is not None else None
+            return await run_batch(prepared, heard=at.heard, on_row=at.row, listens=listens, agree=agree, stop=stop)
 
-        def agree(found: Survey, counts: BatchCounts) -> None:
-            _agree(args, console, prepared, found, counts)
-
-        printer = _Printer(console) if args.output is None and args.unordered else None
-
-        async def work() -> BatchEnd:
-            stop = asyncio.Event()
-            with _stopping(stop, lambda: console.note("stopping: rows under way end; Ctrl-C again leaves them")):
-                return await run_batch(prepared, heard=heard, on_row=printer, agree=agree, stop=stop)
-
-        return asyncio.run(work())
-
-
-class _Printer:
-    """Prints rows as they are done."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-
-    def __call__(self, result: RowResult) -> None:
-        from prosa.app.batch.results import line_of
-
-        if result.ok:
-            self.console.out(line_of(result))
+    return asyncio.run(work())
 
 
 @contextmanager
@@ -372,7 +345,7 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
         raise KeyboardInterrupt
 
 
-def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str) -> int:
+def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str, at: BatchWatch) -> int:
     """Writes or prints the results and says how far it is."""
     from prosa.app.batch.results import lines, write_results
     from prosa.render.batch import counts_words
@@ -381,17 +354,18 @@ def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expect
     if args.output is not None and not early:
         written = write_results(end.store, end.batch, args.output, expected=expected, unordered=args.unordered)
         if written.failures is not None:
-            console.note(f"failures: {written.failures}")
+            at.notice(f"failures: {written.failures}")
     elif args.output is None and not args.unordered and not early:
         for line in lines(end.store, end.batch.id):
             console.out(line)
-    console.note(f"{end.batch.name}: {counts_words(end.counts)}")
+    at.notice(f"{end.batch.name}: {counts_words(end.counts)}")
     if early:
         console.err(f"stopped: {end.reason}")
         console.err(f"  go on: {_again()}")
         console.err(f"  what is done: prosa batch {end.batch.name} --export FILE")
     elif end.counts.failures:
-        console.note(f"  run them again: prosa batch {end.batch.name} --retry-failed")
+        at.notice(f"  run them again: prosa batch {end.batch.name} --retry-failed")
+    at.ended(end)
     if end.reason == "stopped":
         return INTERRUPTED
     return OK if end.ok else FAILED

@@ -54,6 +54,20 @@ def progress_line(at: BatchProgress, model: str) -> str:
     return " · ".join([*parts, model])
 
 
+def progress_json(at: BatchProgress) -> dict[str, Value]:
+    """How far a batch is, as plain data."""
+    return {
+        "done": at.done,
+        "failed": at.failed,
+        "total": at.wanted,
+        "per_second": round(at.rate, 3),
+        "seconds_left": round(at.left / at.rate, 1) if at.rate else None,
+        "spent": float(at.spent),
+        "held": float(at.held),
+        "max_cost": None if at.cap is None else float(at.cap),
+    }
+
+
 def counts_words(counts: BatchCounts) -> str:
     """How far a batch is, as the last line says it."""
     parts = [f"{counts.done:,} of {counts.total:,} rows done"]

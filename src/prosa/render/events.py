@@ -6,6 +6,7 @@ In: an event. Out: text. The caller knows the time and where the text goes.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import assert_never
 
@@ -25,10 +26,15 @@ MAX_REASON = 1_000
 _WORDS = regex(r"(?<!^)(?=[A-Z])")
 
 
-def as_json_line(event: Event, *, seq: int, time: datetime) -> str:
-    """One line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal one."""
-    head = {"seq": seq, "time": time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), "event": name_of(event)}
-    return json.dumps(head | _plain(event), ensure_ascii=False)
+def as_json_line(event: Event, *, seq: int, time: datetime, about: Mapping[str, Value] | None = None) -> str:
+    """One line of NDJSON. ``seq`` counts from 1 without gaps; each program's last event is its only terminal one.
+    ``about`` says whose event it is where several runs are told together."""
+    return _line(seq, time, name_of(event), (dict(about) if about else {}) | _plain(event))
+
+
+def _line(seq: int, time: datetime, name: str, data: Mapping[str, Value]) -> str:
+    head = {"seq": seq, "time": time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), "event": name}
+    return json.dumps(head | dict(data), ensure_ascii=False)
 
 
 def name_of(event: Event) -> str:
@@ -105,11 +111,16 @@ def _value(value: Value) -> Value:
 
 
 class Numbering(Struct):
-    """The gap-free sequence of one run's event lines."""
+    """The gap-free sequence of the event lines of one run, or of all runs of a batch."""
 
     seq: int = 0
 
-    def line(self, event: Event, time: datetime) -> str:
+    def line(self, event: Event, time: datetime, about: Mapping[str, Value] | None = None) -> str:
         """The next line."""
         self.seq += 1
-        return as_json_line(event, seq=self.seq, time=time)
+        return as_json_line(event, seq=self.seq, time=time, about=about)
+
+    def told(self, name: str, data: Mapping[str, Value], time: datetime) -> str:
+        """The next line, of something that is no event of a run."""
+        self.seq += 1
+        return _line(self.seq, time, name, data)

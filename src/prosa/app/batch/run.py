@@ -95,17 +95,19 @@ async def run_batch(
     listener: Listener = ignore,
     heard: Callable[[BatchProgress], None] | None = None,
     on_row: Callable[[RowResult], None] | None = None,
+    listens: Callable[[int], Listener] | None = None,
     agree: Agree = _agreed,
     provider: Provider | None = None,
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
 ) -> BatchEnd:
-    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far it came; ``stop``
+    """Runs what is left of a batch. ``on_row`` hears of each row that ends here, ``heard`` of how far it came, what
+    ``listens`` gives for the number of a row of its events; ``stop``
     ends it when it is set: rows under way get a moment to end. Raises `RunError` for what keeps it from running:
     `PriceUnknown`, `StoreProblem` and what ``agree`` raises among it."""
     async with _held(prepared) as (writer, record):
         run = _Running(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
-        run.clock = clock or run.clock
+        run.clock, run.listens = clock or run.clock, listens or run.listens
         return await run.all(listener, agree, provider)
 
 
@@ -152,6 +154,7 @@ class _Running(Struct, eq=False):
     progress: BatchProgress = field(default_factory=BatchProgress)
     states: bytearray = field(default_factory=bytearray)
     grants: _Grants | None = None
+    listens: Callable[[int], Listener] = lambda _: ignore
     ended: str = ""
 
     async def all(self, listener: Listener, agree: Agree, provider: Provider | None) -> BatchEnd:
@@ -279,7 +282,8 @@ class _Running(Struct, eq=False):
                     return
                 journals.ids[row.number] = row.id
                 job = Job(str(row.number), driver_program, row.given, max_cost=self.prepared.chosen.max_cost_per_row)
-                self._heard(row, await driver.outcome(job), driver, journals)
+                outcome = await driver.outcome(job, self.listens(row.number))
+                self._heard(row, outcome, driver, journals)
                 journals.ids.pop(row.number, None)
 
         driver_program = self.prepared.inputs.program

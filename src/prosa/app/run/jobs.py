@@ -276,14 +276,15 @@ class Driver(Struct, frozen=True):
             program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
             require_prices(self.budget, program, chosen.service)
 
-    async def outcome(self, job: J) -> Outcome[J]:
-        """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began."""
+    async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
+        """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began.
+        ``listener`` hears its events before the one of the call."""
         heard = _Heard()
         try:
-            result = await self.run(job, heard)
+            result = await self.run(job, tell(heard, listener))
         except RunError as error:
             if not heard.anything:
-                self._never_began(job.name, error)
+                self._never_began(job.name, error, listener)
             return Outcome(job, None, error, self.progress.ended[job.name])
         if result.unrecorded is not None:
             self.environment.notice(f"error: {result.unrecorded.message}")
@@ -322,8 +323,8 @@ class Driver(Struct, frozen=True):
         self.progress.ended[name] = before_start(name, refused.model_name, error.message, self.progress.clock)
         self._never_began(name, error)
 
-    def _never_began(self, name: str, error: RunError) -> None:
-        self.listener(RunFailed(Scope(name, 0, next(self.numbers)), error.message, 0.0))
+    def _never_began(self, name: str, error: RunError, listener: Listener = ignore) -> None:
+        tell(listener, self.listener)(RunFailed(Scope(name, 0, next(self.numbers)), error.message, 0.0))
 
 
 @asynccontextmanager

@@ -104,19 +104,21 @@ def watch(
     Raises `WrongUse`, and `OSError` for a file that cannot be written.
     """
     with ExitStack() as stack:
-        log, to_stderr = _log(console, events, stack), events == "jsonl"
+        log, to_stderr = event_log(console, events, stack), events == "jsonl"
         # A status line between JSON lines would spoil them.
         status = stack.enter_context(status_line(console, wanted=progress and not debug and not to_stderr))
-        yield Watch(console, status, program, debug, log, _numbering() if log else None, to_stderr, quiet)
+        yield Watch(console, status, program, debug, log, numbering() if log else None, to_stderr, quiet)
 
 
-def _numbering() -> Numbering:
+def numbering() -> Numbering:
+    """The numbers of the lines of a log."""
     from prosa.render.events import Numbering
 
     return Numbering()
 
 
-def _log(console: Console, events: str | None, stack: ExitStack) -> Callable[[str], None] | None:
+def event_log(console: Console, events: str | None, stack: ExitStack) -> Callable[[str], None] | None:
+    """Where the lines of `--events` go; None without it. Raises `WrongUse`, and `OSError` for a file."""
     if events is None:
         return None
     kind, _, path = events.partition(":")
