@@ -16,10 +16,12 @@ PACKAGE := $(VENV)/.package
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
 
-SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' 2>/dev/null)
+PROJECTS        := . sandbox packaging/prosa
+SANDBOX_SOURCES := $(shell find sandbox -type f -not -name '*.pyc' -not -name '*.xz' -not -path '*/build/*' 2>/dev/null)
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -qq --require-hashes --only-binary=:all:
 UV_LOCK := $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
            --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
+WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-sandbox
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -54,20 +56,21 @@ vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py
 
 lock: $(DEV) ## resolve requirements/*.in and pyproject.toml into the hash locks
-	cd requirements && ../$(UV_LOCK) -o run.lock ../pyproject.toml run.in
-	cd requirements && ../$(UV_LOCK) -o dev.lock ../pyproject.toml run.in dev.in
+	cd requirements && ../$(UV_LOCK) $(WHOLE) -o run.lock ../pyproject.toml run.in
+	cd requirements && ../$(UV_LOCK) $(WHOLE) -o dev.lock ../pyproject.toml run.in dev.in
 	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
 	cd bench/peers && ../../$(UV_LOCK) -o python.lock python.in
 
-build: $(DEV) ## build the wheel and the source distribution into dist/
+build: $(DEV) ## build the wheels and the source distributions into dist/
 	rm -rf dist
-	$(BIN)/hatchling build
+	for project in $(PROJECTS); do (cd $$project && $(abspath $(BIN))/hatchling build -d $(CURDIR)/dist) || exit 1; done
 
 vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
 	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package
 
 clean: ## remove everything that was installed or built
-	rm -rf $(VENV) dist build $(PEERS)/node_modules $(VSCODE)/node_modules $(VSCODE)/dist src/prosa/adapters/sandbox/*.wasm.xz
+	rm -rf $(VENV) dist build sandbox/build sandbox/src/prosa_sandbox/*.wasm.xz
+	rm -rf $(PEERS)/node_modules $(VSCODE)/node_modules $(VSCODE)/dist
 	rm -rf .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -91,8 +94,8 @@ $(VECTORS): requirements/vectors.lock $(DEV)
 	$(INSTALL) -r $<
 	@touch $@
 
-$(PACKAGE): pyproject.toml $(SANDBOX_SOURCES) $(RUN)
-	$(BIN)/python -m pip install --disable-pip-version-check -qq --no-build-isolation --no-deps -e .
+$(PACKAGE): pyproject.toml packaging/prosa/pyproject.toml $(SANDBOX_SOURCES) $(RUN)
+	$(BIN)/python -m pip install --disable-pip-version-check -qq --no-build-isolation --no-deps $(addprefix -e ./,$(PROJECTS))
 	@touch $@
 
 $(NPM): $(PEERS)/package-lock.json $(DEV)

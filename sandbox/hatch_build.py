@@ -24,8 +24,8 @@ except ModuleNotFoundError:  # run as a script, without a build backend
     BuildHookInterface = object
 
 HERE = Path(__file__).resolve().parent
-COMPONENT = Path("src/prosa/adapters/sandbox/python.wasm.xz")
-STAMP = Path("build/sandbox/sources.sha256")
+COMPONENT = Path("src/prosa_sandbox/python.wasm.xz")
+STAMP = Path("build/sources.sha256")
 WORLD = "interpreter"
 GUEST = "prosa_guest"
 TOOL = (sys.executable, "-c", "import sys, componentize_py; sys.exit(componentize_py.script())")
@@ -91,4 +91,4 @@ def _write(target: Path, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    print("built" if ensure_component(HERE.parent) else "up to date", COMPONENT)
+    print("built" if ensure_component(HERE) else "up to date", HERE / COMPONENT)

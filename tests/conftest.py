@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +28,10 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 _HOME = tempfile.mkdtemp(prefix="prosa-home-")
 os.environ["HOME"] = _HOME  # runs are kept in the user's data folder, and tests leave nothing there
 os.environ.pop("XDG_DATA_HOME", None)
+
+# Processes that tests start take both packages from this tree, as the tests themselves do.
+_TREE = [str(Path(__file__).parents[1] / folder) for folder in ("src", "sandbox/src")]
+os.environ["PYTHONPATH"] = os.pathsep.join([*_TREE, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
 
 _passed: set[str] = set()
 

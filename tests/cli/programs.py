@@ -125,7 +125,7 @@ def asked(server: ModelServer, path: Path, *argv: Any, **environ: str) -> tuple[
 def started(*argv: Any, environ: Mapping[str, str], module: str = "main", **options: Any) -> subprocess.Popen[bytes]:
     """`prosa` in a process of its own, with pipes for what it prints."""
     command = [sys.executable, "-c", f"from prosa.cli.{module} import entry; entry()", *map(str, argv)]
-    own = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)} | dict(environ)
+    own = {"PATH": os.environ["PATH"], "PYTHONPATH": os.environ["PYTHONPATH"]} | dict(environ)
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own, **options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,6 @@ from tests.cli.desk import desk
 from tests.cli.programs import (
     ANSWER,
     BROKEN,
-    SOURCE,
     events_in,
     program,
     prosa,
@@ -276,7 +276,7 @@ def test_help_without_a_program_is_that_of_the_command(tmp_path: Path):
 # ---- real processes ----
 def test_a_closed_pipe_ends_the_command_quietly(count: Path, tmp_path: Path):
     command = [sys.executable, "-c", "from prosa.cli.main import entry; entry()", "run", str(count)]
-    environ = {"PYTHONPATH": str(SOURCE), **user(tmp_path)}
+    environ = {"PYTHONPATH": os.environ["PYTHONPATH"], **user(tmp_path)}
     line = [*command, "--model", script(tmp_path), "--summary"]
     done = subprocess.run(
         ["sh", "-c", '"$@" | true', "sh", *line], env=environ, capture_output=True, text=True, check=True
@@ -311,7 +311,9 @@ def test_a_process_without_streams_still_runs(count: Path, tmp_path: Path):
     closed = 'exec 0<&- 1>&- 2>&-; exec "$@"'
     command = [sys.executable, "-c", "from prosa.cli.main import entry; entry()", "run", str(count)]
     line = [*command, "--model", script(tmp_path), "--output", str(target)]
-    done = subprocess.run(["sh", "-c", closed, "sh", *line], env={"PYTHONPATH": str(SOURCE), **user(tmp_path)})
+    done = subprocess.run(
+        ["sh", "-c", closed, "sh", *line], env={"PYTHONPATH": os.environ["PYTHONPATH"], **user(tmp_path)}
+    )
     assert (done.returncode, json.loads(target.read_text())) == (0, {"words": 2})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import chain
 
 import pytest
 from packaging.requirements import Requirement
@@ -12,6 +13,7 @@ from tests.house.tree import ROOT
 
 LOCKS = ("run", "dev", "vectors")
 PINNED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^ ;]+)", re.MULTILINE)
+PROJECTS = (".", "sandbox", "packaging/prosa")
 HEAVY = {"torch", "transformers", "numpy", "tensorflow"}
 
 
@@ -46,14 +48,27 @@ def test_the_development_lock_has_the_versions_of_the_run_lock():
 
 def test_every_dependency_has_an_upper_bound():
     """A new major version is read before it is installed."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
-    asked = [Requirement(line) for line in lines]
-    assert [str(need) for need in asked if not any(each.operator in ("<", "==", "~=") for each in need.specifier)] == []
+    for folder in PROJECTS:
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+        extras = project.get("optional-dependencies", {}).values()
+        asked = [Requirement(line) for line in chain(project.get("dependencies", ()), *extras)]
+        assert [str(need) for need in asked if not any(each.operator in ("<", "==") for each in need.specifier)] == []
 
 
-def test_the_run_lock_satisfies_what_the_package_and_its_build_ask_for():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    asked = [Requirement(line) for line in project["project"]["dependencies"] + project["build-system"]["requires"]]
-    locked = pins("run")
+def test_the_run_lock_satisfies_what_the_whole_and_its_builds_ask_for():
+    core, sandbox, whole = (tomllib.loads((ROOT / folder / "pyproject.toml").read_text()) for folder in PROJECTS)
+    extras = core["project"]["optional-dependencies"]
+    lines = [
+        *core["project"]["dependencies"],
+        *chain.from_iterable(extras[name] for name in ("run", "sandbox", "serve")),
+    ]
+    builds = chain.from_iterable(project["build-system"]["requires"] for project in (core, sandbox, whole))
+    asked = [Requirement(line) for line in chain(lines, builds)]
+    locked = pins("run") | {"prosa-sandbox": core["project"]["version"]}
     assert [str(need) for need in asked if not need.specifier.contains(locked.get(need.name, "0"))] == []
+
+
+def test_what_builds_is_named_by_its_exact_version():
+    for folder in PROJECTS:
+        for line in tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["build-system"]["requires"]:
+            assert re.fullmatch(r"[a-z0-9-]+==[\w.]+", line), line

@@ -15,12 +15,13 @@ def build(tmp_path, monkeypatch):
     """The build script on a copy of its folder, with a compiler that takes no time."""
     import shutil
 
-    shutil.copytree(ROOT / "sandbox", tmp_path / "sandbox", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "src/prosa/adapters/sandbox").mkdir(parents=True)
+    shutil.copytree(
+        ROOT / "sandbox", tmp_path / "sandbox", ignore=shutil.ignore_patterns("__pycache__", "*.xz", "build")
+    )
     script = runpy.run_path(str(tmp_path / "sandbox" / "hatch_build.py"))
     ensure = script["ensure_component"]
     monkeypatch.setitem(ensure.__globals__, "_compile_guest", lambda: b"\0asm")
-    return lambda: ensure(tmp_path)
+    return lambda: ensure(tmp_path / "sandbox")
 
 
 def test_built_once_and_again_when_a_source_changes(build, tmp_path):
@@ -33,17 +34,17 @@ def test_built_once_and_again_when_a_source_changes(build, tmp_path):
 
 def test_built_again_when_the_component_is_gone_or_was_replaced(build, tmp_path):
     build()
-    component = tmp_path / "src/prosa/adapters/sandbox/python.wasm.xz"
+    component = tmp_path / "sandbox/src/prosa_sandbox/python.wasm.xz"
     component.write_bytes(b"something else")
     assert [build(), build()] == [True, False]
     component.unlink()
     assert [build(), build()] == [True, False]
-    assert [path.name for path in component.parent.iterdir()] == ["python.wasm.xz"]
+    assert sorted(path.name for path in component.parent.iterdir()) == ["__init__.py", "py.typed", "python.wasm.xz"]
 
 
 def test_a_failed_build_leaves_the_old_component(build, tmp_path, monkeypatch):
     build()
-    component = tmp_path / "src/prosa/adapters/sandbox/python.wasm.xz"
+    component = tmp_path / "sandbox/src/prosa_sandbox/python.wasm.xz"
     before = component.read_bytes()
     (tmp_path / "sandbox/prosa_guest/streams.py").write_text("")
 
@@ -66,5 +67,5 @@ def test_the_zone_table_is_a_module_with_every_zone(tmp_path):
 
 def test_the_component_of_this_tree_is_current(cache):
     script = runpy.run_path(str(ROOT / "sandbox" / "hatch_build.py"))
-    assert script["ensure_component"](ROOT) is False
+    assert script["ensure_component"](ROOT / "sandbox") is False
     assert cache.parent.name == "build"

@@ -15,16 +15,20 @@ import pytest
 from prosa.adapters.sandbox import WasmSandbox, process
 from prosa.adapters.sandbox import cache as cache_module
 from prosa.adapters.sandbox.cache import CacheRefused, compiled_component
+from prosa.adapters.sandbox.process import component
 from prosa.runtime.errors import SandboxError
 
 FAKE = [sys.executable, "-c", "import sys, pathlib; pathlib.Path(sys.argv[-1]).write_bytes(b'compiled')"]
 """A compiler that takes no time."""
 
+PACKED = Path(__file__)
+"""What it does not look at."""
 
-def compiles(folder: Path, **options: object) -> tuple[Path, int]:
+
+def compiles(folder: Path, packed: Path | None = None, **options: object) -> tuple[Path, int]:
     """The file, and how often it was compiled for that."""
     notices: list[None] = []
-    path = compiled_component(folder, FAKE, on_compile=lambda: notices.append(None), **options)
+    path = compiled_component(folder, packed or PACKED, FAKE, on_compile=lambda: notices.append(None), **options)
     path.chmod(0o600)
     return path, len(notices)
 
@@ -46,8 +50,7 @@ def test_x10_the_name_carries_component_version_and_processor(tmp_path, monkeypa
     assert compiles(tmp_path / "cache")[0] != path
     other = tmp_path / "other.xz"
     other.write_bytes(b"another component")
-    monkeypatch.setattr(cache_module, "COMPONENT", other)
-    assert compiles(tmp_path / "cache")[0].name[:20] != path.name[:20]
+    assert compiles(tmp_path / "cache", other)[0].name[:20] != path.name[:20]
 
 
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
@@ -64,7 +67,7 @@ def test_x10_a_file_that_others_can_write_is_refused(tmp_path):
     path, _ = compiles(tmp_path / "cache")
     path.chmod(0o666)
     with pytest.raises(CacheRefused, match="can be changed by other users"):
-        compiled_component(tmp_path / "cache", FAKE)
+        compiled_component(tmp_path / "cache", PACKED, FAKE)
 
 
 def test_x10_another_owner_is_refused(tmp_path, monkeypatch):
@@ -90,7 +93,7 @@ def test_x10_a_folder_that_cannot_be_made_is_told(tmp_path):
 
 def test_x10_a_compiler_that_fails_leaves_nothing(tmp_path):
     with pytest.raises(CacheRefused, match="does not compile: no space"):
-        compiled_component(tmp_path / "cache", [sys.executable, "-c", "raise SystemExit('no space')"])
+        compiled_component(tmp_path / "cache", PACKED, [sys.executable, "-c", "raise SystemExit('no space')"])
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["compile.lock"]
 
 
@@ -106,13 +109,13 @@ def test_x10_leftovers_and_old_versions_are_removed(tmp_path):
 
 def test_x10_two_processes_compile_once(tmp_path):
     script = (
-        "import sys, pathlib\nfrom prosa.adapters.sandbox.cache import compiled_component\n"
-        "compiled_component(pathlib.Path(sys.argv[1]), sys.argv[2:], on_compile=lambda: print('compiling'))"
+        "import sys\nfrom pathlib import Path\nfrom prosa.adapters.sandbox.cache import compiled_component\n"
+        "folder, packed, *compiler = sys.argv[1:]\n"
+        "compiled_component(Path(folder), Path(packed), compiler, on_compile=lambda: print('compiling'))"
     )
     slow = "import sys, time, pathlib; time.sleep(0.3); pathlib.Path(sys.argv[-1]).write_bytes(b'x')"
-    command = [sys.executable, "-c", script, str(tmp_path / "cache"), sys.executable, "-c", slow]
-    env = {**os.environ, "PYTHONPATH": str(Path(cache_module.__file__).parents[3])}
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) for _ in range(2)]
+    command = [sys.executable, "-c", script, str(tmp_path / "cache"), str(PACKED), sys.executable, "-c", slow]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sorted(process.communicate()[0] for process in both) == ["", "compiling\n"]
     assert [process.returncode for process in both] == [0, 0]
 
@@ -130,7 +133,7 @@ def story(folder: Path) -> tuple[str, list[str]]:
 
 def test_x10_a_damaged_file_is_compiled_anew_and_a_person_is_told(cache, tmp_path, monkeypatch):
     story(cache)
-    sound = compiled_component(cache, ["false"])
+    sound = compiled_component(cache, component(), ["false"])
     copying = [sys.executable, "-c", f"import shutil, sys; shutil.copy({str(sound)!r}, sys.argv[-1])"]
     command = process._command
     monkeypatch.setattr(process, "_command", lambda module: copying if module == "cache" else command(module))

@@ -10,6 +10,7 @@ import pytest
 
 from prosa.adapters.sandbox.cache import compiled_component
 from prosa.adapters.sandbox.interpreter import Interpreter
+from prosa.adapters.sandbox.process import component
 
 MB = 2**20
 
@@ -197,7 +198,7 @@ for path in ("absolute", "relative", "folder/secret", f"root/{SECRET!r}"):
     attempt(path, lambda: os.utime(path))
 """
     )
-    interpreter = Interpreter(compiled_component(cache, ["false"]))
+    interpreter = Interpreter(compiled_component(cache, component(), ["false"]))
     with interpreter.instance(str(folder)) as instance:
         answer = instance.run(code.replace("SECRET", repr(str(secret))), timeout=5, memory=128 * MB)
     assert answer["error"] is None, answer

@@ -15,7 +15,6 @@ import pytest
 from prosa.adapters.sandbox import WasmSandbox, limits, missing_part, process
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.ports import Sandbox, SandboxResult
-from tests.sandbox.conftest import ROOT
 
 MB = 2**20
 SLEEP = "import time; time.sleep(60)"
@@ -217,8 +216,7 @@ asyncio.run(main())
 )
 def test_l23_no_worker_survives_a_parent_that_was_killed(cache, code):
     command = [sys.executable, "-c", ORPHAN, str(cache), code]
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as parent:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         folders = parent.stdout.readline().split()
@@ -242,8 +240,7 @@ async def main():
 asyncio.run(main())
 print(sorted(name for name in sys.modules if name.startswith(("wasmtime", "ctypes"))))
 """
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run([sys.executable, "-c", code, cache], capture_output=True, text=True, env=env, check=True)
+    done = subprocess.run([sys.executable, "-c", code, cache], capture_output=True, text=True, check=True)
     assert done.stdout == "1\n[]\n"
 
 
@@ -265,17 +262,18 @@ def test_l23_the_worker_has_an_empty_environment_and_few_rights(runner, cache, m
     runner.run(story())
 
 
-def test_la18_without_wasmtime_it_says_what_to_do_and_runs_nothing(runner, cache, monkeypatch):
+@pytest.mark.parametrize(("module", "package"), [("wasmtime", "wasmtime"), ("prosa_sandbox", "prosa-sandbox")])
+def test_la18_without_a_package_it_says_what_to_do_and_runs_nothing(runner, cache, monkeypatch, module, package):
     assert missing_part() is None
-    monkeypatch.setattr(process, "find_spec", lambda _name: None)
-    monkeypatch.setattr(process, "_wasmtime_root", process._wasmtime_root.__wrapped__)  # it remembers the answer
-    assert missing_part() == "the Python sandbox needs the package wasmtime (pip install wasmtime)"
-    with pytest.raises(SandboxError, match="pip install wasmtime"):
+    found = process.root_of
+    monkeypatch.setattr(process, "root_of", lambda name: None if name == module else found(name))
+    assert missing_part() == f"the Python sandbox needs the package {package} (pip install prosa)"
+    with pytest.raises(SandboxError, match="pip install prosa"):
         runner.run(run(WasmSandbox(cache), "print(1)"))
 
 
-def test_la18_without_the_component_it_says_what_to_do(runner, cache, monkeypatch, tmp_path):
-    monkeypatch.setattr(process, "COMPONENT", tmp_path / "missing")
+def test_la18_without_the_component_it_says_what_to_do(runner, cache, monkeypatch):
+    monkeypatch.setattr(process, "component", lambda: None)
     with pytest.raises(SandboxError, match=r"python sandbox/hatch_build\.py"):
         runner.run(run(WasmSandbox(cache), "print(1)"))
 

@@ -118,7 +118,7 @@ def _installation(_environ: Mapping[str, str], _folder: Path) -> Iterator[Findin
 def _kind() -> str:
     """How this Prosa was installed."""
     try:
-        found = distribution("prosa")
+        found = distribution("prosa-core")
     except PackageNotFoundError:
         return "run from its source"
     url = found.read_text("direct_url.json") or ""

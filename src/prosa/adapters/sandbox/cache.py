@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from prosa.adapters.sandbox.limits import COMPONENT, UNUSED_DAYS
+from prosa.adapters.sandbox.limits import UNUSED_DAYS
 
 
 class CacheRefused(Exception):
@@ -31,17 +31,22 @@ class CacheRefused(Exception):
 
 
 def compiled_component(
-    folder: Path, compiler: Sequence[str], *, fresh: bool = False, on_compile: Callable[[], None] = lambda: None
+    folder: Path,
+    packed: Path,
+    compiler: Sequence[str],
+    *,
+    fresh: bool = False,
+    on_compile: Callable[[], None] = lambda: None,
 ) -> Path:
-    """The compiled interpreter in ``folder``, compiled by the command ``compiler`` plus the target path if need be.
+    """The compiled interpreter in ``folder``, made of ``packed`` by the command ``compiler`` and both paths.
 
     ``fresh`` discards an existing file first. Two processes may call this at once: one compiles, the other waits.
     """
     try:
         _make_private(folder)
-        target = folder / _name()
+        target = folder / _name(packed)
         if fresh or not _is_usable(target):
-            _compile_once(target, compiler, fresh, on_compile)
+            _compile_once(packed, target, compiler, fresh, on_compile)
             _is_usable(target)
         os.utime(target)
     except OSError as error:
@@ -52,10 +57,10 @@ def compiled_component(
     return target
 
 
-def _name() -> str:
+def _name(packed: Path) -> str:
     from importlib.metadata import version
 
-    with COMPONENT.open("rb") as file:
+    with packed.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     features = hashlib.sha256(_processor().encode()).hexdigest()
     return f"python-{digest[:32]}-wasmtime-{version('wasmtime')}-{platform.machine()}-{features[:12]}.cwasm"
@@ -105,7 +110,9 @@ def _refuse_foreign(path: Path, state: os.stat_result) -> None:
         )
 
 
-def _compile_once(target: Path, compiler: Sequence[str], fresh: bool, on_compile: Callable[[], None]) -> None:
+def _compile_once(
+    packed: Path, target: Path, compiler: Sequence[str], fresh: bool, on_compile: Callable[[], None]
+) -> None:
     """Compiles under a lock, in a process of its own: it takes 500 MB, which the worker must not keep."""
     with (target.parent / "compile.lock").open("a") as lock:
         os.fchmod(lock.fileno(), 0o600)
@@ -116,7 +123,7 @@ def _compile_once(target: Path, compiler: Sequence[str], fresh: bool, on_compile
             return
         on_compile()
         _tidy(target.parent)
-        command = [*compiler, str(COMPONENT), str(target)]
+        command = [*compiler, str(packed), str(target)]
         done = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if done.returncode:
             last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2] or f"status {done.returncode}"

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-COMPONENT = Path(__file__).with_name("python.wasm.xz")
-"""The interpreter: one compressed WebAssembly component, made by ``sandbox/hatch_build.py``."""
-
 MEBIBYTE = 2**20
 
 MIN_MEMORY = 40 * MEBIBYTE

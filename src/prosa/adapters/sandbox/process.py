@@ -21,13 +21,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from prosa.adapters.sandbox import frames, temp_folder
-from prosa.adapters.sandbox.limits import COMPONENT
 from prosa.data import Value
 from prosa.runtime.errors import SandboxError
 
 _PACKAGE_ROOT = Path(__file__).parents[3]
 _BOOT = "import sys; sys.path += sys.argv[1:3]; from prosa.adapters.sandbox.{} import main; main()"
 _LOG_TAIL = 2_000
+
+PACKAGES = {"wasmtime": "wasmtime", "prosa_sandbox": "prosa-sandbox"}
+"""The modules that the sandbox needs beside Prosa, and what installs them."""
 
 
 class WorkerDied(Exception):
@@ -100,6 +102,7 @@ async def start(cache: Path, *, fresh: bool = False, notice: Callable[[str], Non
     try:
         begin = {
             "cache": str(cache),
+            "component": str(component()),
             "folder": worker.folder,
             "compiler": _command("cache"),
             "fresh": fresh,
@@ -150,26 +153,35 @@ def _popen(command: list[str], connection: int, folder: str) -> subprocess.Popen
 
 def _command(module: str) -> list[str]:
     """The command that runs ``main`` of a module beside this one, without the user's settings and packages."""
-    roots = [str(_PACKAGE_ROOT), str(_wasmtime_root() or _PACKAGE_ROOT)]
+    roots = [str(_PACKAGE_ROOT), str(root_of("wasmtime") or _PACKAGE_ROOT)]
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(module), *roots]
 
 
 @cache
-def _wasmtime_root() -> Path | None:
-    """The folder wasmtime would be imported from, found without importing it; looked for once."""
-    spec = find_spec("wasmtime")
+def root_of(package: str) -> Path | None:
+    """The folder a package would be imported from, found without importing it; looked for once."""
+    spec = find_spec(package)
     return Path(spec.origin).parents[1] if spec and spec.origin else None
+
+
+def component() -> Path | None:
+    """The interpreter, one compressed WebAssembly component in the package of the distribution `prosa-sandbox`, or None
+    where it is not installed or not built."""
+    root = root_of("prosa_sandbox")
+    path = root / "prosa_sandbox" / "python.wasm.xz" if root else None
+    return path if path and path.exists() else None
 
 
 def missing_part() -> str | None:
     """What this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on it."""
     if os.name != "posix":
         return "the Python sandbox runs on Linux and macOS only"
-    if _wasmtime_root() is None:
-        return "the Python sandbox needs the package wasmtime (pip install wasmtime)"
-    if not COMPONENT.exists():
+    for module, package in PACKAGES.items():
+        if root_of(module) is None:
+            return f"the Python sandbox needs the package {package} (pip install prosa)"
+    if component() is None:
         return (
-            "the Python sandbox's interpreter is missing from this installation of Prosa "
-            "(install Prosa again, or in a source tree run: python sandbox/hatch_build.py)"
+            "the interpreter of the Python sandbox is missing from the package prosa-sandbox "
+            "(install it again, or in a source tree run: python sandbox/hatch_build.py)"
         )
     return None

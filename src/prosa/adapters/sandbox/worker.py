@@ -41,7 +41,7 @@ def main() -> None:
     except CacheRefused as refused:
         _send(connection, {"state": "failed", "message": str(refused), "hint": refused.hint})
     except (ImportError, RuntimeError, OSError) as error:
-        hint = "the sandbox needs the package wasmtime, for this platform: pip install wasmtime"
+        hint = "the sandbox needs the package wasmtime, for this platform: pip install prosa"
         _send(connection, {"state": "failed", "message": f"the sandbox cannot load wasmtime: {error}", "hint": hint})
     else:
         _restrict()
@@ -55,6 +55,7 @@ def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
     def compiled(fresh: bool) -> Path:
         return compiled_component(
             Path(start["cache"]),
+            Path(start["component"]),
             start["compiler"],
             fresh=fresh,
             on_compile=lambda: _send(connection, {"state": "compiling"}),
