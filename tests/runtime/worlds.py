@@ -78,6 +78,7 @@ class FakeServers:
     log: list[str] = field(default_factory=list)
     calls: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     broken: str = ""
+    is_lost: bool = False
 
     @asynccontextmanager
     async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> Any:

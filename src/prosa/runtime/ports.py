@@ -155,6 +155,11 @@ class ServerSession(Protocol):
         """All tools of all servers: servers in declaration order, tools in the server's order."""
         ...
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether one of the servers is gone and is not started again here."""
+        ...
+
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """Calls a tool; a crash or a timeout is an error result after one reconnect (X18)."""
         ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -353,6 +353,7 @@ class RecordedSession(Struct, frozen=True):
     """Servers that do not run."""
 
     tools: Sequence[ServerTool]
+    is_lost: ClassVar[bool] = False
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """Refuses."""

@@ -1,12 +1,13 @@
-"""MCP servers of a run: started once, and ended with the run (L21). They start before the first model call of a program
-that declares them; those whose tools the program names with their parameters, when one of these is called first.
+"""MCP servers of a run: started once, and ended with the run (L21), or with the last of the runs that share them, as
+rows of a batch do (X29). They start before the first model call of a program that declares them; those whose tools the
+program names with their parameters, when one of these is called first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -35,6 +36,68 @@ class ServerPool(Struct):
             if key not in self._open:
                 self._open[key] = await self.stack.enter_async_context(self.servers.connect(plain, cwd=folder))
             return self._open[key]
+
+
+class KeptServers(Struct):
+    """Servers that several runs share, one after the other and at the same time; meets `ToolServers`. They start with
+    the first run that needs them and end with `aclose`; where one is lost for good, the next run gets new ones."""
+
+    servers: ToolServers
+    _open: dict[Key, _Shared] = field(default_factory=dict)
+    _locks: dict[Key, asyncio.Lock] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def connect(self, servers: Sequence[ServerConfig], *, cwd: str) -> AsyncIterator[ServerSession]:
+        """The running servers; leaving the context leaves them running."""
+        shared = await self._shared(servers, cwd)
+        shared.users += 1
+        try:
+            yield shared.session
+        except GeneratorExit:
+            raise
+        except BaseException:
+            await shared.left()
+            raise
+        await shared.left()
+
+    async def _shared(self, servers: Sequence[ServerConfig], cwd: str) -> _Shared:
+        key = (tuple(repr(server) for server in servers), cwd)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            found = self._open.get(key)
+            if found is not None and found.session.is_lost:
+                del self._open[key]
+                await found.retire()
+                found = None
+            if found is None:
+                stack = AsyncExitStack()
+                session = await stack.enter_async_context(self.servers.connect(servers, cwd=cwd))
+                found = self._open[key] = _Shared(session, stack)
+            return found
+
+    async def aclose(self) -> None:
+        """Ends all servers."""
+        found = list(self._open.values())
+        self._open.clear()
+        await asyncio.gather(*(each.stack.aclose() for each in found))
+
+
+class _Shared(Struct, eq=False):
+    """One session, the runs that have it, and what ends it. One that is retired ends with the last of them."""
+
+    session: ServerSession
+    stack: AsyncExitStack
+    users: int = 0
+    retired: bool = False
+
+    async def left(self) -> None:
+        self.users -= 1
+        if self.retired and not self.users:
+            await self.stack.aclose()
+
+    async def retire(self) -> None:
+        self.retired = True
+        if not self.users:
+            await self.stack.aclose()
 
 
 class WaitingServer(Struct):

@@ -61,6 +61,11 @@ class Server:
         self._gone = ""
         self._interruptible: anyio.CancelScope | None = None
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended and answers no call any more."""
+        return bool(self._gone)
+
     def begin(self) -> None:
         """Starts the task."""
         self.task = asyncio.create_task(self._run(), name=f"mcp {self.name}")

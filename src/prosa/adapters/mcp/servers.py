@@ -86,6 +86,10 @@ class _Session:
     def tools(self) -> Sequence[ServerTool]:
         return self._tools
 
+    @property
+    def is_lost(self) -> bool:
+        return any(server.is_gone for server in self._servers.values())
+
     async def call(self, server: str, tool: str, arguments: Mapping[str, Value]) -> ToolResult:
         """Never raises for what a server or a model does; raises only when the caller is cancelled."""
         if server not in self._servers:

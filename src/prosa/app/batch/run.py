@@ -29,7 +29,7 @@ from prosa.app.batch.prepare import Prepared
 from prosa.app.journal.journals import words_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.jobs import Driver, Job, Progress, driving
-from prosa.app.run.world import known_prices, system_clock
+from prosa.app.run.world import kept_servers, known_prices, system_clock
 from prosa.runtime.batches import (
     ALONE_AFTER,
     NANO,
@@ -243,17 +243,20 @@ class _Running(Struct, eq=False):
         journals = self._journals()
         limits = GateLimits(min(chosen.at_once, MOST_AT_ONCE), chosen.rpm, chosen.tpm)
         gates = Gates(limits, self.clock)
-        opening = driving(
-            replace(prepared.options, max_cost=None),
-            prepared.environment,
-            listener=listener,
-            provider=provider,
-            progress=Progress(clock=self.clock),
-            budget=budget,
-            gate=lambda provider, service: Gated(provider, gates, service),
-            journals=journals,
-        )
-        async with opening as driver:
+        async with (
+            kept_servers(prepared.inputs.program, prepared.environment) as servers,
+            driving(
+                replace(prepared.options, max_cost=None),
+                prepared.environment,
+                listener=listener,
+                provider=provider,
+                progress=Progress(clock=self.clock),
+                budget=budget,
+                gate=lambda provider, service: Gated(provider, gates, service),
+                journals=journals,
+                servers=servers,
+            ) as driver,
+        ):
             await self._require_prices(driver)
             self.progress.since = self.clock.monotonic()
             alone = await self._do(lambda connection: batches.often_crashed(connection, self.record.id, ALONE_AFTER))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, OnText, Provider, ToolResult
+    from prosa.runtime.ports import Clock, OnText, Provider, ToolResult, ToolServers
     from prosa.runtime.program import Program
 
 MAX_JOBS = 64
@@ -168,7 +168,8 @@ class Services(Struct):
 
 class Driver(Struct, frozen=True):
     """What runs the jobs of one call. ``budget`` bounds what they cost together; ``meter`` counts it for a caller, else
-    each job has its own. ``journals`` keep what is answered."""
+    each job has its own. ``journals`` keep what is answered; ``servers`` are those that all jobs share, else each job
+    starts its own."""
 
     options: Options
     environment: Environment
@@ -180,6 +181,7 @@ class Driver(Struct, frozen=True):
     meter: Meter | None = None
     telemetry: Telemetry | None = None
     gate: Gate | None = None
+    servers: ToolServers | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def run(self, job: Job, listener: Listener = ignore) -> RunResult:
@@ -224,6 +226,7 @@ class Driver(Struct, frozen=True):
                     chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
                 ),
                 played=tape.stands_in,
+                shared=self.servers,
             )
             # A script is named after its block; its recording points at the document.
             written = program if job.document is None else replace(program, file=job.document.name)
@@ -340,12 +343,13 @@ async def driving(
     meter: Meter | None = None,
     gate: Gate | None = None,
     journals: Journals | None = None,
+    servers: ToolServers | None = None,
     about_services: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Driver]:
     """A driver for the jobs of one call; what it opened is closed at the end. ``provider`` answers in place of those
     that are named, and is closed too, unless ``closes`` is False. ``budget`` is one that several calls share, in place
     of that of the options; ``meter`` counts what this call took of it. ``journals`` take the place
-    of those of the options. ``about_services`` hears notices about
+    of those of the options; ``servers`` are shared by all jobs. ``about_services`` hears notices about
     services and keys in place of the environment. Each notice is said once, however many jobs would say it."""
     async with exit_stack() as stack:
         if provider is not None and closes:
@@ -361,7 +365,8 @@ async def driving(
         if telemetry is not None:
             stack.callback(telemetry.close)
         try:
-            yield Driver(options, environment, services, listener, progress, journals, budget, meter, telemetry, gate)
+            about = listener, progress, journals, budget, meter, telemetry, gate, servers
+            yield Driver(options, environment, services, *about)
         except GeneratorExit:
             journals.release()
             raise

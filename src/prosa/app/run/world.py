@@ -19,6 +19,7 @@ from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
+from prosa.runtime.server_pool import KeptServers
 from prosa.runtime.summary import Tally
 from prosa.runtime.world import World
 
@@ -39,6 +40,15 @@ def servers(program: Program, environ: Mapping[str, str], notice: Callable[[str]
     # Programs share the adapter; each cuts results to its own limit afterwards.
     largest = max(each.limits.tool_result for each in reachable(program))
     return McpServers(environ=environ, notice=notice, result_limit=largest)
+
+
+@asynccontextmanager
+async def kept_servers(program: Program, around: Environment) -> AsyncIterator[ToolServers]:
+    """The servers of a program for many runs of it, which end with the block."""
+    kept = KeptServers(servers(program, around.environ, around.notice))
+    async with exit_stack() as stack:
+        stack.push_async_callback(kept.aclose)
+        yield kept
 
 
 def sites(program: Program, choices: Options, around: Environment) -> Sites | None:
@@ -74,9 +84,10 @@ async def open_world(
     *,
     journal: Journal = UNRECORDED,
     played: Player | None = None,
+    shared: ToolServers | None = None,
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens, but for ``provider`` and ``journal``: who opened them
-    closes them. ``played`` stands in for tool servers, sandbox and sites, of which none is then opened.
+    """The ports of a run, closed at the end whatever happens, but for ``provider``, ``journal`` and ``shared`` servers:
+    who opened them closes them. ``played`` stands in for tool servers, sandbox and sites, of which none is then opened.
 
     Raises `SandboxError` for limits no sandbox can keep.
     """
@@ -92,7 +103,7 @@ async def open_world(
         yield World(
             provider=provider,
             clock=system_clock(),
-            servers=servers(program, around.environ, around.notice),
+            servers=shared or servers(program, around.environ, around.notice),
             sandbox=sandbox,
             sites=sites(program, choices, around),
             skills=skill_files(program),
