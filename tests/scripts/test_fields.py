@@ -224,7 +224,7 @@ def test_m28_an_unknown_provider_is_refused_with_the_nearest_name():
     assert caught.value.hint == "did you mean anthropic?"
     with pytest.raises(RunError) as caught:
         ready({"provider": "https://evil.example"}, Options(), Settings(), {})
-    assert caught.value.hint.startswith("known are openai, anthropic, google, local; set `providers.")
+    assert caught.value.hint.startswith("known are openai, anthropic, google, local, ")
 
 
 def test_m28_the_user_names_another_provider_or_another_address():

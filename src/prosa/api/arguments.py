@@ -66,6 +66,16 @@ def environment_of(path: Path | None, environ: Mapping[str, str] | None) -> Envi
     return Environment(variables, settings_for(path, variables, log), log)
 
 
+def with_service(options: Options, environment: Environment, own: Provider | None) -> Options:
+    """The options with the service that the prefix of their model selects (X7); ``own`` is a provider that takes the
+    place of all, whose models have the names that it gives them."""
+    if own is not None or "/" not in (options.model_name or ""):
+        return options
+    from prosa.app.run.routes import with_provider  # its table of services is needed for such a name alone
+
+    return with_provider(options, environment.settings, environment.environ)
+
+
 def provider_of(given: Provider | str | None) -> tuple[str | None, Provider | None]:
     """The name of a provider, or one that takes the place of all. Raises TypeError for what is neither."""
     if isinstance(given, str):

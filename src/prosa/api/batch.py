@@ -17,6 +17,7 @@ from prosa.api.arguments import (
     options_of,
     require_provider,
     synchronous,
+    with_service,
 )
 from prosa.app.batch.inputs import RowMapping
 from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare
@@ -108,9 +109,9 @@ async def abatch(
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
     options = options_of(*said, max_cost)
     journal = JournalOptions("batch", None if store is None else Path(store), rerun_in_doubt=rerun_in_doubt)
-    options = replace(options, journal=journal)
     given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     environment = environment_of(given if isinstance(given, Path) else None, environ)
+    options = with_service(replace(options, journal=journal), environment, provider)
     program = ready_program(given, options, environment)
     found = _rows(rows, query, store_of(journal.store, environment.environ))
     bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)

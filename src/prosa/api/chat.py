@@ -16,6 +16,7 @@ from prosa.api.arguments import (
     path_of,
     provider_of,
     synchronous,
+    with_service,
     words,
 )
 from prosa.app.chat.prepare import ChatOptions
@@ -73,15 +74,14 @@ async def achat(
     `FileProblem`; ValueError for options that contradict each other; TypeError for a provider that is none.
     """
     path = path_of(path_or_text)
-    name, own = provider_of(provider)
-    tools = words(tools)
+    (name, own), tools, around = provider_of(provider), words(tools), environment_of(path, environ)
     typed = tuple(each.removeprefix("mdh:") for each in tools if each.startswith("mdh:"))
     rights = replace(sites, named=(*sites.named, *typed))
     said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
     options = options_of(*said, max_output_tokens, max_cost, rights, record=record, replay=replay)
     chosen = _paths(config_files), default_config, tools, words(plugins), trusted, legacy, force, n
     asked = ChatOptions(*chosen, skills=_paths(skills))
-    request = TurnRequest(options, environment_of(path, environ), asked, speaker, write, own, listener)
+    request = TurnRequest(with_service(options, around, own), around, asked, speaker, write, own, listener)
     result = await take_turn(path or SourceText(str(path_or_text)), message, request)
     if result.error is not None:
         log(f"note: {result.error.message}")

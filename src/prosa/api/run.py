@@ -16,6 +16,7 @@ from prosa.api.arguments import (
     options_of,
     require_provider,
     synchronous,
+    with_service,
 )
 from prosa.app.options import NO_RIGHTS, JournalOptions, Record, Replay, SiteRights
 from prosa.app.run.load import ready_program
@@ -57,12 +58,11 @@ async def arun(
 
     ``input`` is plain JSON data, ``{}`` when left out; of a skill (its `SKILL.md` or folder) the request, as a text.
     ``output`` is a JSON Schema of what a skill answers, which is text without one. ``model`` wins over every program's,
-    and may be ``local`` or ``scripted:FILE``. ``provider`` replaces the model service, as
+    and may be ``anthropic/NAME``, ``local`` or ``scripted:FILE``. ``provider`` replaces the service, as
     `prosa.testing.ScriptedProvider` does; else ``base_url``, ``api_key`` and ``api`` say who is asked and how.
-    ``max_iterations`` bounds model calls, ``retries`` further attempts, ``timeout`` the wall clock in seconds;
-    ``root`` keeps imports inside a folder.
-    ``max_output_tokens`` bounds the tokens of each model call, ``max_cost`` the US dollars of all together: a call
-    whose worst case does not fit is not made (`BudgetSpent`), and a price that is not known is `PriceUnknown`.
+    ``max_iterations`` bounds model calls, ``retries`` further attempts, ``timeout`` the wall clock in seconds, ``root``
+    keeps imports inside a folder. ``max_output_tokens`` bounds the tokens of each call, ``max_cost`` the US dollars of
+    all: a call whose worst case does not fit is not made (`BudgetSpent`); an unknown price is `PriceUnknown`.
     ``sites`` are those beside the program's own, and what the run may do there; by default it changes nothing.
     ``allow_cut`` takes a text that was cut off at the length limit of the model; else that is `AnswerCut`.
     ``record`` keeps every call in a file of this folder, ``replay`` plays such a file, or that of a folder, and asks
@@ -79,8 +79,9 @@ async def arun(
     path = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
     options = options_of(*said, max_output_tokens, max_cost, sites, record=record, replay=replay)
-    options = replace(options, output_schema=output, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
     environment = environment_of(path if isinstance(path, Path) else None, environ)
+    options = replace(options, output_schema=output, journal=_journal(journal, resume, rerun_in_doubt=rerun_in_doubt))
+    options = with_service(options, environment, provider)
     program = ready_program(path, options, environment)
     value = _value(program, input)
     result = await run_program(program, value, options, environment, listener=listener, provider=provider)

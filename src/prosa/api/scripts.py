@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from prosa.api.arguments import Amount, ApiName, environment_of, options_of, path_of, provider_of, synchronous
+from prosa.api.arguments import (
+    Amount,
+    ApiName,
+    environment_of,
+    options_of,
+    path_of,
+    provider_of,
+    synchronous,
+    with_service,
+)
 from prosa.app.options import Record, Replay
 from prosa.app.scripts.choose import Instructions, choice_of, requested, require_tools, selection
 from prosa.app.scripts.run import ScriptResult
@@ -62,11 +71,11 @@ async def arun_scripts(
     keeps all from running, such as a named script that cannot run; `FileProblem`; ValueError for options that
     contradict each other; TypeError for a provider that is none.
     """
-    path = path_of(path_or_text)
-    name, own = provider_of(provider)
+    path, (name, own) = path_of(path_or_text), provider_of(provider)
     said = model, name, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut
-    options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
     environment = environment_of(path, environ)
+    options = options_of(*said, max_output_tokens, max_cost, record=record, replay=replay)
+    options = with_service(options, environment, own)
     choice = choice_of(ids, text, auto=auto, stale=stale, write=write, env=env, force=force)
     file = requested(path or SourceText(str(path_or_text)), scripts, choice, options, environment)
     granted, replaced = require_tools(tools), own is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from prosa.api.arguments import Amount, ApiName, environment_of, options_of, require_provider, synchronous
+from prosa.api.arguments import Amount, ApiName, environment_of, options_of, require_provider, synchronous, with_service
 from prosa.app.options import Record, Replay
 from prosa.app.test.load import find_tests, load_suites
 from prosa.app.test.run import TestOptions
@@ -71,6 +71,7 @@ async def arun_tests(
         hint = "they are called NAME.test.md; the cases of a skill stand in its evals/evals.json"
         raise RunError(f"no test documents in {', '.join(named)}, and no skill with cases", hint=hint)
     environment = environment_of(groups[0].paths[0], environ)
+    options = with_service(options, environment, provider)
     side = None if against is None else side_of(against, Path(named[0]))
     wanted = TestOptions(chosen, repeat, _texts(cases), failed, lower, cache, concurrency, grader_model, side)
     suites = load_suites(groups, options, environment)

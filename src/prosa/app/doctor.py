@@ -181,7 +181,7 @@ def _keys(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
 
 def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     settings = _known_settings(environ, folder)
-    words = service_words(Options(), Environment(environ=environ, settings=settings))
+    words = service_words(Options(), Environment(environ=environ, settings=settings), model_name=settings.model_name)
     if "would fail" in words:
         yield Finding("model", "warning", words, THREE_WAYS)
     else:

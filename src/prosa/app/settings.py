@@ -23,12 +23,16 @@ def settings_for(
     Raises `RunError` with file and line when a file has errors; what has no effect is told to ``notice``: a choice is
     never dropped in silence. Raises `FileProblem` for a file that cannot be read.
     """
-    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice)
+    user = _settings_in(config_dir(environ) / USER_FILE, "user", notice) or Settings()
+    if "/" in (user.default_model or ""):
+        from prosa.app.run.routes import with_default_provider
+
+        user = with_default_provider(user, environ)
     if path is None:
-        return user or Settings()
+        return user
     root = find_root(path)
     project = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
-    return merge(user or Settings(), (_settings_in(project, "project", notice) if project else None) or Settings())
+    return merge(user, (_settings_in(project, "project", notice) if project else None) or Settings())
 
 
 def size_limit(chosen: int | None, settings: Settings | None) -> int:

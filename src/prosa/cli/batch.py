@@ -197,7 +197,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     else:
         path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
     environment = environment_of(console, path, notice)
-    options = _options(args)
+    options = _options(args, console)
     program = ready_program(path, options, environment, gate=not args.plan)
     if args.rows is not None:
         rows = rows_of(args.rows, args.query, store=store, read=_stdin(console))
@@ -232,12 +232,12 @@ def _require_same(name: str, prepared: Prepared, store: Path) -> None:
         raise BatchRefused(message, hint="what changed is another batch: prosa batch PROGRAM --rows FILE")
 
 
-def _options(args: argparse.Namespace) -> Options:
+def _options(args: argparse.Namespace, console: Console) -> Options:
     from prosa.app.options import JournalOptions
 
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
     journal = JournalOptions("batch", args.store, rerun_in_doubt=args.in_doubt == "rerun")
-    return replace(choices_from(plain), journal=journal)
+    return replace(choices_from(plain, console.environ), journal=journal)
 
 
 def _stdin(console: Console) -> Callable[[int], bytes]:

@@ -82,7 +82,9 @@ def _server(args: argparse.Namespace, console: Console, site: LiveSite) -> Serve
     from prosa.mcp_server.server import build_server
 
     around = replace(environment_of(console, site.root / "prosa"), ask=None, confirm=None, notice=console.err)
-    options = replace(choices_from(args), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp"))
+    options = replace(
+        choices_from(args, console.environ), max_size=size_in_bytes(args.max_size), journal=JournalOptions("mcp")
+    )
     rights = Rights(tuple(args.allow_run or ()), args.allow_servers)
     programs = Programs(site, options, around, rights, server_budget(args.max_cost, around))
     return build_server(site, programs, console.environ)

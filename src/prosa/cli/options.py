@@ -162,7 +162,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-size", type=_bytes, metavar="SIZE", help="largest document, and input (10MB)")
 
 
-def choices_from(args: argparse.Namespace) -> Options:
+def choices_from(args: argparse.Namespace, environ: Mapping[str, str]) -> Options:
     """The user's choices. Raises `WrongUse` for scripted replies without a file."""
     from prosa.app.options import NO_SCRIPT, NO_SCRIPT_HINT, Options
     from prosa.cli.parser import WrongUse
@@ -179,7 +179,17 @@ def choices_from(args: argparse.Namespace) -> Options:
     )
     if choices.lacks_script:
         raise WrongUse(f"--model {choices.model}: {NO_SCRIPT}", hint=NO_SCRIPT_HINT)
-    return choices
+    return with_service(choices, environ)
+
+
+def with_service(choices: Options, environ: Mapping[str, str]) -> Options:
+    """The choices with the service that the prefix of their model selects (X7)."""
+    if "/" not in (choices.model_name or ""):
+        return choices
+    from prosa.app.run.routes import with_provider
+    from prosa.app.settings import settings_for
+
+    return with_provider(choices, settings_for(None, environ), environ)
 
 
 def _output_schema(args: argparse.Namespace) -> Mapping[str, Value] | bool | None:

@@ -34,11 +34,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.render.plan import plan_text
     from prosa.runtime.plan import plan
 
-    choices, around = choices_from(args), environment_of(console, args.file)
+    choices, around = choices_from(args, console.environ), environment_of(console, args.file)
     program = load_program(args.file, choices, around.settings, environ=console.environ)
     has_input = args.input is not None or bool(args.pairs)
     given = given_input(program, args.input, args.pairs, console, choices.max_size) if has_input else {}
-    service, facts = service_words(choices, around), facts_of(program, choices, around)
+    service = service_words(choices, around, model_name=program.model_name)
+    facts = facts_of(program, choices, around)
     planned = plan(program, given, has_input=has_input, service=service, facts=facts)
     text = json.dumps(planned.as_dict(), ensure_ascii=False, indent=2) if args.format == "json" else plan_text(planned)
     console.out(text)

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from prosa.cli.run.input import given_input
     from prosa.runtime.plan import first_messages
 
-    choices = choices_from(args)
+    choices = choices_from(args, console.environ)
     settings = environment_of(console, args.file).settings
     program = load_program(args.file, choices, settings, to_run=False, environ=console.environ)
     given = given_input(program, args.input, args.pairs, console, choices.max_size)

@@ -87,7 +87,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
             hint=f"{hint}; `prosa new test NAME` and `prosa new skill NAME` write them",
         )
     environment = environment_of(console, groups[0].paths[0])
-    chosen, options = _chosen(args)
+    chosen, options = _chosen(args, console)
     suites = load_suites(groups, options, environment)
     options = complete_options(options, environment)
     with progress(console, wanted=not args.no_progress) as status:
@@ -103,7 +103,7 @@ def _once(args: argparse.Namespace, console: Console) -> int:
     return OK if report.ok else FAILED
 
 
-def _chosen(args: argparse.Namespace) -> tuple[TestOptions, Options]:
+def _chosen(args: argparse.Namespace, console: Console) -> tuple[TestOptions, Options]:
     """What the user chose for tests, and for each of their runs."""
     from prosa.app.test.run import TestOptions
     from prosa.app.test.suite import side_of
@@ -112,7 +112,7 @@ def _chosen(args: argparse.Namespace) -> tuple[TestOptions, Options]:
     at_once = args.concurrency or 8
     plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
     plain.model = models[0] if len(models) == 1 else None
-    options = replace(choices_from(plain), journal=None)  # what is kept of tests is kept by repeat
+    options = replace(choices_from(plain, console.environ), journal=None)  # what is kept of tests is kept by repeat
     against = None if args.against is None else side_of(args.against, Path(args.paths[0]))
     chosen = TestOptions(
         models=models,

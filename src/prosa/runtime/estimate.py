@@ -8,7 +8,7 @@ attempts that fail and are billed all the same come on top. Nothing is asked, an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Protocol
 
@@ -79,18 +79,23 @@ class PastRun(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What an estimate is made with. ``service`` is the base URL that will be asked; ``past`` are runs of the same
-    version of the program and its imports with the same models."""
+    """What an estimate is made with. ``service`` is the base URL that will be asked, ``services`` those of models that
+    others answer for; ``past`` are runs of the same version of the program and its imports with the same models."""
 
     prices: Prices
     models: Models
     service: str | None = None
     past: Sequence[PastRun] = ()
     cap: Decimal | None = None
+    services: Mapping[str, str | None] = field(default_factory=dict)
+
+    def service_of(self, model_name: str) -> str | None:
+        """The base URL that is asked for a model."""
+        return self.services.get(model_name, self.service)
 
     def price(self, model_name: str, usage: Usage) -> Decimal | None:
         """US dollars of tokens at the service."""
-        return self.prices.cost(model_name, usage, self.service)
+        return self.prices.cost(model_name, usage, self.service_of(model_name))
 
 
 class Amount(Struct, frozen=True):
@@ -354,7 +359,7 @@ class _Bounds(Struct):
     def window(self, program: Program) -> Window:
         """What bounds one call."""
         models, name = self.facts.models, program.model_name
-        context, able = models.context(name, self.facts.service), models.max_output(name)
+        context, able = models.context(name, self.facts.service_of(name)), models.max_output(name)
         asked = most_output(program.parameters, program.limits.output_tokens)
         if asked is None and self.facts.cap is not None:
             asked = OUTPUT_UNDER_CAP
@@ -365,7 +370,7 @@ class _Bounds(Struct):
 
     def _inputs(self, program: Program, output: int) -> Iterator[tuple[int, int]]:
         """The most input of each call in turn, and how many calls have it."""
-        context = self.facts.models.context(program.model_name, self.facts.service)
+        context = self.facts.models.context(program.model_name, self.facts.service_of(program.model_name))
         first, growth = self._start(program, context), self._growth(program, output)
         iterations = _calls(program)
         for at in range(min(iterations, STEPPED)):

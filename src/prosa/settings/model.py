@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+
+Protocol: TypeAlias = Literal["openai", "anthropic", "google"]
+"""What a service speaks: Chat Completions or Responses, Messages of Anthropic, or generateContent of Google."""
+
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
 
 
 class Price(Struct, frozen=True):
@@ -19,12 +24,13 @@ class Price(Struct, frozen=True):
 
 
 class ModelSettings(Struct, frozen=True):
-    """What the user knows of a model: the tokens of its context window, the most that it writes in one call, and the
-    name of its tokenizer."""
+    """What the user knows of a model: the tokens of its context window, the most that it writes in one call, the name
+    of its tokenizer, and the provider that answers for it (X7)."""
 
     context: int | None = None
     max_output: int | None = None
     tokenizer: str | None = None
+    provider: str | None = None
 
 
 class GlobSettings(Struct, frozen=True):
@@ -37,10 +43,11 @@ class GlobSettings(Struct, frozen=True):
 
 
 class ProviderSettings(Struct, frozen=True):
-    """What the user set for a provider that documents may name: its address, and the variable with its key (X7)."""
+    """What the user set for a provider: its address, the variable with its key (X7), and what it speaks."""
 
     base_url: str | None = None
     api_key_env: str | None = None
+    protocol: Protocol | None = None
 
 
 class Settings(Struct, frozen=True):

@@ -16,7 +16,7 @@ from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
 from prosa.diagnostics.nearest import nearest
 from prosa.settings.keys import key_spans, load, span_of
-from prosa.settings.model import GlobSettings, ModelSettings, Price, ProviderSettings, Settings
+from prosa.settings.model import PROTOCOLS, GlobSettings, ModelSettings, Price, ProviderSettings, Settings
 from prosa.settings.table import REFUSED, SETTINGS, Level, Path, Setting
 from prosa.source import Span
 from prosa.source.wildmatch import MAX_GLOB, is_glob
@@ -319,6 +319,10 @@ KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "flag": ("true or false", lambda raw: raw if isinstance(raw, bool) else None),
     "url": ("a URL that starts with http:// or https://", _url),
     "api": ('"chat" or "responses"', lambda raw: raw if raw in ("chat", "responses") else None),
+    "protocol": (
+        '"openai", "anthropic" or "google"',
+        lambda raw: raw if isinstance(raw, str) and raw in PROTOCOLS else None,
+    ),
     "history": ('"off", "summary" or "full"', lambda raw: raw if raw in ("off", "summary", "full") else None),
     "variable": ("the name of an environment variable", _variable),
     "whole": ("a whole number from 0", _whole),

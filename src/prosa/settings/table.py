@@ -54,6 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("endpoints.*.api-key-env", "user", "variable", "none", "variable with the key for that base URL"),
     Setting("providers.*.base-url", "user", "url", "its own", "base URL of the provider of that name"),
     Setting("providers.*.api-key-env", "user", "variable", "its own", "variable with the key of that provider"),
+    Setting("providers.*.protocol", "user", "protocol", "its own, else `openai`", "what the service speaks"),
     Setting("sites.*.token-env", "user", "variable", "none", "variable with the token for the site of that origin"),
     Setting("limits.iterations", "user", "count", "10", "model calls of one program"),
     Setting("limits.wall-clock", "user", "seconds", "600", "seconds a run may take"),
@@ -71,6 +72,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("models.*.context", "user", "count", "known windows", "tokens of the context window of that model"),
     Setting("models.*.max-output", "user", "count", "none", "tokens that the model writes in one call at most"),
     Setting("models.*.tokenizer", "user", "text", "by its name", "tokenizer of that model, for `prosa plan`"),
+    Setting("models.*.provider", "user", "text", "none", "provider that answers for that model, whoever names it"),
     Setting(
         "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
     ),

@@ -1,7 +1,7 @@
-"""The providers that a document may name (M28, X7): name, other names, address, variable with the key, parameters.
+"""The table of services (M28, X7): one row of facts for each, from which everything else about it follows.
 
 In: a name as somebody wrote it, and what the user set. Out: a row, or None. A document picks a name from this table and
-never an address or a key. All of them are asked in the OpenAI wire format, which each of these services offers.
+never an address or a key. A service that speaks a protocol that we have is a row, and no code.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prosa.adapters.providers.key import KEY_VARIABLE
+from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE
 from prosa.data import Value
 from prosa.runtime.parameters import squashed
-from prosa.settings.model import ProviderSettings
+from prosa.settings.model import Protocol, ProviderSettings
 
 LOCAL_NAME = "local"
 
@@ -26,15 +26,29 @@ _CHAT = (
     *("prompt_cache_key", "prompt_cache_retention", "n"),
 )
 _OPEN = ("top_k", "min_p", "repetition_penalty", "repeat_penalty", "num_ctx", "mirostat", "typical_p")
-_OTHER_NAMES = {"maxoutputtokens": "max_tokens", "stopsequences": "stop", "randomseed": "seed"}
+_MESSAGES = (
+    *("temperature", "top_p", "top_k", "max_tokens", "stop_sequences", "metadata", "service_tier", "thinking"),
+    *("output_config", "cache_control", "inference_geo", "speed", "parallel_tool_calls", "reasoning_effort"),
+)
+_OTHER_NAMES: Mapping[Protocol, Mapping[str, str]] = {
+    "openai": {"maxoutputtokens": "max_tokens", "stopsequences": "stop", "randomseed": "seed"},
+    "anthropic": {
+        "maxoutputtokens": "max_tokens",
+        "maxcompletiontokens": "max_tokens",
+        "stop": "stop_sequences",
+        "effort": "reasoning_effort",
+    },
+    "google": {},
+}
 _RESPONSES = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 
 
 class ProviderRow(Struct, frozen=True):
-    """One provider. ``base_url`` None is OpenAI's own address, or what stands in its place (`OPENAI_BASE_URL`).
+    """One service. ``base_url`` None is OpenAI's own address, or what stands in its place (`OPENAI_BASE_URL`).
 
-    ``key_variables`` are tried in this order; none means that no key is sent. ``parameters`` are the names that the
-    service knows.
+    ``key_variables`` are tried in this order; none means that no key is sent. ``url_variable`` is the variable of the
+    user that names another address for the same key. ``parameters`` are the names that the service knows, ``docs`` is
+    the reference of its interface. ``tried`` says against what this row was tried; empty: nothing but our own fakes.
     """
 
     name: str
@@ -42,16 +56,33 @@ class ProviderRow(Struct, frozen=True):
     base_url: str | None = None
     key_variables: tuple[str, ...] = ()
     parameters: tuple[str, ...] = _CHAT
+    protocol: Protocol = "openai"
+    url_variable: str | None = None
+    docs: str = ""
+    tried: str = ""
 
+
+CLIENTS: Mapping[Protocol, str] = {"anthropic": "anthropic", "google": "google.genai"}
+"""The protocols that are spoken through the library of their service, with its module. The extra of Prosa that installs
+it has the name of the protocol."""
 
 PROVIDERS: tuple[ProviderRow, ...] = (
-    ProviderRow("openai", ("open-ai", "chatgpt"), None, (KEY_VARIABLE,)),
+    ProviderRow(
+        "openai",
+        ("open-ai", "chatgpt"),
+        None,
+        (KEY_VARIABLE,),
+        url_variable=URL_VARIABLE,
+        docs="https://platform.openai.com/docs/api-reference",
+        tried="the compatible servers llama.cpp and llama-cpp-python",
+    ),
     ProviderRow(
         "anthropic",
         ("claude",),
         "https://api.anthropic.com/v1",
         ("ANTHROPIC_API_KEY",),
         (*_CHAT, "top_k", "thinking"),
+        docs="https://docs.anthropic.com/en/api/messages",
     ),
     ProviderRow(
         "google",
@@ -59,8 +90,40 @@ PROVIDERS: tuple[ProviderRow, ...] = (
         "https://generativelanguage.googleapis.com/v1beta/openai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         (*_CHAT, "top_k", "safety_settings"),
+        docs="https://ai.google.dev/api",
     ),
-    ProviderRow(LOCAL_NAME, ("local-llm", "localhost", "ollama", "lm-studio", "llama-cpp"), None, (), (*_CHAT, *_OPEN)),
+    ProviderRow(
+        LOCAL_NAME,
+        ("local-llm", "localhost", "ollama", "lm-studio", "llama-cpp"),
+        None,
+        (),
+        (*_CHAT, *_OPEN),
+        tried="llama.cpp",
+    ),
+    ProviderRow(
+        "openrouter",
+        ("open-router",),
+        "https://openrouter.ai/api/v1",
+        ("OPENROUTER_API_KEY",),
+        (*_CHAT, *_OPEN),
+        docs="https://openrouter.ai/docs",
+    ),
+    ProviderRow(
+        "mistral",
+        ("mistralai",),
+        "https://api.mistral.ai/v1",
+        ("MISTRAL_API_KEY",),
+        docs="https://docs.mistral.ai/api",
+    ),
+    ProviderRow(
+        "deepseek",
+        (),
+        "https://api.deepseek.com/v1",
+        ("DEEPSEEK_API_KEY",),
+        docs="https://api-docs.deepseek.com",
+    ),
+    ProviderRow("groq", (), "https://api.groq.com/openai/v1", ("GROQ_API_KEY",), docs="https://console.groq.com/docs"),
+    ProviderRow("xai", ("x-ai", "grok"), "https://api.x.ai/v1", ("XAI_API_KEY",), docs="https://docs.x.ai/docs"),
 )
 
 
@@ -75,7 +138,15 @@ def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow 
         return None
     row = known or ProviderRow(name.lower(), parameters=(*_CHAT, *_OPEN))
     variables = (named.api_key_env,) if named.api_key_env else () if named.base_url else row.key_variables
-    return replace(row, base_url=named.base_url or row.base_url, key_variables=variables)
+    protocol = named.protocol or row.protocol
+    return replace(
+        row,
+        base_url=named.base_url or row.base_url,
+        key_variables=variables,
+        protocol=protocol,
+        parameters=row.parameters if protocol == row.protocol else _MESSAGES if protocol == "anthropic" else _CHAT,
+        url_variable=None if named.base_url else row.url_variable,
+    )
 
 
 def provider_names(own: Mapping[str, ProviderSettings]) -> tuple[str, ...]:
@@ -103,13 +174,14 @@ def mapped(parameters: Mapping[str, Value], row: ProviderRow | None, api: Litera
 
     Values pass verbatim, and so do names that the table does not know. The Responses wire has its own names for some.
     """
-    known = {squashed(name): name for name in (row.parameters if row else _CHAT)} | _OTHER_NAMES
+    protocol: Protocol = row.protocol if row else "openai"
+    known = {**_OTHER_NAMES[protocol], **{squashed(name): name for name in (row.parameters if row else _CHAT)}}
     sent: dict[str, Value] = {}
     renamed: dict[str, str] = {}
     double: list[str] = []
     for name, value in parameters.items():
         made = known.get(squashed(name), name)
-        made, value = _for_responses(made, value) if api == "responses" else (made, value)
+        made, value = _for_responses(made, value) if api == "responses" and protocol == "openai" else (made, value)
         if made in sent:
             double.append(name)
             continue

@@ -15,12 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.files.agreement_store import check_agreement
-from prosa.adapters.providers.table import mapped, provider_names, provider_row
+from prosa.adapters.providers.table import mapped, provider_row
 from prosa.app.chat.prepare import Conversation, require_something
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in
 from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.routes import known_row
+from prosa.app.run.service import row_of_model
 from prosa.corpus.embedding import looks_classified
-from prosa.diagnostics.nearest import nearest
 from prosa.dialects.prapti.headings import wire_names
 from prosa.runtime.errors import AnswerCut, RunError, first_error
 from prosa.runtime.events import AttemptFailed, Listener, ModelAsked, TextArrived, ignore
@@ -143,6 +144,8 @@ class _Answering(Struct, frozen=True):
 
     def _job(self, turn: Turn, spot: Spot) -> Job:
         row, raw = self._row(turn), turn.mode == "completion"
+        if not self._answers_all:
+            row = row_of_model(self._model_name(turn, row), self.choices, self.around.settings, row)
         streams = turn.stream and self.hears.text is not None
         return Job(f"{spot.turn}/{spot.number}", self._program(turn, row), {}, row, streams, raw, spot.number)
 
@@ -175,14 +178,10 @@ class _Answering(Struct, frozen=True):
 
     def _row(self, turn: Turn) -> ProviderRow | None:
         """The provider that flag or chat names. Raises `RunError` for one nobody knows."""
-        name, own = self.choices.provider or turn.provider, self.around.settings.providers
-        row = provider_row(name, own) if name else None
-        if name and row is None and not self._answers_all and self.choices.base_url is None:
-            names = provider_names(own)
-            near = nearest(name, names)
-            hint = f"did you mean {near}?" if near else f"known are {', '.join(names)}"
-            raise RunError(f"there is no provider `{name[:64]}`", hint=hint)
-        return row
+        name, settings = self.choices.provider or turn.provider, self.around.settings
+        if not name or self._answers_all or self.choices.base_url is not None:
+            return provider_row(name, settings.providers) if name else None
+        return known_row(name, settings)
 
     @property
     def _answers_all(self) -> bool:

@@ -15,7 +15,7 @@ from prosa.app.run.service import service_of
 from prosa.app.run.world import known_prices
 from prosa.runtime.budget import Ledger
 from prosa.runtime.estimate import Facts
-from prosa.runtime.program import Program
+from prosa.runtime.program import Program, reachable
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
@@ -25,8 +25,11 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
     """What the cost of a run is estimated with, earlier runs of this version among it; ``row`` is the provider that a
     document names. Asks nobody and makes nothing."""
     settings = environment.settings
-    service = service_of(options, environment, row)
+    services = {
+        each.model_name: service_of(options, environment, row, model_name=each.model_name)
+        for each in reachable(program)
+    }
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
     prices = known_prices(settings)
     past = past_runs(program, options.journal, environment, prices)
-    return Facts(prices, KnownModels(settings.models), service, past, cap)
+    return Facts(prices, KnownModels(settings.models), services[program.model_name], past, cap, services)

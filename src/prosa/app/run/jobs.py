@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
 from itertools import count
@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from prosa.app.journal.journals import JobJournal, Journals
 from prosa.app.options import Environment, Once, Options
 from prosa.app.run import service
-from prosa.app.run.money import budget_of, require_prices
+from prosa.app.run.money import budget_of
 from prosa.app.run.tape import Taped, open_tape
 from prosa.app.run.telemetry import telemetry_of
 from prosa.app.run.world import known_prices, new_tally, open_world, system_clock
@@ -32,7 +32,7 @@ from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
 from prosa.runtime.execute import execute
 from prosa.runtime.journal import UNRECORDED, Journal, chained
-from prosa.runtime.program import with_model
+from prosa.runtime.program import reachable, with_model
 from prosa.runtime.summaries import Together
 from prosa.runtime.summary import RunResult, Summary, Tally, before_start
 from prosa.runtime.usage import Meter
@@ -141,12 +141,16 @@ class Services(Struct):
     known: dict[tuple[str, bool], service.Chosen | RunError] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def of(self, row: ProviderRow | None, *, completion: bool = False) -> service.Chosen:
-        """Who answers for a provider that a document names, or for the user's choice. Raises `RunError`; nobody looks
-        again for one that was not there."""
+    async def of(
+        self, row: ProviderRow | None, *, model_name: str | None = None, completion: bool = False
+    ) -> service.Chosen:
+        """Who answers for a provider that a document names, or for the user's choice, which may depend on the model.
+        Raises `RunError`; nobody looks again for one that was not there."""
         if self.own is not None:
             return service.Chosen(self.own)
         scripted = self.options.script is not None
+        if not scripted and not self.options.is_local:
+            row = service.row_of_model(model_name, self.options, self.environment.settings, row)
         name = "" if scripted or self.options.is_local or row is None else row.name
         key = (name, completion and not scripted)
         async with self.lock:
@@ -209,6 +213,7 @@ class Driver(Struct, frozen=True):
             accept_input(job.program, job.given)  # a wrong input is the nearer mistake, told before a missing key
             raise
         program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
+        others = {} if tape.nobody is not None else await self._others(program, chosen, job)
         tally.program = program
         options, sent = replace(self.options, stream=job.stream), _Sent()
         hears = tell(tally, tape.listener, listener, self.listener, self.telemetry or ignore)
@@ -220,7 +225,7 @@ class Driver(Struct, frozen=True):
                 options,
                 self.environment,
                 hears,
-                _Shared(self._paid(chosen, tally.meter, job.max_cost)),
+                _Shared(self._provider(chosen, others, job, tally)),
                 journal=chained(
                     self.telemetry or UNRECORDED,
                     chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
@@ -249,13 +254,34 @@ class Driver(Struct, frozen=True):
         if tape.nobody is not None:
             return service.Chosen(tape.nobody, played)
         try:
-            chosen = await self.services.of(job.row, completion=job.completion)
+            chosen = await self._answering(job)
         except ProviderError as error:
             if tape.is_empty:
                 raise
             return service.Chosen(tape.absent(error), played)  # it may all be recorded
         tape.answers(chosen.model_name)
         return chosen if chosen.model_name else replace(chosen, model_name=played)
+
+    async def _answering(self, job: Job) -> service.Chosen:
+        """Who answers the program of a job itself."""
+        return await self.services.of(job.row, model_name=job.program.model_name, completion=job.completion)
+
+    async def _others(self, program: Program, chosen: service.Chosen, job: Job) -> dict[str, service.Chosen]:
+        """Who answers imported programs, by model, where the user has another service for it. Raises `RunError`."""
+        names = {each.model_name for each in reachable(program)} - {program.model_name}
+        found = {name: await self.services.of(job.row, model_name=name) for name in sorted(names)}
+        return {name: each for name, each in found.items() if each.provider is not chosen.provider}
+
+    def _provider(
+        self, chosen: service.Chosen, others: Mapping[str, service.Chosen], job: Job, tally: Tally
+    ) -> Provider:
+        """Who answers the whole run, each within the budgets."""
+        first = self._paid(chosen, tally.meter, job.max_cost)
+        if not others:
+            return first
+        return service.Routed(
+            first, {name: self._paid(each, tally.meter, job.max_cost) for name, each in others.items()}
+        )
 
     def _paid(self, chosen: service.Chosen, meter: Meter | None, alone: Decimal | None) -> Provider:
         """The provider within the budgets and behind the gates, where there are any."""
@@ -273,11 +299,14 @@ class Driver(Struct, frozen=True):
             return
         for job in jobs:
             try:
-                chosen = await self.services.of(job.row, completion=job.completion)
+                chosen = await self._answering(job)
             except RunError:
                 continue  # nobody answers this one: its run says so
             program = with_model(job.program, chosen.model_name) if chosen.model_name else job.program
-            require_prices(self.budget, program, chosen.service)
+            others = await self._others(program, chosen, job)
+            for each in reachable(program):
+                base_url = others.get(each.model_name, chosen).service
+                self.budget.require_price(each.model_name, base_url, each.parameters)
 
     async def outcome(self, job: J, listener: Listener = ignore) -> Outcome[J]:
         """Runs a job that ends no other one: a failure is an outcome, and an event even where it never began.

@@ -1,6 +1,6 @@
-"""What a call of the product may cost: the budget that the user named, and whether it can hold (X26).
+"""What a call of the product may cost: the budget that the user named (X26).
 
-In: options, environment, programs with who answers them. Out: a `Budget`, or `PriceUnknown` before a model is asked.
+In: options and environment. Out: a `Budget`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from decimal import Decimal
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import known_prices
 from prosa.runtime.budget import Budget, Ledger
-from prosa.runtime.program import Program, reachable
 
 DEFAULT_BUDGET = Decimal(5)
 """US dollars of all runs of one server, where the user says nothing."""
@@ -29,9 +28,3 @@ def server_budget(cap: Decimal | None, environment: Environment) -> Budget:
     """The budget of all runs of one server. Without a cap of the user's it counts known prices only."""
     ledger = Ledger(DEFAULT_BUDGET if cap is None else cap)
     return Budget(known_prices(environment.settings), ledger, cap is not None, environment.notice)
-
-
-def require_prices(budget: Budget, program: Program, service: str | None) -> None:
-    """Raises `PriceUnknown` for the first of a program and its imports whose price at that service is not known."""
-    for each in reachable(program):
-        budget.require_price(each.model_name, service, each.parameters)

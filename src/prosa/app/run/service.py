@@ -23,7 +23,9 @@ from prosa.source import FileProblem
 
 if TYPE_CHECKING:
     from prosa.adapters.providers.table import ProviderRow
-    from prosa.runtime.ports import Provider
+    from prosa.runtime.messages import ModelReply, ModelRequest
+    from prosa.runtime.ports import OnText, Provider
+    from prosa.settings import Settings
 
 THREE_WAYS = (
     "Three ways on:\n"
@@ -48,12 +50,28 @@ class Chosen(Struct, frozen=True):
     service: str | None = None
 
 
+class Routed(Struct, frozen=True):
+    """A provider for each model that another service than the ``usual`` one answers for."""
+
+    usual: Provider
+    others: Mapping[str, Provider]
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        """Asks the service of the model. Raises `ProviderError`."""
+        return await self.others.get(request.model_name, self.usual).complete(request, on_text)
+
+    async def aclose(self) -> None:
+        """Closes nothing: whoever opened the services closes them."""
+
+
 class _Service(Struct, frozen=True):
-    """A base URL (None: the service's own address), the key for it, and the headers that belong to the key."""
+    """A base URL (None: the service's own address), the key for it, the headers that belong to the key, and the row of
+    the service where it has one."""
 
     base_url: str | None
     key: str | None
     headers: Mapping[str, str] = field(default_factory=dict)
+    row: ProviderRow | None = None
 
     @property
     def is_missing(self) -> bool:
@@ -69,7 +87,9 @@ def complete_options(choices: Options, around: Environment) -> Options:
         return choices
     if choices.tape is not None and choices.tape.plays_all:
         return choices
-    if not _service(choices, replace(around, notice=say_nothing)).is_missing or not around.ask(QUESTION):
+    if choices.provider is not None or not _service(choices, replace(around, notice=say_nothing)).is_missing:
+        return choices
+    if not around.ask(QUESTION):
         return choices
     return replace(choices, model=f"{LOCAL}:{choices.model}" if choices.model else LOCAL)
 
@@ -96,12 +116,28 @@ async def choose_provider(choices: Options, around: Environment, row: ProviderRo
             raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
         return await _local(choices, around)
     if row is not None and _decides(row, choices):
-        return _asking(_of_row(row, around), choices, around)
+        return _asking(_of_row(row, choices, around), choices, around)
     service = _service(choices, around)
     if service.is_missing:
         message = "no model to ask: there is no key and no base URL"
         raise ProviderError(message, kind="missing", retryable=False, hint=THREE_WAYS)
     return _asking(service, choices, around)
+
+
+def row_of_model(
+    model_name: str | None, choices: Options, settings: Settings, named: ProviderRow | None = None
+) -> ProviderRow | None:
+    """The service that answers for a model; None for the usual one. ``named`` is what a document asks for; what the
+    user says of this call wins over it. Raises `RunError` for a provider that nobody knows."""
+    if choices.provider is None and (named is not None or choices.base_url is not None):
+        return named
+    mapped = settings.models.get(model_name or "")
+    name = choices.provider or (mapped.provider if mapped is not None else None)
+    if name is None:
+        return None
+    from prosa.app.run.routes import known_row
+
+    return known_row(name, settings)
 
 
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
@@ -110,8 +146,10 @@ def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | 
     return KEY_VARIABLE if base_url and environ.get(KEY_VARIABLE, "").strip() else None
 
 
-def service_words(choices: Options, around: Environment, row: ProviderRow | None = None) -> str:
-    """Where model calls go, for a plan. Looks nowhere and never names a key."""
+def service_words(
+    choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
+) -> str:
+    """Where calls of a model go, for a plan. Looks nowhere and never names a key."""
     if choices.tape is not None and choices.tape.replay is not None and choices.tape.plays_all:
         return f"what is recorded in {choices.tape.replay.path}"
     if choices.lacks_script:
@@ -120,9 +158,10 @@ def service_words(choices: Options, around: Environment, row: ProviderRow | None
         return f"replies scripted in {choices.script}"
     if choices.is_local:
         return "a model server on this machine"
+    row = row_of_model(model_name, choices, around.settings, row)
     if row is not None and _decides(row, choices):
         try:
-            service = _of_row(row, around)
+            service = _of_row(row, choices, around)
         except ProviderError as error:
             return f"{error.message}: a run would fail"
     else:
@@ -133,14 +172,18 @@ def service_words(choices: Options, around: Environment, row: ProviderRow | None
     return f"{shown}, {'with' if service.key else 'without'} a key"
 
 
-def service_of(choices: Options, around: Environment, row: ProviderRow | None = None) -> str | None:
+def service_of(
+    choices: Options, around: Environment, row: ProviderRow | None = None, *, model_name: str | None = None
+) -> str | None:
     """The base URL whose prices hold, for a plan; None where replies are scripted. Looks nowhere."""
     if choices.script is not None or choices.lacks_script:
         return None
     if choices.is_local:
         return HERE
     quiet = replace(around, notice=say_nothing)
-    asked = row.base_url if row is not None and _decides(row, choices) else _service(choices, quiet).base_url
+    row = row_of_model(model_name, choices, around.settings, row)
+    decided = row is not None and _decides(row, choices)
+    asked = _address(row, around) if row is not None and decided else _service(choices, quiet).base_url
     return Endpoint(asked or DEFAULT_BASE_URL, None).shown
 
 
@@ -149,21 +192,32 @@ def _decides(row: ProviderRow, choices: Options) -> bool:
     return choices.base_url is None and (row.base_url is not None or row.name == LOCAL)
 
 
-def _of_row(row: ProviderRow, around: Environment) -> _Service:
-    """Address and key of a provider that a document names. Raises `ProviderError` where the user has not set it up."""
+def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service:
+    """Address and key of a service of the table. Raises `ProviderError` where the user has not set it up."""
     if row.base_url is None:
         message = "a model server on this machine is asked only when you say so"
         hint = "allow it with --model local or --model local:NAME, or set `providers.local.base-url` in your settings"
         raise ProviderError(message, kind="missing", retryable=False, hint=hint)
-    environ = WithStoredKeys(around.environ)
+    environ, base_url = WithStoredKeys(around.environ), _address(row, around)
+    if choices.provider is not None and choices.api_key:
+        return _Service(base_url, choices.api_key, row=row)
+    if choices.provider is not None and choices.api_key_env:
+        named: str | None = choices.api_key_env
+        return _Service(base_url, choose_key(environ, base_url, named=named, notice=around.notice), row=row)
     named = next((name for name in row.key_variables if environ.get(name, "").strip()), None)
     named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
     if named is None and row.key_variables:
         message = f"there is no key for the provider `{row.name}`: {' or '.join(row.key_variables)} is not set"
         hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
         raise ProviderError(message, kind="missing", retryable=False, hint=hint)
-    key = choose_key(environ, row.base_url, named=named, notice=around.notice) if named else None
-    return _Service(row.base_url, key)
+    key = choose_key(environ, base_url, named=named, notice=around.notice) if named else None
+    return _Service(base_url, key, row=row)
+
+
+def _address(row: ProviderRow, around: Environment) -> str | None:
+    """The base URL of a row, or what the user's environment names in its place."""
+    named = around.environ.get(row.url_variable, "").strip() if row.url_variable else ""
+    return named or row.base_url
 
 
 async def _local(choices: Options, around: Environment) -> Chosen:

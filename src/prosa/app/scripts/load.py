@@ -14,15 +14,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import RootedFiles
-from prosa.adapters.providers.table import mapped, provider_names, provider_row
+from prosa.adapters.providers.table import mapped, provider_row
 from prosa.app.options import DEFAULT_MODEL, Environment, Options, limits_in, say_nothing
 from prosa.app.run.jobs import Job
-from prosa.app.run.service import service_words
+from prosa.app.run.routes import known_row
+from prosa.app.run.service import row_of_model, service_words
 from prosa.app.settings import size_limit
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Value
 from prosa.diagnostics import Problem, Severity
-from prosa.diagnostics.nearest import nearest
 from prosa.dialects.front import read_front
 from prosa.dialects.magi import read
 from prosa.dialects.magi.context import context_of
@@ -162,11 +162,14 @@ class Preparing(Struct, frozen=True):
     def ready(self, script: Script, text: str | None = None) -> ScriptJob:
         """The job of a script. Raises `RunError` for a provider, a model or a parameter that cannot be."""
         row = self.row_of(self.choices.provider or script.fields.text("provider"))
+        model_name = self._model_name(script, row)
+        if not self._answers_all:
+            row = row_of_model(model_name, self.choices, self.around.settings, row)
         parameters = mapped(_parameters(script), row, self._api())
         require_sensible(script, parameters)
         limits = replace(Limits(), **(limits_in(self.around.settings) | limits_in(self.choices)))
         classified = looks_classified(self.file.model.source.text)
-        granted = Granted(self._model_name(script, row), parameters.sent, limits, "python" in self.tools, classified)
+        granted = Granted(model_name, parameters.sent, limits, "python" in self.tools, classified)
         program = lower(script, granted)
         _require_schema(program)
         own = None if self.file.beside is not None else script
@@ -195,15 +198,9 @@ class Preparing(Struct, frozen=True):
         knows."""
         if name is None or not name.strip():
             return None
-        own = self.around.settings.providers
-        row = provider_row(name, own)
-        if row is None and not self._answers_all and self.choices.base_url is None:
-            names = provider_names(own)
-            near = nearest(name, names)
-            way = f"set `providers.{name[:40]}.base-url` in your own settings to add it"
-            hint = f"did you mean {near}?" if near else f"known are {', '.join(names)}; {way}"
-            raise RunError(f"there is no provider `{name[:64]}`", hint=hint)
-        return row
+        if self._answers_all or self.choices.base_url is not None:
+            return provider_row(name, self.around.settings.providers)
+        return known_row(name, self.around.settings)
 
     @property
     def _answers_all(self) -> bool:

@@ -21,6 +21,7 @@ from prosa.app.options import DEFAULT_MODEL, Environment, Options, Tape
 from prosa.app.run.jobs import MAX_JOBS, Driver, Job, Progress, driving
 from prosa.app.run.load import require_agreement
 from prosa.app.run.money import budget_of
+from prosa.app.run.routes import with_provider
 from prosa.app.test.answers import Answers, Kept, failed_key, open_kept
 from prosa.app.test.judge import Checks, Grader, Ran, judge, load_grader
 from prosa.app.test.skills import WITHOUT
@@ -304,7 +305,7 @@ class _Running(Struct):
         for variant in self.variants:
             driver = await self._driver(variant.tape, variant.chosen)
             if tape is None or not tape.plays_all:
-                await driver.services.of(None)
+                await driver.services.of(None, model_name=variant.program.model_name)
             await driver.require_prices([Job("", variant.program, None)])
             if any(case.grade for case in variant.cases) and variant.suite.path not in self.graders:
                 self.graders[variant.suite.path] = await self._grader(variant.suite)
@@ -313,7 +314,7 @@ class _Running(Struct):
         """The driver of a model; what it records stands in a folder of its own where there are several."""
         key = (label, model)
         if key not in self.drivers:
-            options = replace(self.options, model=model, tape=_below(self.options.tape, label))
+            options = replace(self._options_of(model), tape=_below(self.options.tape, label))
             opening = driving(
                 options,
                 self.environment,
@@ -325,6 +326,18 @@ class _Running(Struct):
             )
             self.drivers[key] = await self.stack.enter_async_context(opening)
         return self.drivers[key]
+
+    def _options_of(self, model: str | None) -> Options:
+        """The options of a model: only where the user named it, a prefix of its name selects a service (X7)."""
+        side = self.chosen.against.model if self.chosen.against is not None else None
+        options = replace(self.options, model=model)
+        if (
+            self.provider is not None
+            or model is None
+            or model not in (*self.chosen.models, self.chosen.grader_model, side)
+        ):
+            return options
+        return with_provider(replace(options, provider=None), self.environment.settings, self.environment.environ)
 
     async def _grader(self, suite: Suite) -> Grader:
         """The grader of a suite, under the model that the user chose for it, else the first one that is tried."""

@@ -38,7 +38,7 @@ def ready(args: argparse.Namespace, console: Console, message: str | None = None
     from prosa.app.settings import size_limit
     from prosa.render.text import render_headline
 
-    choices, around = choices_from(args), environment_of(console, args.file)
+    choices, around = choices_from(args, console.environ), environment_of(console, args.file)
     found = opened(args.file, choices, around.environ, size_limit(choices.max_size, around.settings))
     source = found.source if message is None else found.with_message(message, args.speaker)
     conversation = prepare(args.file, choices, around, replace(chat_choices(args), looking=args.inspect), source=source)

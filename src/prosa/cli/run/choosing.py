@@ -149,7 +149,7 @@ def loaded(args: argparse.Namespace, options: Options, environment: Environment,
 
 def planning(args: argparse.Namespace, console: Console) -> Selection:
     """The same for `plan` and `render`: without a choice all scripts are shown."""
-    found = loaded(args, choices_from(args), environment_of(console, args.file), console)
+    found = loaded(args, choices_from(args, console.environ), environment_of(console, args.file), console)
     return found if found.choice.is_made else found.narrowed(replace(found.choice, every=True))
 
 

@@ -107,7 +107,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return scripts.run(args, console)
     job = Job(
         program=args.file,
-        choices=choices_from(args),
+        choices=choices_from(args, console.environ),
         input_text=args.input,
         pairs=tuple(args.pairs),
         output=args.output,

@@ -43,7 +43,7 @@ CHOOSE = "choose what runs: --script ID…, --auto, --all or --stale"
 def run(args: argparse.Namespace, console: Console) -> int:
     """Runs the chosen scripts. 0 when all went well, 1 when one failed or nothing may run, 2 without a choice."""
     progress, failed = Progress(), list[str]()
-    options = choices_from(args)
+    options = choices_from(args, console.environ)
     if options.journal is not None:
         options = replace(options, journal=replace(options.journal, door="script"))
     try:

@@ -73,12 +73,13 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     from prosa.app.options import JournalOptions, say_nothing
     from prosa.app.run.money import server_budget
     from prosa.app.run.service import complete_options, service_of
+    from prosa.cli.options import with_service
     from prosa.web.run.gate import Gate
     from prosa.web.run.runner import Runner
 
     around = environment_of(console, root / "prosa", say_nothing)  # what is wrong with settings was told for the site
     around = replace(around, notice=console.err)
-    choices = complete_options(_choices(args), around)
+    choices = complete_options(with_service(_choices(args), console.environ), around)
     if choices.script is not None and not choices.script.is_file():
         raise FileProblem(choices.script, "missing", "no such file")
     choices = replace(choices, journal=JournalOptions("serve"))
@@ -86,7 +87,8 @@ def runner_of(args: argparse.Namespace, console: Console, root: Path) -> Runner 
     _tell(choices, around, console)
     budget = server_budget(args.max_cost, around)
     if choices.model_name:
-        budget.require_price(choices.model_name, service_of(choices, around), {})
+        service = service_of(choices, around, model_name=choices.model_name)
+        budget.require_price(choices.model_name, service, {})
     gate = Gate(args.concurrency or AT_ONCE, args.runs_per_minute or PER_MINUTE)
     return Runner(root, choices, around, budget, gate, prefix=_prefix(args), reaching=args.allow_servers)
 
@@ -143,7 +145,7 @@ def _tell(choices: Options, around: Environment, console: Console) -> None:
     from prosa.app.run.service import service_words
     from prosa.runtime.errors import AgreementRequired
 
-    console.note(f"runs are allowed, and answered by {service_words(choices, around)}")
+    console.note(f"runs are allowed, and answered by {service_words(choices, around, model_name=choices.model_name)}")
     try:
         require_agreement(console.environ)
     except AgreementRequired as error:
