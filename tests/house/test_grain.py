@@ -23,6 +23,7 @@ LATE: dict[str, str] = {
     "adapters.http.exchange": "The HTTP library loads with the first request; one that is only shown needs none.",
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",
     "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
+    "adapters.providers.google": "The library of the service loads with the first question, for a second.",
     "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",
     "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",
     "adapters.sqlite.packing": "What makes rows of documents needs their parsers, and is not loaded to read rows.",

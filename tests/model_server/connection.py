@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.model_server import wire
+from tests.model_server import gemini, wire
 from tests.model_server.behaviour import Behaviour
 
 if TYPE_CHECKING:
@@ -32,8 +32,22 @@ class Request:
     body: Any
 
     @property
+    def model(self) -> str:
+        """The model that is asked."""
+        if self.kind == "generate":
+            return gemini.model_of(self.path)
+        return self.body.get("model", "") if isinstance(self.body, dict) else ""
+
+    @property
+    def streams(self) -> bool:
+        """Whether pieces are asked for."""
+        return gemini.streams(self.path) if self.kind == "generate" else bool(self.body.get("stream"))
+
+    @property
     def kind(self) -> str:
-        """chat, responses, models or other."""
+        """chat, responses, generate, models or other."""
+        if gemini.PATH.search(self.path):
+            return "generate"
         path = self.path.partition("?")[0].rstrip("/")
         for end, kind in (("/chat/completions", "chat"), ("/responses", "responses"), ("/models", "models")):
             if path.endswith(end):
@@ -154,8 +168,9 @@ class Connection(asyncio.Protocol):
     def _truncated(self, request: Request, entry: Behaviour) -> None:
         status, kind, body = _content(request, entry)
         if kind == "text/event-stream":  # ends well-formed, but before the last events
-            events = body.split(b"\n\n")
-            self._whole(status, kind, b"\n\n".join(events[: len(events) // 3]) + b"\n\n", entry.headers)
+            end = b"\r\n\r\n" if request.kind == "generate" else b"\n\n"
+            events = body.split(end)
+            self._whole(status, kind, end.join(events[: len(events) // 3]) + end, entry.headers)
         else:
             self._whole(status, kind, body[: len(body) // 2], entry.headers)
 
@@ -168,9 +183,9 @@ class Connection(asyncio.Protocol):
 
 def _content(request: Request, entry: Behaviour) -> tuple[int, str, bytes]:
     """Status, content type and body of an answer."""
-    model = request.body.get("model", "") if isinstance(request.body, dict) else ""
+    error = gemini.error_body(entry) if request.kind == "generate" else wire.error_body(entry)
     if entry.status != 200:
-        return entry.status, "application/json", wire.error_body(entry)
+        return entry.status, "application/json", error
     if entry.raw is not None:
         return 200, "application/json", entry.raw.encode()
     if entry.fault == "html200":
@@ -179,23 +194,25 @@ def _content(request: Request, entry: Behaviour) -> tuple[int, str, bytes]:
         return 200, "application/json", b'{"id": "fake", "choices": [{"mess'
     if entry.fault == "json_list":
         return 200, "application/json", b"[1, 2, 3]"
-    if not request.body.get("stream"):
-        if entry.fault == "error200":
-            return 200, "application/json", wire.error_body(entry)
-        make = wire.chat_body if request.kind == "chat" else wire.response_body
-        return 200, "application/json", make(entry, model)
-    return 200, "text/event-stream", _stream(request, entry, model)
+    if request.streams:
+        return 200, "text/event-stream", _stream(request, entry, error)
+    if entry.fault == "error200":
+        return 200, "application/json", error
+    makers = {"chat": wire.chat_body, "responses": wire.response_body, "generate": gemini.body}
+    return 200, "application/json", makers[request.kind](entry, request.model)
 
 
-def _stream(request: Request, entry: Behaviour, model: str) -> bytes:
+def _stream(request: Request, entry: Behaviour, error: bytes) -> bytes:
     if request.kind == "chat":
         with_usage = bool((request.body.get("stream_options") or {}).get("include_usage"))
-        events = wire.chat_events(entry, model, with_usage=with_usage)
+        events = wire.chat_events(entry, request.model, with_usage=with_usage)
+    elif request.kind == "generate":
+        events = gemini.events(entry, request.model)
     else:
-        events = wire.response_events(entry, model)
+        events = wire.response_events(entry, request.model)
     if entry.fault == "error200":
-        name = b"" if request.kind == "chat" else b"event: error\n"
-        events = [events[0], name + b"data: " + wire.error_body(entry) + b"\n\n"]
+        name = b"event: error\n" if request.kind == "responses" else b""
+        events = [events[0], name + b"data: " + error + b"\n\n"]
     return b"".join(events)
 
 

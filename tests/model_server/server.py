@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from tests.model_server import checks
+from tests.model_server import checks, gemini
 from tests.model_server.behaviour import Behaviour, Queue, Scripted, behaviour, read_script
 from tests.model_server.connection import SERVER_NAME, Connection, Request
 
@@ -31,7 +31,8 @@ class ModelServer:
     `default` answers when the script is empty (None: a 400 that says so); `answer` is a function that comes first.
     `refuses` names features it answers 400 to: `json_schema`, `json_object`, `stream_options`, `tools`, the bounds
     `max_completion_tokens` and `max_tokens`, `two-limits` for both at once, `large` for more than 1,000 tokens; and
-    what chat templates refuse, in their words: `two-users`, `system`, `several-calls`, `parallel_tool_calls`. `key`,
+    what chat templates refuse, in their words: `two-users`, `system`, `several-calls`, `parallel_tool_calls`. Google's
+    interface has `tools-and-json` for both in one request and `unsigned` for calls that it did not make. `key`,
     when set, is the only key it accepts, and it repeats a wrong one in full. `checks` refuses malformed bodies.
     """
 
@@ -80,9 +81,14 @@ class ModelServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     @property
+    def google_url(self) -> str:
+        """The base URL of the interface of Google."""
+        return f"http://127.0.0.1:{self._port}/v1beta"
+
+    @property
     def bodies(self) -> list[Any]:
         """The decoded bodies of all recorded requests to a model, in order."""
-        return [request.body for request in self.requests if request.kind in {"chat", "responses"}]
+        return [request.body for request in self.requests if request.kind in {"chat", "responses", "generate"}]
 
     def start(self) -> ModelServer:
         """Listens; returns once it does."""
@@ -115,6 +121,8 @@ class ModelServer:
 
     def choose(self, request: Request) -> Behaviour:
         """What to do with a request to a model."""
+        if request.kind == "generate":
+            return self._generate(request)
         if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
             wrong = request.headers.get("authorization", "none").removeprefix("Bearer ")
             return Behaviour(status=401, message=f"Incorrect API key provided: {wrong}.", code="invalid_api_key")
@@ -125,6 +133,18 @@ class ModelServer:
             refused = checks.refusal(request.kind, request.body)
         if refused is not None:
             return Behaviour(status=400, message=refused[0], param=refused[1])
+        return self._given(request)
+
+    def _generate(self, request: Request) -> Behaviour:
+        refused = gemini.key_refusal(request.headers, self.key) if self.key is not None else None
+        if refused is not None:
+            return refused
+        if not isinstance(request.body, dict):
+            return Behaviour(status=400, message="Invalid JSON payload received.")
+        why = gemini.refusal(request.body, self.refuses, request.model) if self.checks else None
+        return self._given(request) if why is None else Behaviour(status=400, message=why)
+
+    def _given(self, request: Request) -> Behaviour:
         given = self.answer(request) if self.answer is not None else None
         if given is None:
             given = self.queue.take(request.text)

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from prosa import __version__
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.data import Value
 from prosa.source.url import is_loopback
 
 CONNECT_SECONDS = 10.0  # a service that does not take a connection by then is not there
@@ -124,8 +125,13 @@ class _SteadyClient(httpx2.AsyncClient):
     service. Each one takes a connection out of the pool, so this ends.
     """
 
-    async def send(  # type: ignore[override]  # nobody here says per request who asks, or whether to follow
-        self, request: httpx2.Request, *, stream: bool = False
+    async def send(
+        self,
+        request: httpx2.Request,
+        *,
+        stream: bool = False,
+        auth: Value = httpx2.USE_CLIENT_DEFAULT,
+        follow_redirects: Value = httpx2.USE_CLIENT_DEFAULT,
     ) -> httpx2.Response:
         """The answer; its head alone with ``stream``."""
         while True:
@@ -137,7 +143,7 @@ class _SteadyClient(httpx2.AsyncClient):
 
             request.extensions = {**request.extensions, "trace": trace}
             try:
-                response = await super().send(request, stream=True)
+                response = await super().send(request, stream=True, auth=auth, follow_redirects=follow_redirects)
                 break
             except _ENDED:
                 if opened:

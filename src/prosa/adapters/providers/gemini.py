@@ -1,0 +1,346 @@
+"""The Gemini wire: what Google's own interface for models takes and gives, as plain data.
+
+In: a `ModelRequest` and the form that its model takes. Out: contents and a configuration under the names of the
+interface; and of an answer, whole or in pieces, a `ModelReply`. `google` has the library of the service check both;
+nothing here loads it. What comes from outside is looked at step by step, and what is no reply is an `ExchangeProblem`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
+from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.wire import count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.data import Value
+from prosa.regex import regex
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
+from prosa.runtime.parameters import squashed
+from prosa.runtime.usage import Usage
+
+UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+"""What the interface takes in the place of a signature for a tool call that another model made."""
+
+_OPAQUE = "google"
+
+_GENERATION = (
+    *("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "responseLogprobs"),
+    *("logprobs", "presencePenalty", "frequencyPenalty", "seed", "mediaResolution", "thinkingConfig"),
+    *("responseMimeType", "responseSchema", "responseJsonSchema", "responseModalities", "speechConfig"),
+)
+_BESIDE = ("safetySettings", "serviceTier", "store", "labels")
+_KNOWN: Mapping[str, str] = {squashed(name): name for name in (*_GENERATION, *_BESIDE)} | {
+    "maxtokens": "maxOutputTokens",
+    "maxcompletiontokens": "maxOutputTokens",
+    "stop": "stopSequences",
+    "n": "candidateCount",
+    "randomseed": "seed",
+}
+"""Parameters of the interface, and other names for the same."""
+
+_STRUCTURE = frozenset(
+    map(
+        squashed,
+        (
+            *("contents", "systemInstruction", "toolConfig", "cachedContent", "automaticFunctionCalling"),
+            *("httpOptions", "parallelToolCalls", "continuationToken", "automaticContinuation", "extraBody"),
+            *("shouldReturnHttpResponse", "modelSelectionConfig", "routingConfig", "modelArmorConfig"),
+        ),
+    )
+)
+"""What makes a request what it is, and no program may set as a parameter (X7); that tools are called one at a time
+cannot be asked for."""
+
+_FORMAT_NAMES = ("responseMimeType", "responseSchema", "responseJsonSchema")
+_BUDGETS = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576}
+"""Tokens of thought that stand for a `reasoning_effort`, for the models that count them."""
+
+_CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_BLOCKED = frozenset(
+    {
+        *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"),
+        *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "ESCALATION", "PUP_LIMITED_DISABLED", "MODEL_ARMOR"),
+    }
+)
+_BROKEN: Mapping[str, str] = {
+    "MALFORMED_FUNCTION_CALL": "sent a tool call that it could not write",
+    "MALFORMED_RESPONSE": "sent a reply that it could not write",
+    "UNEXPECTED_TOOL_CALL": "sent a call of a tool that was not offered",
+    "TOO_MANY_TOOL_CALLS": "made too many tool calls of its own",
+    "OTHER": "ended its reply without saying why",
+}
+"""Ends of a reply after which another attempt makes sense."""
+
+
+class Asked(Struct, frozen=True):
+    """A request as the library of the service takes it: its model, its contents, its configuration, and what is sent
+    beside, of which neither the library nor we know anything."""
+
+    model: str
+    contents: list[Value]
+    config: dict[str, Value]
+    beside: dict[str, Value] = field(default_factory=dict)
+
+
+def asked(request: ModelRequest, form: Form, *, signed: bool = False) -> Asked:
+    """The request; ``signed`` puts `UNSIGNED` where a tool call has no signature."""
+    config, unknown = _parameters(request, form)
+    system = [each.content for each in request.messages if each.role == "system"]
+    if system:
+        config["systemInstruction"] = {"parts": [{"text": "\n\n".join(system)}]}
+    if request.tools:
+        config["tools"] = [{"functionDeclarations": [_declaration(tool) for tool in request.tools]}]
+    if request.output is not None:
+        for name in _FORMAT_NAMES:
+            config.pop(name, None)
+        if form.output != "prompt":
+            config["responseMimeType"] = "application/json"
+        if form.output == "json_schema":
+            config["responseJsonSchema"] = request.output.schema
+    beside = {"generationConfig": unknown} if unknown else {}
+    return Asked(request.model_name, list(_contents(request.messages, signed=signed)), config, beside)
+
+
+def _parameters(request: ModelRequest, form: Form) -> tuple[dict[str, Value], dict[str, Value]]:
+    """Parameters under the names of the interface, and those that it is not known to have, as they are."""
+    config: dict[str, Value] = {}
+    unknown: dict[str, Value] = {}
+    for name, value in parameters(request, ("maxOutputTokens",) if form.limits else ()).items():
+        plain = squashed(name)
+        if plain in _STRUCTURE:
+            continue
+        if plain == "reasoningeffort" and isinstance(value, str):
+            config.setdefault("thinkingConfig", _thinking(value, request.model_name))
+        elif (known := _KNOWN.get(plain)) is None:
+            unknown[name] = value
+        else:
+            config[known] = [value] if known == "stopSequences" and isinstance(value, str) else value
+    return config, unknown
+
+
+def _thinking(effort: str, model_name: str) -> dict[str, Value]:
+    """Models up to 2.5 count the tokens of their thoughts; later ones know levels."""
+    if "gemini-2" in model_name and effort in _BUDGETS:
+        return {"thinkingBudget": _BUDGETS[effort]}
+    return {"thinkingLevel": effort.upper()}
+
+
+def _declaration(tool: ToolSpec) -> dict[str, Value]:
+    return {
+        "name": wire_name(tool.name),
+        "description": tool.description,
+        "parametersJsonSchema": dict(tool.parameters),
+    }
+
+
+def wire_name(name: str) -> str:
+    """The name of a tool as the interface takes it: it begins with a letter or an underscore."""
+    return name if name[:1].isalpha() or name.startswith("_") else f"_{name}"
+
+
+def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str, Value]]:
+    """The conversation. The results of one reply's calls stand together, in the turn of the user."""
+    parts: dict[str, Value] = {}
+    results: list[Value] = []
+    for message in messages:
+        if message.role == "tool":
+            call = parts.get(message.tool_call_id or "") or {}
+            said = {"name": call.get("name", ""), "response": {"output": message.content}}
+            results.append({"functionResponse": {**({"id": call["id"]} if "id" in call else {}), **said}})
+            continue
+        if results:
+            yield {"role": "user", "parts": results}
+            results = []
+        if message.role == "user":
+            yield {"role": "user", "parts": [{"text": _named(message)}]}
+        elif message.role == "assistant":
+            said_parts = _returned(message) or _model_parts(message, signed=signed)
+            calls = [part["functionCall"] for part in said_parts if "functionCall" in part]
+            parts = {call.id: sent for call, sent in zip(message.tool_calls, calls, strict=True)}
+            yield {"role": "model", "parts": said_parts}
+    if results:
+        yield {"role": "user", "parts": results}
+
+
+def _named(message: Message) -> str:
+    """The text; the interface has no place for a name, so that it is the first line."""
+    return f"{message.name}:\n{message.content}" if message.name else message.content
+
+
+def _returned(message: Message) -> list[Value] | None:
+    """The parts of a reply as the service sent them, with their signatures; None for a reply of another service."""
+    try:
+        value = json.loads(message.opaque) if message.opaque else None
+    except (ValueError, RecursionError):
+        return None
+    parts = value.get(_OPAQUE) if isinstance(value, dict) else None
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return None
+    names = [call.get("name") for part in parts if isinstance(call := part.get("functionCall"), dict)]
+    return parts if names == [wire_name(call.name) for call in message.tool_calls] else None
+
+
+def _model_parts(message: Message, *, signed: bool) -> list[Value]:
+    """A reply that this service did not make. Of several calls only the first has a signature."""
+    made: list[Value] = [{"text": _named(message)}] if message.content or not message.tool_calls else []
+    for at, call in enumerate(message.tool_calls):
+        part: dict[str, Value] = {"functionCall": {"name": wire_name(call.name), "args": _arguments(call)}}
+        if signed and at == 0:
+            part["thoughtSignature"] = UNSIGNED
+        made.append(part)
+    return made
+
+
+def _arguments(call: ToolCall) -> Value:
+    try:
+        value = json.loads(call.arguments or "{}")
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"arguments": call.arguments}
+
+
+class GeminiAssembly:
+    """Puts a reply together from its pieces, of which a whole answer is one. ``tools`` were offered."""
+
+    def __init__(self, tools: Sequence[ToolSpec] = ()) -> None:
+        self._names = {wire_name(tool.name): tool.name for tool in tools}
+        self._parts: list[dict[str, Value]] = []
+        self._reason: str | None = None
+        self._words = ""
+        self._blocked: str | None = None
+        self._usage = Usage()
+        self._model: str | None = None
+        self._candidates = 0
+
+    def feed(self, data: Mapping[str, Value]) -> str:
+        """Takes one piece; gives the text that it adds."""
+        self._model = optional_text(data.get("modelVersion")) or self._model
+        if isinstance(data.get("usageMetadata"), Mapping):
+            self._usage = _usage(data["usageMetadata"])
+        feedback = data.get("promptFeedback")
+        if isinstance(feedback, Mapping) and (why := optional_text(feedback.get("blockReason"))) is not None:
+            self._blocked = f"{why}{_ratings(feedback)}"
+        candidates = data.get("candidates")
+        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+        return self._candidate(candidate) if isinstance(candidate, Mapping) else ""
+
+    def _candidate(self, candidate: Mapping[str, Value]) -> str:
+        self._candidates += 1
+        self._reason = optional_text(candidate.get("finishReason")) or self._reason
+        self._words = _ratings(candidate) or self._words
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        return "".join([self._part(part) for part in parts or () if isinstance(part, Mapping)])
+
+    def _part(self, part: Mapping[str, Value]) -> str:
+        last = self._parts[-1] if self._parts else {}
+        if part.keys() == {"text"} == last.keys():
+            last["text"] += part["text"]
+        else:
+            self._parts.append(dict(part))
+        return _text(part)
+
+    def finish(self, *, whole: bool = False) -> ModelReply:
+        """The reply, or the reason why there is none; ``whole`` says that no further piece was to come.
+
+        Raises `ExchangeProblem`, and `StatusProblem` for a request that the service took and then refused.
+        """
+        if not self._candidates:
+            if self._blocked is None:
+                raise ExchangeProblem("sent a reply without candidates", retryable=True)
+            return self._made((), "filter", f"the prompt was blocked: {self._blocked}")
+        if self._reason == "MISSING_THOUGHT_SIGNATURE":
+            raise StatusProblem(400, {}, "the reply ended: MISSING_THOUGHT_SIGNATURE of a function call")
+        if (broken := _BROKEN.get(self._reason or "")) is not None:
+            raise ExchangeProblem(broken, retryable=True)
+        if self._reason is None and not whole:
+            raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
+        if self._reason in _BLOCKED:
+            return self._made((), "filter", f"the answer was blocked: {self._reason}{self._words}")
+        calls = with_ids([self._call(part["functionCall"]) for part in self._parts if "functionCall" in part])
+        finish: Finish = "length" if self._reason in _CUT else "tool_calls" if calls else "stop"
+        return self._made(calls, finish, None)
+
+    def _call(self, value: Value) -> ToolCall:
+        call = value if isinstance(value, Mapping) else {}
+        name = call.get("name")
+        known = self._names.get(name, name) if isinstance(name, str) else None
+        arguments = call.get("args")
+        return tool_call(call.get("id"), known, arguments if isinstance(arguments, Mapping) else {})
+
+    def _made(self, calls: tuple[ToolCall, ...], finish: Finish, refusal: str | None) -> ModelReply:
+        return ModelReply(
+            content="".join(map(_text, self._parts)),
+            tool_calls=calls,
+            usage=self._usage,
+            model_name=None if self._model is None else self._model.removeprefix("models/"),
+            finish=finish,
+            refusal=refusal,
+            opaque=json.dumps({_OPAQUE: self._parts}, ensure_ascii=False) if calls else "",
+        )
+
+
+def _text(part: Mapping[str, Value]) -> str:
+    """What a part says to the reader; thoughts are not for him."""
+    return "" if part.get("thought") is True else optional_text(part.get("text")) or ""
+
+
+def _usage(value: Mapping[str, Value]) -> Usage:
+    """Thoughts are billed as output, and what tools of the service read as input."""
+    given = count(value, "promptTokenCount") + count(value, "toolUsePromptTokenCount")
+    made = count(value, "candidatesTokenCount") + count(value, "thoughtsTokenCount")
+    return usage(given, made, count(value, "cachedContentTokenCount"))
+
+
+def _ratings(value: Mapping[str, Value]) -> str:
+    """What something was blocked for, in brackets; empty where nobody says."""
+    ratings = value.get("safetyRatings")
+    blocked = [each for each in ratings or () if isinstance(each, Mapping) and each.get("blocked") is True]
+    names = [name for each in blocked if (name := optional_text(each.get("category"))) is not None]
+    return f" ({', '.join(names)})" if names else ""
+
+
+# What an answer that is no success says about another attempt.
+
+_KEY_WORDS = ("api_key_invalid", "api key not valid", "api key expired", "api_key_expired")
+_SECONDS = regex(r"^([0-9]+(?:\.[0-9]+)?)s$")
+
+
+def understood(problem: StatusProblem) -> StatusProblem:
+    """The same refusal with what only this interface says in the places where it is looked for.
+
+    A wrong key is a 400 here. How long to wait stands in the body (`RetryInfo`); a limit per day is none that waiting
+    within a run helps against.
+    """
+    text, status, headers = problem.raw.lower(), problem.status, dict(problem.headers)
+    if status == 400 and any(word in text for word in _KEY_WORDS):
+        status = 401
+    if status == 429 and "perday" in text:
+        headers["x-should-retry"] = "false"
+    if status in {429, 503} and "retry-after" not in headers and (seconds := _retry_delay(problem.raw)) is not None:
+        headers["retry-after"] = seconds
+    return StatusProblem(status, headers, problem.raw)
+
+
+def _retry_delay(raw: str) -> str | None:
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    error = value.get("error") if isinstance(value, Mapping) else None
+    details = error.get("details") if isinstance(error, Mapping) else None
+    for each in details if isinstance(details, list) else ():
+        delay = each.get("retryDelay") if isinstance(each, Mapping) else None
+        if isinstance(delay, str) and (found := _SECONDS.match(delay)):
+            return found[1]
+    return None
+
+
+def wants_signature(problem: StatusProblem) -> bool:
+    """Whether a refusal is about a tool call without the signature of a thought."""
+    text = problem.raw.lower()
+    return "thought_signature" in text or "thought signature" in text or "thoughtsignature" in text
