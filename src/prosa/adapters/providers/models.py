@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 
+from prosa.adapters.providers.prices import has_price_list
 from prosa.settings import ModelSettings
 
 MAX_COUNTED = 4 * 1024 * 1024
@@ -80,7 +81,7 @@ def _counter(name: str) -> Callable[[str], int] | None:
 
 
 def _listed_context(model_name: str, service: str | None) -> int | None:
-    if not model_name or ":" in model_name:
+    if not model_name or ":" in model_name or not has_price_list():
         return None
     from genai_prices import Usage, calc_price
 

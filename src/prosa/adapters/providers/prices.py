@@ -1,7 +1,7 @@
 """What tokens cost: the user's own table first, then the list that genai-prices carries. Offline (L45, LA27).
 
 A model that neither knows has no price: None, never another model's, and never that of another service that has a
-model of the same name. genai-prices loads at the first question.
+model of the same name. genai-prices loads at the first question; where it is not installed, nothing is listed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import TypeAlias
 
 from prosa.runtime.usage import Usage
@@ -35,7 +36,16 @@ class KnownPrices:
 
     def knows_at_once(self, names: Iterable[str]) -> bool:
         """Whether asking about these models would not load the list of prices, which takes some tenths of a second."""
-        return "genai_prices" in sys.modules or all(name in self._overrides for name in names)
+        return (
+            "genai_prices" in sys.modules
+            or not has_price_list()
+            or all(name in self._overrides for name in names)
+        )
+
+
+def has_price_list() -> bool:
+    """Whether the list of prices and of context windows is installed."""
+    return find_spec("genai_prices") is not None
 
 
 def _price(value: Price | PriceTuple) -> Price:
@@ -50,7 +60,7 @@ def _own(price: Price, usage: Usage) -> Decimal:
 
 
 def _listed(model_name: str, usage: Usage, service: str | None) -> Decimal | None:
-    if not model_name or ":" in model_name:
+    if not model_name or ":" in model_name or not has_price_list():
         # `name:tag` is how local servers call their models; the hosted model of that name has a price, this has none.
         return None
     from genai_prices import Usage as ListedUsage

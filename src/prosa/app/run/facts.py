@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.models import KnownModels
+from prosa.adapters.providers.prices import has_price_list
 from prosa.app.journal.history import past_runs
 from prosa.app.options import Environment, Options
 from prosa.app.run.service import service_of
@@ -31,5 +32,7 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
     }
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
     prices = known_prices(settings)
+    if not has_price_list():
+        environment.notice("the list of prices and context windows is not installed: pip install prosa")
     past = past_runs(program, options.journal, environment, prices)
     return Facts(prices, KnownModels(settings.models), services[program.model_name], past, cap, services)
