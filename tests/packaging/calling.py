@@ -1,4 +1,4 @@
-"""`prosa` called many times in one process that has only the packages named, and lacks the modules named."""
+"""`prosa` called many times in one process that has only the packages named, and may lack more."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ CALLS = """
 import io, json, sys
 about = json.load(sys.stdin)
 sys.path += about["path"]
-for name in about["absent"]:
-    sys.modules[name] = None
+exec(about["before"])
 from prosa.cli.console import Console
 from prosa.cli.main import main
 told = []
@@ -28,13 +27,14 @@ json.dump(told, sys.stdout)
 
 
 def called(
-    folder: Path, calls: Sequence[Sequence[str]], *, path: Sequence[str], absent: Sequence[str] = (), before: str = ""
+    folder: Path, calls: Sequence[Sequence[str]], *, path: Sequence[str], before: str = ""
 ) -> list[tuple[int, str, str]]:
-    """Exit status, output and messages of each call, in ``folder``. The process has no site packages but ``path``, and
-    the modules ``absent`` cannot be imported; it runs the statements ``before`` first."""
+    """Exit status, output and messages of each call, in ``folder``. The process has no site packages but those of
+    ``path``, and runs the statements ``before`` first."""
     environ = AGREED | {"HOME": str(folder / "home"), "PROSA_CACHE_DIR": str(folder / "cache")}
-    about = json.dumps({"path": [*path], "absent": [*absent], "calls": [[*call] for call in calls], "environ": environ})
-    command = [sys.executable, "-I", "-S", "-c", before + CALLS]
-    done = subprocess.run(command, cwd=folder, input=about, env=environ, capture_output=True, text=True, check=False)
+    about = {"path": [*path], "before": before, "calls": [[*call] for call in calls], "environ": environ}
+    command = [sys.executable, "-I", "-S", "-c", CALLS]
+    options = {"capture_output": True, "text": True, "check": False, "env": environ}
+    done = subprocess.run(command, cwd=folder, input=json.dumps(about), **options)
     assert done.returncode == 0, done.stderr
     return [(status, out, err) for status, out, err in json.loads(done.stdout)]

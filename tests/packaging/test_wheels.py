@@ -189,11 +189,9 @@ def test_prosa_core_alone_reads_and_says_what_the_rest_needs(core: list[str], fo
     calls = [*(argv for argv, _, _ in READING), *BEYOND, ["lsp"], ["check", "--watch"]]
     told = called(folder, calls, path=core)
     for (argv, status, text), (found, out, err) in zip(READING, told, strict=False):
-        print(argv, found, out[:300], err[:300])
-        #assert (found, text in out + err) == (status, True), (argv, found, out, err)
+        assert (found, text in out + err) == (status, True), (argv, found, out, err)
     for argv, (status, _, err) in zip(BEYOND, told[len(READING) :], strict=False):
-        print(argv, status, err)
-        #assert (status, "  pip install prosa\n" in err) == (2, True), (argv, status, err)
+        assert (status, "  pip install prosa\n" in err) == (2, True), (argv, status, err)
     for extra, (status, _, err) in zip(("lsp", "watch"), told[-2:], strict=True):
         assert (status, f'  pip install "prosa[{extra}]"\n' in err) == (2, True), err
 

@@ -36,11 +36,7 @@ class KnownPrices:
 
     def knows_at_once(self, names: Iterable[str]) -> bool:
         """Whether asking about these models would not load the list of prices, which takes some tenths of a second."""
-        return (
-            "genai_prices" in sys.modules
-            or not has_price_list()
-            or all(name in self._overrides for name in names)
-        )
+        return "genai_prices" in sys.modules or not has_price_list() or all(name in self._overrides for name in names)
 
 
 def has_price_list() -> bool:

@@ -7,7 +7,6 @@ version and the processor's features, so no stale or foreign file is ever picked
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -114,6 +113,8 @@ def _compile_once(
     packed: Path, target: Path, compiler: Sequence[str], fresh: bool, on_compile: Callable[[], None]
 ) -> None:
     """Compiles under a lock, in a process of its own: it takes 500 MB, which the worker must not keep."""
+    import fcntl  # not on Windows, where no worker is started
+
     with (target.parent / "compile.lock").open("a") as lock:
         os.fchmod(lock.fileno(), 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -174,7 +174,7 @@ def component() -> Path | None:
 
 def missing_part() -> str | None:
     """What this installation lacks and what to do about it, or None. Starts nothing; LA18 withholds the tool on it."""
-    if os.name != "posix":
+    if sys.platform == "win32":
         return "the Python sandbox runs on Linux and macOS only"
     for module, package in PACKAGES.items():
         if root_of(module) is None:

@@ -7,7 +7,6 @@ its folder and ends itself with everything it started.
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import socket
 import sys
@@ -69,6 +68,8 @@ def _load(connection: socket.socket, start: dict[str, Value]) -> Interpreter:
 
 def _restrict() -> None:
     """Limits that hold for this process from now on; the guest cannot reach them, only run into them."""
+    import resource  # not on Windows, where no worker is started
+
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, MAX_TEMP_FILE),
@@ -79,7 +80,7 @@ def _restrict() -> None:
 
 
 def _lower(value: int, hard: int) -> int:
-    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+    return value if hard == -1 else min(value, hard)  # -1 is `resource.RLIM_INFINITY`
 
 
 def _serve(
@@ -131,6 +132,8 @@ def _instance(interpreter: Interpreter, folder: str, skill: str | None = None) -
 
 
 def _limit_data(size: int) -> None:
+    import resource
+
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(size, hard), hard))
 
