@@ -172,28 +172,11 @@ READING: list[tuple[list[str], int, str]] = [
 ]
 """What `prosa-core` does alone, the status it ends with, and what it prints among other things."""
 
-BEYOND = [
-    ["run", "triage.md", "request=rent", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"],
-    ["serve", "--port", "0"],
-    ["build", ".", "out"],
-    ["mcp"],
-    ["visit", "http://127.0.0.1:9/"],
-    ["call", "http://127.0.0.1:9/", "book"],
-    ["probe", "http://127.0.0.1:9/"],
-    ["doctor", "--online"],
-]
-"""What needs more libraries."""
 
-
-def test_prosa_core_alone_reads_and_says_what_the_rest_needs(core: list[str], folder: Path):
-    calls = [*(argv for argv, _, _ in READING), *BEYOND, ["lsp"], ["check", "--watch"]]
-    told = called(folder, calls, path=core)
-    for (argv, status, text), (found, out, err) in zip(READING, told, strict=False):
+def test_prosa_core_alone_reads_checks_searches_plans_and_plays(core: list[str], folder: Path):
+    told = called(folder, [argv for argv, _, _ in READING], path=core)
+    for (argv, status, text), (found, out, err) in zip(READING, told, strict=True):
         assert (found, text in out + err) == (status, True), (argv, found, out, err)
-    for argv, (status, _, err) in zip(BEYOND, told[len(READING) :], strict=False):
-        assert (status, "  pip install prosa\n" in err) == (2, True), (argv, status, err)
-    for extra, (status, _, err) in zip(("lsp", "watch"), told[-2:], strict=True):
-        assert (status, f'  pip install "prosa[{extra}]"\n' in err) == (2, True), err
 
 
 def test_the_console_script_of_prosa_core_starts(core: list[str]):

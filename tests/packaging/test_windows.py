@@ -40,6 +40,7 @@ print(len(found))
 WINDOWS = """
 import asyncio, multiprocessing, os, platform, shutil, signal, sqlite3, subprocess, sysconfig, tempfile, types
 sysconfig.get_config_vars()
+import mcp.client.sse, mcp.client.stdio, mcp.client.streamable_http  # on Windows they have libraries of it
 for name in ("chown", "fchmod", "fchown", "fork", "geteuid", "killpg", "sched_getaffinity", "setsid", "uname"):
     delattr(os, name)
 for name in ("O_CLOEXEC", "O_DIRECTORY", "O_NOCTTY", "O_NOFOLLOW", "O_NONBLOCK", "O_PATH"):
@@ -79,6 +80,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "prosa.toml").touch()
     (tmp_path / "triage.md").write_text(PROGRAM)
     (tmp_path / "notes.md").write_text("# Notes\n\nSee the [program](triage.md) and [more](gone.md).\n")
+    (tmp_path / "served.md").write_text(
+        PROGRAM.replace("input:", "mcp_servers: [{name: clock, command: python}]\ninput:", 1)
+    )
     (tmp_path / "talk.md").write_text("### @user\n\nHello.\n")
     (tmp_path / "replies.jsonl").write_text('{"content": {"urgent": true}}\n')
     (tmp_path / "rows.jsonl").write_text('{"request": "rent"}\n')
@@ -95,6 +99,7 @@ CALLS: list[tuple[str, int, str]] = [
     ("rename notes.md more.md", 0, "more.md"),
     ("run triage.md request=rent --model scripted:replies.jsonl", 0, '"urgent": true'),
     ("runs", 0, "triage"),
+    ("run served.md request=rent --model scripted:replies.jsonl", 1, "started on Linux and macOS only"),
     ("batch triage.md --rows rows.jsonl --model scripted:replies.jsonl", 0, '"urgent": true'),
     ("chat talk.md --model scripted:replies.jsonl", 0, "urgent"),
     ("plan triage.md request=rent", 0, "asks gpt-4o"),

@@ -11,6 +11,7 @@ import asyncio
 import atexit
 import os
 import signal
+import sys
 from asyncio.subprocess import PIPE, SubprocessStreamProtocol
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -95,6 +96,8 @@ class Child:
 
 async def start(command: Sequence[str], *, env: Mapping[str, str], cwd: str, seen: Observed) -> Child:
     """Starts a process with pipes in a group of its own. Raises OSError or ValueError when it cannot be started."""
+    if sys.platform == "win32":
+        raise OSError("servers are started on Linux and macOS only: elsewhere what they start might outlive them")
     loop = asyncio.get_running_loop()
     transport, pipes = await loop.subprocess_exec(
         lambda: _Pipes(loop),
