@@ -18,12 +18,16 @@ from prosa.adapters.providers.google import GoogleProvider, _config, _data
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.providers.status import is_retryable, retry_after
-from prosa.runtime.errors import ProviderError
+from prosa.app.options import Environment, Options
+from prosa.app.run.routes import with_provider
+from prosa.app.run.service import choose_provider, row_of_model, service_words
+from prosa.runtime.errors import ExtraMissing, ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
 from prosa.runtime.ports import ToolResult
 from prosa.runtime.sequence import sequence
 from prosa.runtime.transcript import Transcript
 from prosa.runtime.usage import Usage
+from prosa.settings import Settings
 from tests.model_server import gemini as fake
 from tests.model_server.behaviour import behaviour
 from tests.model_server.server import ModelServer
@@ -523,3 +527,48 @@ def _understood(data: bytes) -> Any:
     from google.genai import types
 
     return _data(types.GenerateContentResponse.model_validate_json(data))
+
+
+# --- how it is chosen
+
+
+def chosen(environ: dict[str, str], **options: Any) -> Any:
+    settings = Settings()
+    given = with_provider(Options(**options), settings, environ)
+    return asyncio.run(
+        choose_provider(given, Environment(environ, settings), row_of_model(given.model, given, settings))
+    )
+
+
+def test_x7_the_prefix_google_asks_googles_own_interface_with_the_users_key_and_address(whole):
+    around = {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": whole.server.google_url, "GOOGLE_API_KEY": "another"}
+    found = chosen(around, model="google/gemini-2.5-flash")
+    assert (type(found.provider), found.service) == (GoogleProvider, whole.server.google_url)
+    whole.server.script("hello")
+    assert asyncio.run(found.provider.complete(request(output=None))).content == "hello"
+    assert chosen({"GOOGLE_API_KEY": KEY}, model="gemini/m").service == (
+        "https://generativelanguage.googleapis.com/v1beta"
+    )
+
+
+def test_x7_without_a_key_of_its_own_google_is_not_asked():
+    with pytest.raises(ProviderError, match="GEMINI_API_KEY or GOOGLE_API_KEY is not set"):
+        chosen({"OPENAI_API_KEY": KEY}, model="google/m")
+
+
+def test_x7_a_service_whose_library_is_missing_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr("prosa.app.run.service.find_spec", lambda name: None)
+    with pytest.raises(ExtraMissing) as caught:
+        chosen({"GEMINI_API_KEY": KEY}, model="google/m")
+    assert caught.value.hint == 'pip install "prosa[google]"'
+    settings = Settings()
+    given = with_provider(Options(model="google/m"), settings, {})
+    said = service_words(given, Environment({"GEMINI_API_KEY": KEY}, settings))
+    assert said == (
+        'the library that speaks to `google` is not installed (pip install "prosa[google]"): a run would fail'
+    )
+
+
+def test_pa12_a_raw_prompt_is_not_for_google():
+    with pytest.raises(ProviderError, match="answers conversations only"):
+        chosen({"GEMINI_API_KEY": KEY}, model="google/m", completion=True)

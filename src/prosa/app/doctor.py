@@ -13,7 +13,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -31,7 +30,7 @@ from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.place import index_path
 from prosa.app.agreement import stored_agreement
 from prosa.app.options import Environment, Options
-from prosa.app.run.service import THREE_WAYS, service_words
+from prosa.app.run.service import THREE_WAYS, is_installed, service_words
 from prosa.app.settings import settings_for
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
@@ -44,6 +43,7 @@ EXTRAS = {
     "semantic": ("numpy", "search by meaning over large corpora"),
     "parquet": ("duckdb", "rows of Parquet files in `prosa batch`"),
     "lsp": ("pygls", "the language server for editors, `prosa lsp`"),
+    "google": ("google.genai", "Google's models through the library of the service, `google/MODEL`"),
     "tokens": ("splintr", "exact counts of tokens in `prosa plan`"),
     "otel": ("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
 }
@@ -253,17 +253,10 @@ def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
     for name, (module, purpose) in EXTRAS.items():
-        if _is_there(module):
+        if is_installed(module):
             yield Finding(f"extra {name}", "ok", f"installed: {purpose}")
         else:
             yield Finding(f"extra {name}", "note", f"not installed: {purpose}", f'pip install "prosa[{name}]"')
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # a package above it is missing
-        return False
 
 
 def _editors(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:

@@ -30,6 +30,12 @@ _MESSAGES = (
     *("temperature", "top_p", "top_k", "max_tokens", "stop_sequences", "metadata", "service_tier", "thinking"),
     *("output_config", "cache_control", "inference_geo", "speed", "parallel_tool_calls", "reasoning_effort"),
 )
+_GENERATE = (
+    *("temperature", "top_p", "top_k", "max_output_tokens", "stop_sequences", "seed", "candidate_count", "logprobs"),
+    *("presence_penalty", "frequency_penalty", "response_logprobs", "thinking_config", "safety_settings", "store"),
+    *("media_resolution", "service_tier", "labels", "reasoning_effort"),
+)
+_NAMES: Mapping[Protocol, tuple[str, ...]] = {"openai": _CHAT, "anthropic": _MESSAGES, "google": _GENERATE}
 _OTHER_NAMES: Mapping[Protocol, Mapping[str, str]] = {
     "openai": {"maxoutputtokens": "max_tokens", "stopsequences": "stop", "randomseed": "seed"},
     "anthropic": {
@@ -38,7 +44,13 @@ _OTHER_NAMES: Mapping[Protocol, Mapping[str, str]] = {
         "stop": "stop_sequences",
         "effort": "reasoning_effort",
     },
-    "google": {},
+    "google": {
+        **dict.fromkeys(("maxtokens", "maxcompletiontokens"), "max_output_tokens"),
+        "stop": "stop_sequences",
+        "randomseed": "seed",
+        "n": "candidate_count",
+        "effort": "reasoning_effort",
+    },
 }
 _RESPONSES = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 
@@ -87,9 +99,11 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     ProviderRow(
         "google",
         ("gemini", "google-ai", "google-genai"),
-        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "https://generativelanguage.googleapis.com/v1beta",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-        (*_CHAT, "top_k", "safety_settings"),
+        _GENERATE,
+        protocol="google",
+        url_variable="GOOGLE_GEMINI_BASE_URL",
         docs="https://ai.google.dev/api",
     ),
     ProviderRow(
@@ -144,7 +158,7 @@ def provider_row(name: str, own: Mapping[str, ProviderSettings]) -> ProviderRow 
         base_url=named.base_url or row.base_url,
         key_variables=variables,
         protocol=protocol,
-        parameters=row.parameters if protocol == row.protocol else _MESSAGES if protocol == "anthropic" else _CHAT,
+        parameters=row.parameters if protocol == row.protocol else _NAMES[protocol],
         url_variable=None if named.base_url else row.url_variable,
     )
 

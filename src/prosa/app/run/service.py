@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from prosa.adapters.files import config_dir
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
-from prosa.runtime.errors import ProviderError
+from prosa.runtime.errors import ExtraMissing, ProviderError
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
@@ -168,6 +169,9 @@ def service_words(
         service = _service(choices, around)
     if service.is_missing:
         return "no key and no base URL: a run would fail"
+    if service.row is not None and (extra := missing_extra(service.row)) is not None:
+        missing = ExtraMissing(service.row.name, extra)
+        return f"{missing.message} ({missing.hint}): a run would fail"
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
     return f"{shown}, {'with' if service.key else 'without'} a key"
 
@@ -228,11 +232,43 @@ async def _local(choices: Options, around: Environment) -> Chosen:
 
 
 def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
+    if service.row is not None and service.row.protocol == "google":
+        return _native(service, service.row, choices)
     from prosa.adapters.providers.openai import OpenAIProvider
 
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
     made = OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
     return Chosen(made, service=made.service)
+
+
+def _native(service: _Service, row: ProviderRow, choices: Options) -> Chosen:
+    """A service that is asked through its own library. Raises `ExtraMissing` without that."""
+    if (extra := missing_extra(row)) is not None:
+        raise ExtraMissing(row.name, extra)
+    if choices.completion:
+        message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
+        hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
+        raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
+    from prosa.adapters.providers.google import GoogleProvider
+
+    made = GoogleProvider(api_key=service.key, base_url=service.base_url)
+    return Chosen(made, service=made.service)
+
+
+def missing_extra(row: ProviderRow) -> str | None:
+    """The extra of Prosa that a service needs and that is not installed."""
+    from prosa.adapters.providers.table import CLIENTS
+
+    module = CLIENTS.get(row.protocol)
+    return row.protocol if module is not None and not is_installed(module) else None
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module is there; it is not loaded."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False
 
 
 def _service(choices: Options, around: Environment) -> _Service:
