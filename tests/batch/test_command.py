@@ -165,7 +165,7 @@ def test_the_history_lists_no_rows_and_a_query_has_them(folder: Path):
         (("label.md", "--rows", "rows.csv", "--query", "SELECT 1"), "is about SQLite"),
         (("label.md", "--rows", "rows.csv", "--status"), "take its name alone"),
         (("label.md", "--rows", "rows.csv", "--max-failures", "101%"), "share such as 10%"),
-        (("label.md", "--rows", "rows.csv", "--store", "postgresql://x/y"), "a store is a file"),
+        (("label.md", "--rows", "rows.csv", "--store", "mysql://x/y"), "a store is a file or on"),
     ],
 )
 def test_wrong_use_is_said(folder: Path, words: tuple[str, ...], said: str):

@@ -13,6 +13,8 @@ FORCED: dict[str, str] = {
     "adapters.mcp.connection": "The messages of the MCP library are dictionaries.",
     "adapters.providers": "Names that load on first use have any type.",
     "adapters.store.database": "A row has the columns that its statement names.",
+    "adapters.store.opening": "A row has the columns that its statement names.",
+    "adapters.store.postgres": "A row has the columns that its statement names.",
     "adapters.store.writer": "One queue holds work of every result.",
     "app.run.jobs": "The idle parameters of a coroutine.",
     "api.arguments": "The idle parameters of a coroutine.",

@@ -26,6 +26,7 @@ LATE: dict[str, str] = {
     "adapters.providers.google": "The library of the service loads with the first question, for a second.",
     "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",
     "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",
+    "adapters.store.opening": "What talks to PostgreSQL loads only for a store that is on a server.",
     "adapters.sqlite.packing": "What makes rows of documents needs their parsers, and is not loaded to read rows.",
     "adapters.sqlite.refresh": "What updates the index needs the parsers, and loads only when a file has changed.",
     "adapters.sqlite.search_filter": "Dates are read only for a search that is limited by one.",

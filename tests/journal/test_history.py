@@ -132,7 +132,7 @@ def test_x25_history_is_forgotten_by_age(tmp_path, home):
         (["--forget", "1d", "--failed"], "goes with no id and no filter"),
         (["--dry-run"], "--dry-run goes with --forget"),
         (["--limit", "0"], "'0' is not a number from 1"),
-        (["--store", "postgresql://host/db"], "a store is a file"),
+        (["--store", "mysql://host/db"], "a store is a file or on PostgreSQL"),
         (["--store", "."], "is a folder; name a file in it"),
     ],
 )

@@ -23,7 +23,6 @@ from prosa.adapters.store.holding import Holder, clear_dead, is_alive
 from prosa.adapters.store.opening import backup_path, file_system, open_reader, open_store, refuse_network
 from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.adapters.store.writer import writer_of
-from prosa.adapters.store.writing import TakenOver
 from prosa.app.journal.history import forget, listed, one
 from prosa.app.journal.query import query_runs
 from prosa.corpus.errors import QueryRefused
@@ -253,28 +252,6 @@ class _Barrier:
 
 
 barrier = _Barrier()
-
-
-def test_x25_a_process_whose_run_was_taken_over_writes_nothing_more(store):
-    """The fence: however long a process was frozen, what it still wants to write is refused, and nobody else's is."""
-    write(store, writing.begin(run_record(), lambda: "h"), writing.begin(run_record("r2"), lambda: "h"))
-    write(store, writing.claim(run_record(), lambda: "other", "there"))
-    writer = writer_of(store)
-    try:
-        old, new, beside = (
-            writer.do(writing.ask(call_record())),
-            writer.do(writing.ask(call_record(attempt=2))),
-            writer.do(writing.ask(call_record("r2"))),
-        )
-        with pytest.raises(TakenOver, match="another process goes on with run r1"):
-            old.result()
-        assert new.result() is beside.result() is None
-        with pytest.raises(TakenOver, match="already"):
-            writer.do(writing.claim(run_record(), lambda: "third", "there")).result()
-    finally:
-        writer.release()
-    with closing(sqlite3.connect(store)) as connection:
-        assert connection.execute("SELECT run, attempt FROM call ORDER BY run").fetchall() == [("r1", 2), ("r2", 1)]
 
 
 def test_x25_whoever_holds_a_run_is_known_to_live_until_it_ends(store):

@@ -24,7 +24,7 @@ from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, pre
 from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
 from prosa.app.batch.run import run_batch
-from prosa.app.journal.place import store_of
+from prosa.app.journal.place import file_beside, place_named, store_of
 from prosa.app.options import JournalOptions
 from prosa.app.run.load import ready_program
 from prosa.data import Value
@@ -33,6 +33,7 @@ from prosa.runtime.budget import Ledger
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.ports import Provider
 from prosa.runtime.program import Program
+from prosa.runtime.runs import StorePlace
 
 
 class BatchResult(Struct, frozen=True):
@@ -41,7 +42,7 @@ class BatchResult(Struct, frozen=True):
 
     name: str
     id: str
-    store: Path
+    store: StorePlace
     summary: BatchCounts
     reason: str = ""
 
@@ -108,12 +109,12 @@ async def abatch(
     require_provider(provider)
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
     options = options_of(*said, max_cost)
-    journal = JournalOptions("batch", None if store is None else Path(store), rerun_in_doubt=rerun_in_doubt)
+    journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
     given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
     environment = environment_of(given if isinstance(given, Path) else None, environ)
     options = with_service(replace(options, journal=journal), environment, provider)
     program = ready_program(given, options, environment)
-    found = _rows(rows, query, store_of(journal.store, environment.environ))
+    found = _rows(rows, query, file_beside(store_of(journal.store, environment.environ), environment.environ))
     bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
     chosen = BatchOptions(*bounds, limit, retry=RETRIED if retry_failed else (), name=name or "")
     prepared = prepare(program, found, RowMapping(fields or {}, id_column), chosen, options, environment)

@@ -18,7 +18,7 @@ from prosa.source.values import PartlyShown
 if TYPE_CHECKING:
     from prosa.app.client.rights import Declared
     from prosa.runtime.budget import Ledger
-    from prosa.runtime.runs import History
+    from prosa.runtime.runs import History, StorePlace
     from prosa.settings import Settings
 
 DEFAULT_MODEL = "gpt-4o"
@@ -151,7 +151,7 @@ class JournalOptions(Struct, frozen=True):
     """
 
     door: str
-    store: Path | None = None
+    store: StorePlace | None = None
     history: History | None = None
     resume: str | None = None
     rerun_in_doubt: bool = False

@@ -26,7 +26,7 @@ from prosa.cli.errors import FAILED, INTERRUPTED, OK
 from prosa.cli.options import add_limits, add_model, add_otel, choices_from, count, dollars
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.delivery import require_writable
-from prosa.cli.run.resuming import store_file
+from prosa.cli.run.resuming import store_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from prosa.app.batch.run import BatchEnd
     from prosa.app.options import Options
     from prosa.runtime.batches import BatchCounts, BatchPlan
+    from prosa.runtime.runs import StorePlace
 
 MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 """Above these a person is asked before a batch begins."""
@@ -79,7 +80,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     begun.add_argument(
         "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may be made (fail)"
     )
-    begun.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps batches (default: yours)")
+    begun.add_argument(
+        "--store", type=store_place, metavar="PATH|URL", help="what keeps batches: a file, postgresql://…"
+    )
     add_model(parser)
     add_limits(parser, at_once="rows at once (32)")
     add_otel(parser)
@@ -158,10 +161,16 @@ def _export(args: argparse.Namespace, console: Console) -> int:
     return OK
 
 
-def _store(args: argparse.Namespace, console: Console) -> Path:
+def _store(args: argparse.Namespace, console: Console) -> StorePlace:
     from prosa.app.journal.place import store_of
 
     return store_of(args.store, console.environ)
+
+
+def _beside(store: StorePlace, console: Console) -> Path:
+    from prosa.app.journal.place import file_beside
+
+    return file_beside(store, console.environ)
 
 
 def _run(args: argparse.Namespace, console: Console) -> int:
@@ -192,7 +201,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     if args.rows is None:
         from prosa.app.batch.control import batch_status
 
-        begun = begun_with(batch_status(store, args.target).batch, store=store)
+        begun = begun_with(batch_status(store, args.target).batch, store=_beside(store, console))
         path, rows, mapping, name = begun.program, begun.rows, begun.mapping, begun.name
     else:
         path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
@@ -200,7 +209,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     options = _options(args, console)
     program = ready_program(path, options, environment, gate=not args.plan)
     if args.rows is not None:
-        rows = rows_of(args.rows, args.query, store=store, read=_stdin(console))
+        rows = rows_of(args.rows, args.query, store=_beside(store, console), read=_stdin(console))
     chosen = BatchOptions(
         at_once=args.concurrency or AT_ONCE,
         rpm=args.rpm,
@@ -219,7 +228,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     return prepared
 
 
-def _require_same(name: str, prepared: Prepared, store: Path) -> None:
+def _require_same(name: str, prepared: Prepared, store: StorePlace) -> None:
     from prosa.app.batch.control import batch_status
     from prosa.runtime.errors import BatchRefused
 

@@ -10,7 +10,7 @@ from prosa.cli.console import Console
 from prosa.cli.corpus import add_corpus_options, corpus_place, opened
 from prosa.cli.options import duration
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import store_file
+from prosa.cli.run.resuming import store_place
 from prosa.corpus.errors import QueryRefused
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="stop after so long (default: 10)",
     )
     parser.add_argument("--runs", action="store_true", help="ask the history of runs, not a corpus")
-    parser.add_argument("--store", type=store_file, metavar="PATH", help="with --runs: the file that keeps runs")
+    parser.add_argument("--store", type=store_place, metavar="PATH|URL", help="with --runs: the file that keeps runs")
     add_corpus_options(parser)
     parser.add_argument_group("what can be asked", _views())
 

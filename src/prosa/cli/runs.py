@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from prosa.cli.console import Console
 from prosa.cli.parser import WrongUse
-from prosa.cli.run.resuming import store_file
+from prosa.cli.run.resuming import store_place
 
 if TYPE_CHECKING:
     from prosa.runtime.ports import Prices
-    from prosa.runtime.runs import RunRecord
+    from prosa.runtime.runs import RunRecord, StorePlace
 
 SHOWN = 50
 MOST = 1_000_000
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--forget", metavar="BEFORE", help="take away runs that began before: 30d, or a date")
     parser.add_argument("--dry-run", action="store_true", help="with --forget: count them, and take nothing away")
-    parser.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps runs (default: yours)")
+    parser.add_argument("--store", type=store_place, metavar="PATH|URL", help="what keeps runs: a file, postgresql://…")
     parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
 
 
@@ -68,7 +68,7 @@ def _require_sense(args: argparse.Namespace) -> None:
         raise WrongUse("--dry-run goes with --forget")
 
 
-def _list(args: argparse.Namespace, path: Path, console: Console) -> int:
+def _list(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import listed
     from prosa.render.json import dump
     from prosa.render.runs import run_object, runs_table
@@ -94,7 +94,7 @@ def _list(args: argparse.Namespace, path: Path, console: Console) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace, path: Path, console: Console) -> int:
+def _show(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import one
     from prosa.render.json import dump
     from prosa.render.runs import call_object, run_object, run_tree
@@ -114,7 +114,7 @@ def _show(args: argparse.Namespace, path: Path, console: Console) -> int:
     return 0
 
 
-def _compare(args: argparse.Namespace, path: Path, console: Console) -> int:
+def _compare(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import compared
     from prosa.render.json import dump
     from prosa.render.runs import difference_object, difference_text
@@ -128,7 +128,7 @@ def _compare(args: argparse.Namespace, path: Path, console: Console) -> int:
     return 0
 
 
-def _trace(args: argparse.Namespace, path: Path, console: Console) -> int:
+def _trace(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import one
     from prosa.app.journal.trace import write_trace
 
@@ -137,7 +137,7 @@ def _trace(args: argparse.Namespace, path: Path, console: Console) -> int:
     return 0
 
 
-def _forget(args: argparse.Namespace, path: Path, console: Console) -> int:
+def _forget(args: argparse.Namespace, path: StorePlace, console: Console) -> int:
     from prosa.app.journal.history import forget
 
     number = forget(path, _moment("--forget", args.forget), dry_run=args.dry_run)
@@ -147,7 +147,7 @@ def _forget(args: argparse.Namespace, path: Path, console: Console) -> int:
 
 
 def _priced(
-    args: argparse.Namespace, path: Path, runs: list[RunRecord] | tuple[RunRecord, ...], console: Console
+    args: argparse.Namespace, path: StorePlace, runs: list[RunRecord] | tuple[RunRecord, ...], console: Console
 ) -> list[RunRecord]:
     """The runs with what they cost."""
     from prosa.app.journal.history import priced

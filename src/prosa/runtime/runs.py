@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -19,6 +20,19 @@ CallState: TypeAlias = Literal["asked", "answered", "failed", "unmade"]
 
 History: TypeAlias = Literal["off", "summary", "full"]
 """What remains of a run when it has ended: nothing, everything but messages, everything."""
+
+
+class StoreServer(Struct, frozen=True):
+    """A store on a PostgreSQL server. Its address never holds a password."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+
+StorePlace: TypeAlias = Path | StoreServer
+"""Where a store is: a file of SQLite, or a server."""
 
 
 def stamp(moment: datetime) -> str:

@@ -84,6 +84,7 @@ class Settings(Struct, frozen=True):
     history: Literal["off", "summary", "full"] | None = None
     history_days: int | None = None
     history_size: int | None = None
+    store: str | None = None
     otel: str | None = None
     model: str | None = None
     strict: bool | None = None

@@ -294,6 +294,11 @@ def _whole(raw: Value) -> int | None:
     return raw if isinstance(raw, int) and not isinstance(raw, bool) and 0 <= raw <= 2**53 else None
 
 
+def _store(raw: Value) -> str | None:
+    text = _text(raw)
+    return text if isinstance(text, str) and (text.startswith("/") or "://" in text or text[1:3] == ":\\") else None
+
+
 def _count(raw: Value) -> int | None:
     return _whole(raw) or None
 
@@ -324,6 +329,7 @@ KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
         lambda raw: raw if isinstance(raw, str) and raw in PROTOCOLS else None,
     ),
     "history": ('"off", "summary" or "full"', lambda raw: raw if raw in ("off", "summary", "full") else None),
+    "store": ("an absolute path, or an address such as postgresql://HOST/DATABASE", _store),
     "variable": ("the name of an environment variable", _variable),
     "whole": ("a whole number from 0", _whole),
     "count": ("a whole number from 1", _count),

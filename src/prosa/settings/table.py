@@ -76,6 +76,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "history", "user", "history", "`summary`", "what is kept of a run that has ended: `off`, `summary`, `full`"
     ),
+    Setting("store", "user", "store", "a file of yours", "file or `postgresql://` address that keeps runs and batches"),
     Setting("otel", "user", "url", "none", "OTLP address that spans and metrics of runs are sent to"),
     Setting("history-days", "user", "count", "30", "days that runs are kept"),
     Setting("history-size", "user", "mebibytes", "256", "MiB that all runs may take; the oldest go first"),

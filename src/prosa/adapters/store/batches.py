@@ -169,7 +169,7 @@ def row_states(connection: Database, batch: str, total: int) -> bytearray:
     """What is known of each row, by its number less one; 0 where nothing is."""
     states = bytearray(total)
     text = "SELECT number, state, kind FROM run WHERE batch = ? AND number IS NOT NULL"
-    for number, state, kind in connection.execute(text, (batch,)):
+    for number, state, kind in connection.stream(text, (batch,)):
         if 0 < number <= total:
             if state == "done":
                 states[number - 1] = DONE
@@ -216,7 +216,7 @@ def results(
     order = "ended, number" if by_time else "number"
     last = 2**62 if until is None else until
     text = f"{_RESULT} WHERE batch = ? AND number > ? AND number <= ? AND {wanted} ORDER BY {order}"
-    for row in connection.execute(text, (batch, after, last)):
+    for row in connection.stream(text, (batch, after, last)):
         yield _result(row)
 
 

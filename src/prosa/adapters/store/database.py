@@ -6,8 +6,14 @@ times as texts that sort. Out: rows. Whoever writes is in a transaction already,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from prosa.runtime.errors import StoreProblem
+    from prosa.runtime.runs import StoreServer
+
+T = TypeVar("T")
 
 Row: TypeAlias = Any
 """A row has the columns that its statement names."""
@@ -37,8 +43,8 @@ class ResultRows(Protocol):
 class Database(Protocol):
     """A connection to the database of a store."""
 
-    begins: ClassVar[str]
-    """The statement that begins a transaction which may write."""
+    away: bool
+    """Whether the database is lost, and waited for."""
 
     shared: ClassVar[str]
     """What a SELECT ends with whose rows are to stay as they are until the transaction ends. A transaction that writes
@@ -55,6 +61,20 @@ class Database(Protocol):
         """Does one statement for each of many rows of values."""
         ...
 
+    def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[Row]:
+        """The rows of one SELECT, of which only some are in memory at a time."""
+        ...
+
+    def transact(self, work: Callable[[], T]) -> T:
+        """Does ``work`` in one transaction that may write; once more where it could not be committed for a reason that
+        passes. Raises what ``work`` raises, and what the database does."""
+        ...
+
+    def hold(self, name: str) -> None:
+        """Shows other processes, as long as the connection lives, that the one of this name does, where the database
+        can."""
+        ...
+
     def size(self) -> int | None:
         """Bytes of what the store holds, without what is free again; None where it is not the store's to bound."""
         ...
@@ -65,4 +85,24 @@ class Database(Protocol):
 
     def close(self) -> None:
         """Ends the connection."""
+        ...
+
+
+class ServerAdapter(Protocol):
+    """What a module for servers does."""
+
+    def open_server(self, server: StoreServer, /) -> Database:
+        """A connection that may write. Raises `StoreProblem`."""
+        ...
+
+    def open_server_reader(self, server: StoreServer, /) -> Database | None:
+        """A connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
+        ...
+
+    def problem_of(self, error: Exception, server: StoreServer, /) -> StoreProblem | None:
+        """What the server said, in words; None for an error of something else."""
+        ...
+
+    def living_names(self, server: StoreServer, /) -> Callable[[str], bool]:
+        """Whether a process of that name writes the store now. Raises `StoreProblem`."""
         ...

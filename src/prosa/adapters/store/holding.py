@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.adapters.store.opening import server_adapter
+from prosa.runtime.runs import StorePlace, StoreServer
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
 
 _PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -35,8 +42,33 @@ class Holder:
         os.close(self._descriptor)
 
 
-def is_alive(store: Path, name: str) -> bool:
-    """Whether the process that gave itself this name still writes the store."""
+class ServerHolder:
+    """This process, as long as its connection to a server lives."""
+
+    def __init__(self, database: Database) -> None:
+        self.name = os.urandom(8).hex()
+        database.hold(self.name)
+
+    def release(self) -> None:
+        """The end of the connection says so."""
+
+
+def holder_of(place: StorePlace, database: Database) -> Holder | ServerHolder:
+    """This process as one that writes a store. Raises `OSError`."""
+    return ServerHolder(database) if isinstance(place, StoreServer) else Holder(place)
+
+
+def is_alive(store: StorePlace, name: str) -> bool:
+    """Whether the process that gave itself this name still writes the store. Raises `StoreProblem`."""
+    return living(store)(name)
+
+
+def living(store: StorePlace) -> Callable[[str], bool]:
+    """Which processes still write the store, by their names; a server is asked once. Raises `StoreProblem`."""
+    return server_adapter().living_names(store) if isinstance(store, StoreServer) else partial(_holds_file, store)
+
+
+def _holds_file(store: Path, name: str) -> bool:
     if not name:
         return False
     try:
@@ -52,8 +84,10 @@ def is_alive(store: Path, name: str) -> bool:
     return False
 
 
-def clear_dead(store: Path) -> None:
+def clear_dead(store: StorePlace) -> None:
     """Removes what processes left behind that were killed."""
+    if isinstance(store, StoreServer):
+        return
     for name in _names(store):
         if not is_alive(store, name):
             with suppress(OSError):

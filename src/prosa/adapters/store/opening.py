@@ -11,16 +11,22 @@ import os
 import sqlite3
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from msgspec import ValidationError
 
 from prosa.adapters.store import schema
 from prosa.adapters.store.views import TABLES
 from prosa.runtime.errors import StoreProblem
+from prosa.runtime.runs import StorePlace, StoreServer
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database, Row, ServerAdapter
+
+T = TypeVar("T")
 
 PRIVATE = 0o600
 
@@ -46,9 +52,28 @@ _PAGES = 2_000
 class SqliteDatabase(sqlite3.Connection):
     """Meets `Database` with a file."""
 
-    begins: ClassVar[str] = "BEGIN IMMEDIATE"
+    away = False
     shared: ClassVar[str] = ""
     locked: ClassVar[str] = ""
+
+    def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[Row]:
+        """The rows, which SQLite finds one by one."""
+        return self.execute(text, values)
+
+    def transact(self, work: Callable[[], T]) -> T:
+        """Does work as the only process that writes."""
+        try:
+            self.execute("BEGIN IMMEDIATE")
+            found = work()
+            self.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self.execute("ROLLBACK")
+            raise
+        return found
+
+    def hold(self, name: str) -> None:
+        """A locked file does so (see `holding`)."""
 
     def size(self) -> int:
         """Pages that are in use."""
@@ -63,8 +88,31 @@ class SqliteDatabase(sqlite3.Connection):
             self.execute("PRAGMA incremental_vacuum(1)")  # one page for each time that Python lets it step
 
 
-def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
+def open_store(place: StorePlace, *, wait: float = WAIT_SECONDS) -> Database:
     """A connection that may write. Raises `StoreProblem`."""
+    return server_adapter().open_server(place) if isinstance(place, StoreServer) else open_file(place, wait=wait)
+
+
+def open_reader(place: StorePlace) -> Database | None:
+    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`.
+
+    A store of an older version is migrated first: what is read has one form.
+    """
+    return server_adapter().open_server_reader(place) if isinstance(place, StoreServer) else open_file_reader(place)
+
+
+def server_adapter() -> ServerAdapter:
+    """What talks to a server. Raises `StoreProblem` where the library for that is not installed."""
+    try:
+        from prosa.adapters.store import postgres
+    except ImportError:
+        lacking = "a store on PostgreSQL needs libraries that are not installed"
+        raise StoreProblem(lacking, hint='pip install "prosa[batch]"') from None
+    return postgres
+
+
+def open_file(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
+    """A connection to a file that may write. Raises `StoreProblem`."""
     refuse_network(path)
     _make_private(path)
     with in_words(path):
@@ -79,11 +127,8 @@ def open_store(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
     return connection
 
 
-def open_reader(path: Path) -> SqliteDatabase | None:
-    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`.
-
-    A store of an older version is migrated first: what is read has one form.
-    """
+def open_file_reader(path: Path) -> SqliteDatabase | None:
+    """A connection that only reads a file; None where there is none yet. Raises `StoreProblem`."""
     if not path.exists():
         return None
     if not path.is_file():
@@ -103,8 +148,8 @@ def open_reader(path: Path) -> SqliteDatabase | None:
             raise
     if not found:
         return None
-    open_store(path).close()
-    return open_reader(path)
+    open_file(path).close()
+    return open_file_reader(path)
 
 
 def read_only_uri(path: Path) -> str:
@@ -113,18 +158,28 @@ def read_only_uri(path: Path) -> str:
 
 
 @contextmanager
-def in_words(path: Path) -> Iterator[None]:
-    """What goes wrong here with the file at ``path`` is raised as `StoreProblem`."""
+def in_words(place: StorePlace) -> Iterator[None]:
+    """What goes wrong here with the store at ``place`` is raised as `StoreProblem`."""
     try:
         yield
-    except FAULTS as error:
-        raise problem_of(error, path) from None
+    except Exception as error:
+        problem = problem_of(error, place)
+        if problem is None:
+            raise
+        raise problem from None
 
 
-def problem_of(error: Exception, path: Path) -> StoreProblem:
-    """What SQLite said, in words; what is no text, or no value of its column, was damaged."""
-    if not isinstance(error, sqlite3.Error):
-        return StoreProblem(f"the store {path} is damaged", hint=_AWAY)
+def problem_of(error: Exception, place: StorePlace) -> StoreProblem | None:
+    """What a database said, in words; what is no text, or no value of its column, was damaged. None for an error of
+    something else."""
+    if isinstance(error, FAULTS) and not isinstance(error, sqlite3.Error):
+        return StoreProblem(f"the store {place} is damaged", hint=_AWAY)
+    if isinstance(place, StoreServer):
+        return server_adapter().problem_of(error, place)
+    return _problem_of_file(error, place) if isinstance(error, sqlite3.Error) else None
+
+
+def _problem_of_file(error: sqlite3.Error, path: Path) -> StoreProblem:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
         return StoreProblem(f"the store {path} is no SQLite file", hint=_AWAY)

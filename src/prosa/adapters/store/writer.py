@@ -7,17 +7,16 @@ The store is opened in the thread, so that nobody waits for it before the first 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from prosa.adapters.store.holding import Holder
-from prosa.adapters.store.opening import FAULTS, open_store, problem_of
+from prosa.adapters.store.holding import Holder, ServerHolder, holder_of
+from prosa.adapters.store.opening import open_store, problem_of
 from prosa.runtime.errors import RunError, StoreProblem
+from prosa.runtime.runs import StorePlace
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
@@ -29,7 +28,7 @@ _Waiting: TypeAlias = "tuple[Work[Any], Future[Any]]"
 LATER_SECONDS = 0.1
 """How long what need not be written soon waits."""
 
-_WRITERS: dict[Path, Writer] = {}
+_WRITERS: dict[StorePlace, Writer] = {}
 _LOCK = Lock()
 
 
@@ -37,14 +36,20 @@ class Writer:
     """Writes one store. A transaction that fails as a whole fails for everybody in it; a piece of work that raises
     `RunError` has written nothing, and fails alone."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, place: StorePlace) -> None:
+        self.place = place
         self.users = 0
         self.transactions = 0
         self.holder = ""
         self._queue: SimpleQueue[tuple[Work[Any], Future[Any], bool] | None] = SimpleQueue()
+        self._connection: Database | None = None
         self._thread = Thread(target=self._work, name="prosa-store", daemon=True)
         self._thread.start()
+
+    @property
+    def away(self) -> bool:
+        """Whether the server is lost and waited for; what is to be written waits too."""
+        return self._connection is not None and self._connection.away
 
     def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
         """What ``work`` gives, once it is committed. The future fails with `StoreProblem`, or what ``work`` raises.
@@ -60,34 +65,33 @@ class Writer:
             self.users -= 1
             if self.users:
                 return
-            _WRITERS.pop(self.path, None)
+            _WRITERS.pop(self.place, None)
         self._queue.put(None)
         self._thread.join()
 
     def _work(self) -> None:
-        connection: Database | None = None
         problem: Exception | None = None
-        holder: Holder | None = None
+        holder: Holder | ServerHolder | None = None
         try:
-            connection = open_store(self.path)
-            holder = Holder(self.path)
+            self._connection = open_store(self.place)
+            holder = holder_of(self.place, self._connection)
             self.holder = holder.name
         except StoreProblem as error:
             problem = error
         except OSError as error:
-            problem = StoreProblem(f"the store {self.path} cannot be used: {error.strerror or error}")
+            problem = StoreProblem(f"the store {self.place} cannot be used: {error.strerror or error}")
         except Exception as error:  # whatever it is, somebody waits for an answer
-            problem = error
+            problem = problem_of(error, self.place) or error
         ended = False
         while not ended:
             batch, ended = self._waiting()
-            if connection is None or problem is not None:
-                _fail(batch, problem or StoreProblem(f"the store {self.path} is closed"))
+            if self._connection is None or problem is not None:
+                _fail(batch, problem or StoreProblem(f"the store {self.place} is closed"))
             elif batch:
-                self._commit(connection, batch)
-        if connection is not None:
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
+                self._commit(self._connection, batch)
+        if self._connection is not None:
+            with contextlib.suppress(Exception):  # everything was committed
+                self._connection.close()
         if holder is not None:
             holder.release()
 
@@ -112,18 +116,20 @@ class Writer:
         done: list[tuple[Future[Any], Any]] = []
         refused: list[tuple[Future[Any], RunError]] = []
         waited_for = {id(future) for _, future in batch if future.set_running_or_notify_cancel()}
-        try:
-            connection.execute(connection.begins)
-            for work, future in batch:
+
+        def work() -> None:
+            done.clear()
+            refused.clear()
+            for each, future in batch:
                 try:
-                    done.append((future, work(connection)))
+                    done.append((future, each(connection)))
                 except RunError as error:
                     refused.append((future, error))
-            connection.execute("COMMIT")
+
+        try:
+            connection.transact(work)
         except Exception as error:  # whatever it is, somebody waits for these
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            reason = problem_of(error, self.path) if isinstance(error, FAULTS) else error
+            reason = problem_of(error, self.place) or error
             for _, future in batch:
                 if id(future) in waited_for:
                     future.set_exception(reason)
@@ -143,11 +149,11 @@ def _fail(batch: list[_Waiting], error: Exception) -> None:
             future.set_exception(error)
 
 
-def writer_of(path: Path) -> Writer:
+def writer_of(place: StorePlace) -> Writer:
     """The writer of a store, one for the whole process. Whoever got it calls `Writer.release`."""
     with _LOCK:
-        writer = _WRITERS.get(path)
+        writer = _WRITERS.get(place)
         if writer is None:
-            writer = _WRITERS[path] = Writer(path)
+            writer = _WRITERS[place] = Writer(place)
         writer.users += 1
         return writer

@@ -6,7 +6,6 @@ In: the place of the store and a name. Out: records. Nothing runs here.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -16,10 +15,10 @@ from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.history import reading_store
 from prosa.runtime.batches import BatchCounts, BatchRecord, BatchStatus
 from prosa.runtime.errors import BatchRefused
-from prosa.runtime.runs import stamp
+from prosa.runtime.runs import StorePlace, stamp
 
 
-def batch_list(store: Path) -> list[BatchStatus]:
+def batch_list(store: StorePlace) -> list[BatchStatus]:
     """All batches of a store, those that were made last first. Raises `StoreProblem`."""
     with reading_store(store) as connection:
         if connection is None:
@@ -30,7 +29,7 @@ def batch_list(store: Path) -> list[BatchStatus]:
         ]
 
 
-def batch_status(store: Path, name: str) -> BatchStatus:
+def batch_status(store: StorePlace, name: str) -> BatchStatus:
     """One batch by its name, its id or the beginning of one. Raises `BatchRefused`, `StoreProblem`."""
     with reading_store(store) as connection:
         found = batches.batch_of(connection, name) if connection else []
@@ -41,14 +40,14 @@ def batch_status(store: Path, name: str) -> BatchStatus:
         return _status(store, found[0], batches.counts(connection, found[0].id, max(found[0].total, 0)))
 
 
-def known_batch(store: Path, batch: str) -> BatchRecord | None:
+def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
     """The batch of an id, None where there is none yet. Raises `StoreProblem`."""
     with reading_store(store) as connection:
         found = batches.batch_of(connection, batch) if connection else []
         return next((each for each in found if each.id == batch), None)
 
 
-def cancel_batch(store: Path, name: str) -> BatchStatus:
+def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
     """Ends a batch, if no process is at it: what it has is kept, and nothing of it is left to do.
 
     Raises `BatchRefused`, `StoreProblem`."""
@@ -65,7 +64,7 @@ def cancel_batch(store: Path, name: str) -> BatchStatus:
     return replace(status, batch=replace(status.batch, state="cancelled", ended=now))
 
 
-def _status(store: Path, batch: BatchRecord, counts: BatchCounts) -> BatchStatus:
+def _status(store: StorePlace, batch: BatchRecord, counts: BatchCounts) -> BatchStatus:
     running = batch.state == "open" and is_alive(store, batch.holder)
     if batch.state == "open" and not running:
         batch = replace(batch, state="stopped", reason="its process ended, nobody knows why")

@@ -21,7 +21,7 @@ from prosa.runtime.batches import BatchRecord, batch_id
 from prosa.runtime.digest import as_json, closure_digests
 from prosa.runtime.errors import BatchRefused
 from prosa.runtime.program import Program, reachable
-from prosa.runtime.runs import stamp
+from prosa.runtime.runs import StorePlace, stamp
 
 AT_ONCE = 32
 """Rows that run together where nobody says otherwise."""
@@ -54,7 +54,7 @@ class Prepared(Struct, frozen=True):
 
     batch: BatchRecord
     inputs: Inputs
-    store: Path
+    store: StorePlace
     options: Options
     chosen: BatchOptions
     environment: Environment

@@ -21,6 +21,7 @@ from prosa.runtime.errors import BatchRefused
 
 if TYPE_CHECKING:
     from prosa.runtime.batches import BatchRecord, RowResult
+    from prosa.runtime.runs import StorePlace
 
 _PIECE = 500
 
@@ -49,7 +50,7 @@ def require_own(output: Path, batch: BatchRecord | None) -> str:
 
 
 def write_results(
-    store: Path, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False
+    store: StorePlace, batch: BatchRecord, output: Path, *, expected: str, unordered: bool = False
 ) -> BatchFiles:
     """Writes what the rows gave, in their order or in that of their ends, and why others failed. Raises `FileChanged`
     where the file is not what it was when the batch began, `OSError`, `StoreProblem`."""
@@ -72,7 +73,7 @@ def write_results(
     return BatchFiles(output, failures if failed else None)
 
 
-def lines(store: Path, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:
+def lines(store: StorePlace, batch: str, *, after: int = 0, until: int | None = None) -> Iterator[str]:
     """The results of the rows that are done, in their order, as lines without their ends."""
     with reading_store(store) as connection:
         if connection is not None:
@@ -80,7 +81,7 @@ def lines(store: Path, batch: str, *, after: int = 0, until: int | None = None) 
                 yield line_of(each)
 
 
-def row_results(store: Path, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
+def row_results(store: StorePlace, batch: str, *, failed: bool = False) -> Iterator[RowResult]:
     """The rows of a batch that are done, or those that failed, in their order."""
     with reading_store(store) as connection:
         if connection is not None:

@@ -11,7 +11,6 @@ import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -45,7 +44,7 @@ from prosa.runtime.budget import Budget, Ledger
 from prosa.runtime.errors import BudgetSpent, RunError, StoreProblem, first_error
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.gate import Gated, GateLimits, Gates
-from prosa.runtime.runs import RunRecord, stamp
+from prosa.runtime.runs import RunRecord, StorePlace, stamp
 
 if TYPE_CHECKING:
     from prosa.adapters.store.writer import Work
@@ -71,7 +70,7 @@ class BatchEnd(Struct, frozen=True):
     """What came of a call: the batch, how far it is now, why it stopped early, empty where it did not."""
 
     batch: BatchRecord
-    store: Path
+    store: StorePlace
     counts: BatchCounts
     reason: str = ""
 
@@ -117,7 +116,7 @@ async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]
     writer = writer_of(prepared.store)
     try:
         hold = batches.hold(
-            prepared.batch, lambda: writer.holder, host_name(), lambda holder: is_alive(writer.path, holder)
+            prepared.batch, lambda: writer.holder, host_name(), lambda holder: is_alive(writer.place, holder)
         )
         yield writer, await asyncio.wrap_future(writer.do(hold))
     finally:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.store import reading
-from prosa.adapters.store.holding import is_alive
+from prosa.adapters.store.holding import living
 from prosa.adapters.store.opening import in_words, open_reader
 from prosa.adapters.store.reading import calls_of, run_of, runs, runs_alike, runs_of_batch
 from prosa.adapters.store.writer import writer_of
@@ -29,6 +29,7 @@ from prosa.runtime.runs import (
     FirstDifference,
     RunFilter,
     RunRecord,
+    StorePlace,
     first_difference,
     last_attempts,
     only,
@@ -39,8 +40,6 @@ from prosa.runtime.usage import Usage
 from prosa.source.url import origin_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prosa.adapters.store.database import Database
     from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.estimate import PastRun
@@ -79,17 +78,17 @@ def unfinished_run(name: str, options: JournalOptions | None, environ: Mapping[s
     return run
 
 
-def listed(path: Path, chosen: RunFilter) -> Listed:
+def listed(path: StorePlace, chosen: RunFilter) -> Listed:
     """The runs that are meant. Raises `StoreProblem`."""
     with reading_store(path) as connection:
         if connection is None:
             return Listed((), more=False)
         wanted = None if chosen.limit is None else chosen.limit + 1
-        found = [_alive(each, path) for each in runs(connection, replace(chosen, limit=wanted))]
+        found = _as_they_are(runs(connection, replace(chosen, limit=wanted)), path)
     return Listed(tuple(found[: chosen.limit]), more=chosen.limit is not None and len(found) > chosen.limit)
 
 
-def one(path: Path, name: str) -> tuple[RunWithCalls, ...]:
+def one(path: StorePlace, name: str) -> tuple[RunWithCalls, ...]:
     """The runs of an id, or of the beginning of one: several where one call had several. Raises `NotResumed`."""
     with reading_store(path) as connection:
         run = only(run_of(connection, name) if connection else (), name)
@@ -97,28 +96,29 @@ def one(path: Path, name: str) -> tuple[RunWithCalls, ...]:
         alone = "." in name or run.id != run.batch
         meant = [run] if alone else runs_of_batch(connection, run.batch)
         return tuple(
-            RunWithCalls(_alive(each, path), tuple(last_attempts(calls_of(connection, each.id)))) for each in meant
+            RunWithCalls(each, tuple(last_attempts(calls_of(connection, each.id))))
+            for each in _as_they_are(meant, path)
         )
 
 
-def compared(path: Path, left: str, right: str) -> tuple[RunWithCalls, RunWithCalls, FirstDifference | None]:
+def compared(path: StorePlace, left: str, right: str) -> tuple[RunWithCalls, RunWithCalls, FirstDifference | None]:
     """Two runs, and where they begin to differ. Raises `NotResumed` for a run that is not there."""
     one_run, other_run = one(path, left)[0], one(path, right)[0]
     return one_run, other_run, first_difference(one_run.calls, other_run.calls)
 
 
-def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
+def forget(path: StorePlace, before: str, *, dry_run: bool = False) -> int:
     """Takes away the runs that began before a moment, but those that go on. Gives how many. Raises `StoreProblem`."""
-    if not path.exists():
-        return 0
+    alive = living(path)
 
     def ids(connection: Database) -> list[str]:
         found = reading.ids_before(connection, before)
-        return [run for run, state, holder in found if state != "open" or not is_alive(path, holder)]
+        return [run for run, state, holder in found if state != "open" or not alive(holder)]
 
-    if dry_run:
-        with reading_store(path) as connection:
-            return len(ids(connection)) if connection else 0
+    with reading_store(path) as connection:
+        old = len(ids(connection)) if connection else 0
+    if dry_run or not old:
+        return old
     writer = writer_of(path)
     try:
         return writer.do(lambda connection: reading.forget(connection, ids(connection))).result()
@@ -127,7 +127,7 @@ def forget(path: Path, before: str, *, dry_run: bool = False) -> int:
 
 
 def priced(
-    path: Path, runs: Sequence[RunRecord], prices: Callable[[], Prices], now: datetime, *, anew: bool
+    path: StorePlace, runs: Sequence[RunRecord], prices: Callable[[], Prices], now: datetime, *, anew: bool
 ) -> list[RunRecord]:
     """The runs with what they cost, by the prices of today where none was known when they ended, or ``anew`` for all.
     What is computed for the first time stays in the store."""
@@ -185,7 +185,7 @@ def _cost(calls: Sequence[CallRecord], prices: Callable[[], Prices], *, remote: 
     return None if cost is None else float(cost)
 
 
-def _keep(path: Path, costs: Mapping[str, float], day: str) -> None:
+def _keep(path: StorePlace, costs: Mapping[str, float], day: str) -> None:
     from contextlib import suppress
 
     rows = [(cost, day, run) for run, cost in costs.items()]
@@ -215,7 +215,7 @@ def moment(text: str, now: datetime) -> str:
 
 
 @contextmanager
-def reading_store(path: Path) -> Iterator[Database | None]:
+def reading_store(path: StorePlace) -> Iterator[Database | None]:
     """A connection that reads the store, None where there is none. Raises `StoreProblem`."""
     connection = open_reader(path)
     if connection is None:
@@ -225,8 +225,10 @@ def reading_store(path: Path) -> Iterator[Database | None]:
         yield connection
 
 
-def _alive(run: RunRecord, path: Path) -> RunRecord:
-    """The run with the state that it has in truth: one whose process is gone broke off."""
-    if run.state == "open" and not is_alive(path, run.holder):
-        return replace(run, state="interrupted")
-    return run
+def _as_they_are(found: Sequence[RunRecord], path: StorePlace) -> list[RunRecord]:
+    """Runs with the state that they have in truth: those whose process is gone broke off."""
+    if all(each.state != "open" for each in found):
+        return list(found)
+    alive = living(path)
+    gone = {each.id for each in found if each.state == "open" and not alive(each.holder)}
+    return [replace(each, state="interrupted") if each.id in gone else each for each in found]

@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
 from os import urandom
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.adapters.store import reading, writing
-from prosa.adapters.store.holding import clear_dead, host_name, is_alive
+from prosa.adapters.store.holding import clear_dead, host_name, is_alive, living
 from prosa.adapters.store.reading import run_of, runs_of_batch
 from prosa.adapters.store.sweeping import Kept, sweep
 from prosa.adapters.store.writer import writer_of
@@ -44,7 +45,7 @@ from prosa.runtime.errors import (
 )
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
-from prosa.runtime.runs import RunRecord, only, stamp
+from prosa.runtime.runs import RunRecord, StorePlace, only, stamp
 from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Journals(Struct):
         """Sweeps the store, if it is time for that, and waits until everything is written."""
         if self._writer is not None:
             with suppress(StoreProblem):
-                await asyncio.wrap_future(self._writer.do(self._sweep(self._writer.path)))
+                await asyncio.wrap_future(self._writer.do(self._sweep(self._writer.place)))
         self.release()
 
     def release(self) -> None:
@@ -226,7 +227,7 @@ class Journals(Struct):
     async def _resumed(self, options: JournalOptions, run: RunRecord, program: Program, given: Value) -> StoredJournal:
         """The journal of a run that goes on. Raises `NotResumed` where it is not the one that broke off."""
         writer = self.writer_in_use()
-        if run.state == "open" and is_alive(writer.path, run.holder):
+        if run.state == "open" and is_alive(writer.place, run.holder):
             raise NotResumed(f"run {run.id} still goes on in another process", hint="wait for it, or end that process")
         if not run.whole:
             message = f"of run {run.id} only a summary is left, so it cannot go on"
@@ -288,12 +289,17 @@ class Journals(Struct):
         cost = cost_of(journal.answered, prices)
         return (None, None) if cost is None else (float(cost), self.clock.now().date().isoformat())
 
-    def _sweep(self, path: Path) -> Work[None]:
+    def _sweep(self, path: StorePlace) -> Work[None]:
         settings, kept = self.environment.settings, Kept(content=self.history == "full")
         kept = replace(kept, days=settings.history_days or kept.days, size=settings.history_size or kept.size)
 
+        asked = cache(lambda: living(path))  # at most once, and only where something is old
+
+        def alive(holder: str) -> bool:
+            return asked()(holder)
+
         def work(connection: Database) -> None:
-            if sweep(connection, self.clock.now(), kept, lambda holder: is_alive(path, holder)):
+            if sweep(connection, self.clock.now(), kept, alive):
                 clear_dead(path)
 
         return work

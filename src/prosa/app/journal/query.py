@@ -9,24 +9,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prosa.adapters.store.views import RUN_VIEWS
+from prosa.corpus.errors import QueryRefused
 from prosa.runtime.errors import NotResumed
+from prosa.runtime.runs import StorePlace, StoreServer
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from sqlite3 import Connection
 
     from prosa.corpus.sql import QueryAnswer, QueryLimits
 
 
-def query_runs(path: Path, text: str, limits: QueryLimits) -> QueryAnswer:
+def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:
     """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
     where there is no store yet."""
+    if isinstance(path, StoreServer):
+        hint = f"ask PostgreSQL itself, where its tables are in the schema prosa: psql {path}"
+        raise QueryRefused("only a store in a file is asked here", hint=hint)
     from prosa.adapters.sqlite.asking import ask
     from prosa.adapters.sqlite.views import make_views
-    from prosa.adapters.store.opening import in_words, open_reader
+    from prosa.adapters.store.opening import in_words, open_file_reader
 
     def connect() -> Connection:
-        connection = open_reader(path)
+        connection = open_file_reader(path)
         if connection is None:
             raise NotResumed(f"there is no store of runs yet: {path}")
         make_views(connection, RUN_VIEWS.views)

@@ -20,6 +20,7 @@ from prosa.cli.parser import Parser, WrongUse
 if TYPE_CHECKING:
     from prosa.app.options import JournalOptions
     from prosa.app.run.jobs import Progress
+    from prosa.runtime.runs import StorePlace
 
 _ABOUT_RESUMING = ("--resume", "--in-doubt")
 _ALREADY_WRITTEN = ("--message",)
@@ -33,17 +34,19 @@ def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
     group.add_argument(
         "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
     )
-    group.add_argument("--store", type=store_file, metavar="PATH", help="the file that keeps runs (default: yours)")
+    group.add_argument("--store", type=store_place, metavar="PATH|URL", help="what keeps runs: a file, postgresql://…")
     parser.set_defaults(door=door, call=(), known_input=())
 
 
-def store_file(text: str) -> Path:
-    """The path of a store, as the type of an argument."""
-    if "://" in text:
-        raise argparse.ArgumentTypeError(f"a store is a file, and {text[:40]!r} is an address")
-    if Path(text).is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder; name a file in it")
-    return Path(text)
+def store_place(text: str) -> StorePlace:
+    """A file or the address of a server, as the type of an argument."""
+    from prosa.app.journal.place import place_named
+    from prosa.runtime.errors import StoreProblem
+
+    try:
+        return place_named(text)
+    except StoreProblem as error:
+        raise argparse.ArgumentTypeError("; ".join(filter(None, (error.message, error.hint)))) from None
 
 
 def journal_from(args: argparse.Namespace) -> JournalOptions | None:
@@ -136,7 +139,11 @@ def _without(argv: Sequence[str], flags: Sequence[str] = _ABOUT_RESUMING) -> lis
 
 
 def tell_unfinished(
-    console: Console, progress: Progress, store: Path | None, error: BaseException | None = None, command: str = "run"
+    console: Console,
+    progress: Progress,
+    store: StorePlace | None,
+    error: BaseException | None = None,
+    command: str = "run",
 ) -> None:
     """Says how a run that broke off goes on, where it can. ``error`` is why it did: an answer that was refused is not
     asked for again."""

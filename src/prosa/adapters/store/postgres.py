@@ -1,0 +1,371 @@
+"""A store on PostgreSQL, in a schema of its own: opened, made, migrated; statements sent as it takes them (X25, X29).
+
+In: the address of a database, without a password. Out: a connection that meets `Database`, or `StoreProblem` that says
+what is wrong and what to do. A connection that is lost is made anew, for a while, and the transaction that was under
+way is done again unless the server says that it was committed: nothing is written twice, nothing is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any, ClassVar, LiteralString, TypeVar
+from zlib import crc32
+
+import psycopg
+from psycopg import errors
+from psycopg.adapt import Loader
+
+from prosa.adapters.store import schema
+from prosa.data import Value
+from prosa.runtime.errors import StoreProblem
+from prosa.runtime.runs import StoreServer
+
+T = TypeVar("T")
+
+SCHEMA = "prosa"
+"""The schema of the database that holds the tables."""
+
+LOCKS = 0x50525253
+"""Marks the advisory locks of stores among those of other programs."""
+
+OLDEST = 130000
+"""PostgreSQL 13 tells what became of a transaction."""
+
+PATIENCE = 60.0
+"""Seconds that a lost server is waited for."""
+
+_PAUSES = 0.05, 1.0
+_CONFLICTS = 20
+"""How often a transaction is begun again that stood in the way of another one."""
+
+_STREAMED = 500
+_TYPES = {"TEXT": 'TEXT COLLATE "C"', "INTEGER": "BIGINT", "REAL": "DOUBLE PRECISION"}
+_CONNECTING: dict[str, str | int] = {
+    "connect_timeout": 10,
+    "fallback_application_name": "prosa",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""What the address of a server does not say: a machine that is gone is noticed in half a minute."""
+
+
+class PostgresDatabase:
+    """Meets `Database` with a server. ``token`` names the process that writes; ``away`` says that the server is lost
+    and waited for."""
+
+    shared: ClassVar[str] = " FOR SHARE"
+    locked: ClassVar[str] = " FOR UPDATE"
+
+    def __init__(self, server: StoreServer, *, reads: bool = False) -> None:
+        self.server = server
+        self.away = False
+        self._reads = reads
+        self._token = ""
+        self._connection = _connected(server, reads=reads)
+
+    @property
+    def connection(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """The connection as it is now; another one after the server was lost."""
+        return self._connection
+
+    def execute(self, text: str, values: Sequence[Any] = (), /) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Does one statement."""
+        return self._connection.execute(_sent(text), [_value(each) for each in values])
+
+    def executemany(self, text: str, values: Sequence[Sequence[Any]], /) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Does one statement for each of many rows of values."""
+        cursor = self._connection.cursor()
+        cursor.executemany(_sent(text), [[_value(each) for each in row] for row in values])
+        return cursor
+
+    def stream(self, text: str, values: Sequence[Any] = (), /) -> Iterator[tuple[Any, ...]]:
+        """The rows of one SELECT, some at a time."""
+        name = f"prosa_{os.urandom(4).hex()}"
+        with self._connection.transaction(), self._connection.cursor(name) as cursor:
+            cursor.itersize = _STREAMED
+            yield from cursor.execute(_sent(text), [_value(each) for each in values])
+
+    def transact(self, work: Callable[[], T]) -> T:
+        """Does ``work`` in one transaction. Where the server is lost meanwhile it is waited for, and the work is done
+        again if it was not committed; so it is where two transactions stood in each other's way."""
+        for _ in range(_CONFLICTS):
+            committing = ""
+            try:
+                self._connection.execute("BEGIN")
+                found = work()
+                committing = self._number()
+                self._connection.execute("COMMIT")
+                return found
+            except (errors.DeadlockDetected, errors.SerializationFailure):
+                self._roll_back()
+            except psycopg.OperationalError as error:
+                self._reconnect(error)
+                if committing and self._was_committed(committing):
+                    return found
+            except BaseException:
+                self._roll_back()
+                raise
+        raise StoreProblem(f"the store {self.server} is asked for the same rows by too many at once", hint="try again")
+
+    def hold(self, token: str) -> None:
+        """Shows other processes that this one is alive, as long as the connection lives."""
+        self._token = token
+        self.execute("SELECT pg_advisory_lock(?, ?)", (LOCKS, _lock_number(token)))
+
+    def size(self) -> None:
+        """What a server may hold is a matter for whoever runs it."""
+
+    def shrink(self) -> None:
+        """The server does so by itself."""
+
+    def close(self) -> None:
+        """Ends the connection. Who asks after that hears that nobody holds anything: a server takes its time."""
+        if self._token:
+            with suppress(psycopg.Error):
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
+        self._connection.close()
+
+    def _number(self) -> str:
+        """The number of the transaction that is under way, empty where it has written nothing."""
+        row = self._connection.execute("SELECT pg_current_xact_id_if_assigned()::text").fetchone()
+        return (row[0] or "") if row else ""
+
+    def _was_committed(self, number: str) -> bool:
+        while True:
+            row = self._connection.execute("SELECT pg_xact_status(%s::xid8)", (number,)).fetchone()
+            if row is None or row[0] != "in progress":
+                return row is not None and row[0] == "committed"
+            time.sleep(_PAUSES[0])
+
+    def _roll_back(self) -> None:
+        with suppress(psycopg.Error):
+            self._connection.execute("ROLLBACK")
+
+    def _reconnect(self, error: psycopg.OperationalError) -> None:
+        """Waits for a server that is lost. Raises ``error`` where it is not, `StoreProblem` where it stays away."""
+        if not self._connection.closed and not isinstance(error, _ENDINGS):
+            self._roll_back()
+            raise error
+        self._connection.close()
+        self.away = True
+        pause, end = _PAUSES[0], time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection = _connected(self.server, reads=self._reads)
+                if self._token:
+                    self.hold(self._token)
+                self.away = False
+                return
+            except (psycopg.OperationalError, StoreProblem) as problem:
+                if time.monotonic() >= end:
+                    said = _first_line(error)
+                    why = f"the store {self.server} was lost and is away for {PATIENCE:g} s: {said}"
+                    raise StoreProblem(why, hint=_AGAIN) from problem
+            time.sleep(pause)
+            pause = min(pause * 2, _PAUSES[1])
+
+
+_ENDINGS = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow
+_AGAIN = "what was answered is kept; begin again when the server is there"
+
+
+def open_server(server: StoreServer) -> PostgresDatabase:
+    """A connection that may write, to a schema of this version. Raises `StoreProblem`."""
+    database = PostgresDatabase(server)
+    try:
+        _prepare(database)
+    except psycopg.Error as error:
+        database.close()
+        raise _problem_of(error, server) from None
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def open_server_reader(server: StoreServer) -> PostgresDatabase | None:
+    """A connection that only reads; None where there is no store yet. Raises `StoreProblem`."""
+    database = PostgresDatabase(server, reads=True)
+    try:
+        version = _version(database)
+    except psycopg.Error as error:
+        database.close()
+        raise _problem_of(error, server) from None
+    except BaseException:
+        database.close()
+        raise
+    if version == schema.SCHEMA_VERSION:
+        return database
+    database.close()
+    if not version:
+        return None
+    open_server(server).close()
+    return open_server_reader(server)
+
+
+def living_names(server: StoreServer) -> Callable[[str], bool]:
+    """Whether a process of a name writes the store, asked once for all names. Raises `StoreProblem`."""
+    database = PostgresDatabase(server, reads=True)
+    try:
+        text = (
+            "SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND classid = ? AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
+        found = frozenset(int(number) for (number,) in database.execute(text, (LOCKS,)))
+    except psycopg.Error as error:
+        raise _problem_of(error, server) from None
+    finally:
+        database.close()
+    return lambda name: bool(name) and _lock_number(name) in found
+
+
+def _lock_number(name: str) -> int:
+    """The number of the advisory lock of a process."""
+    return crc32(name.encode()) & 0x7FFFFFFF
+
+
+def problem_of(error: Exception, server: StoreServer) -> StoreProblem | None:
+    """What PostgreSQL said, in words, without a password; None for an error of something else."""
+    return _problem_of(error, server) if isinstance(error, psycopg.Error) else None
+
+
+def _problem_of(error: psycopg.Error, server: StoreServer) -> StoreProblem:
+    said = _first_line(error)
+    if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification) or _lacks_password(said):
+        hint = "the password comes from PGPASSWORD, or from ~/.pgpass (see docs/deployment.md)"
+        return StoreProblem(f"the store {server} lets nobody in: {said}", hint=hint)
+    if isinstance(error, errors.InvalidCatalogName) or re.fullmatch(r'database ".*" does not exist', said):
+        return StoreProblem(f"the store {server} is not there: {said}", hint="make the database: createdb NAME")
+    if isinstance(error, errors.InsufficientPrivilege) or "store_version" in said:
+        hint = f"its user needs: GRANT CREATE ON DATABASE … TO …, and to own the schema {SCHEMA}"
+        return StoreProblem(f"the store {server} may not be used: {said}", hint=hint)
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return StoreProblem(f"the store {server} may only be read: {said}", hint="name the server that takes writes")
+    if isinstance(error, errors.DiskFull):
+        return StoreProblem(f"there is no room for the store {server}: its disk is full")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreProblem(f"the store {server} cannot be reached: {said}", hint="is the server there?")
+    return StoreProblem(f"the store {server} cannot be used: {said}")
+
+
+def _lacks_password(said: str) -> bool:
+    return any(words in said for words in ("no password supplied", "authentication failed", "no pg_hba.conf entry"))
+
+
+def _first_line(error: psycopg.Error) -> str:
+    """The part of a message that says what is wrong: the last line of one about a connection."""
+    lines = [each.strip() for each in str(error).splitlines() if each.strip()]
+    wrong = next((each for each in lines if "FATAL:" in each), lines[0] if lines else "no reason was given")
+    return re.sub(r"^(connection (failed|is bad): )?(connection to server .*? failed: )?(FATAL: *)?", "", wrong)
+
+
+def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[Any, ...]]:
+    """Raises `StoreProblem`."""
+    try:
+        known = psycopg.conninfo.conninfo_to_dict(server.url)
+        given = {name: value for name, value in _CONNECTING.items() if name not in known}
+        address = psycopg.conninfo.make_conninfo(server.url, **given)
+        connection = psycopg.connect(address, autocommit=True)
+    except psycopg.Error as error:
+        raise _problem_of(error, server) from None
+    try:
+        _require_fit(connection, server)
+        connection.adapters.register_loader("numeric", _Number)
+        connection.execute(f"SET search_path TO {SCHEMA}")
+        if reads:
+            connection.execute("SET default_transaction_read_only TO on")
+    except psycopg.Error as error:
+        connection.close()
+        raise _problem_of(error, server) from None
+    except StoreProblem:
+        connection.close()
+        raise
+    return connection
+
+
+def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreServer) -> None:
+    """Raises `StoreProblem` for a server that cannot be a store, and for a pooler in front of one."""
+    info = connection.info
+    if info.server_version < OLDEST:
+        version = f"{info.server_version // 10000}"
+        raise StoreProblem(f"the store {server} is PostgreSQL {version}", hint=f"{OLDEST // 10000} or newer is needed")
+    if info.parameter_status("server_encoding") != "UTF8":
+        found = info.parameter_status("server_encoding")
+        raise StoreProblem(f"the store {server} has the encoding {found}", hint="createdb --encoding UTF8 makes one")
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    if row is None or row[0] != info.backend_pid:
+        hint = "name the server itself: a pooler such as PgBouncer loses the locks and notices that workers live by"
+        raise StoreProblem(f"between here and the store {server} stands a connection pooler", hint=hint)
+
+
+def _prepare(database: PostgresDatabase) -> None:
+    """Makes the tables, or brings those of an older version to this one, all or nothing."""
+    if _version(database) == schema.SCHEMA_VERSION:
+        return
+
+    def work() -> None:
+        database.execute("SELECT pg_advisory_xact_lock(?, 0)", (LOCKS,))
+        version = _version(database)
+        if not version:
+            database.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            database.execute("CREATE TABLE store_version (version BIGINT NOT NULL)")
+            database.execute("INSERT INTO store_version (version) VALUES (0)")
+        for statements in schema.MIGRATIONS[version:]:
+            for statement in statements:
+                database.execute(_defined(statement))
+        database.execute("UPDATE store_version SET version = ?", (schema.SCHEMA_VERSION,))
+
+    database.transact(work)
+
+
+def _version(database: PostgresDatabase) -> int:
+    """The version of the tables, 0 where there are none. Raises `StoreProblem` for those of something else."""
+    text = "SELECT tablename FROM pg_tables WHERE schemaname = ?"
+    names = {name for (name,) in database.execute(text, (SCHEMA,))}
+    if not names:
+        return 0
+    if "store_version" not in names:
+        hint = "name another database: --store postgresql://HOST/DATABASE"
+        raise StoreProblem(f"the schema {SCHEMA} of {database.server} is that of something else", hint=hint)
+    row = database.execute("SELECT version FROM store_version").fetchone()
+    version = int(row[0]) if row else 0
+    if version > schema.SCHEMA_VERSION:
+        known = f"it has version {version} of the schema, and this Prosa knows {schema.SCHEMA_VERSION}"
+        raise StoreProblem(f"the store {database.server} was written by a newer Prosa: {known}", hint="update Prosa")
+    return version
+
+
+@cache
+def _sent(text: str) -> LiteralString:
+    """A statement with the marks of psycopg. None of ours has a question mark or a percent sign in it."""
+    return text.replace("%", "%%").replace("?", "%s")
+
+
+def _defined(statement: str) -> str:
+    """A definition with types that hold what those of SQLite do, and texts that sort by their characters."""
+    return re.sub(r"\b(TEXT|INTEGER|REAL)\b", lambda found: _TYPES[found[1]], statement)
+
+
+def _value(value: Value) -> Value:
+    """A value as the server takes it: no truth in a column of numbers, and no NUL in a text."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and "\0" in value:
+        return value.replace("\0", "\\x00")
+    return value
+
+
+class _Number(Loader):
+    """Sums of whole numbers are whole numbers here too."""
+
+    def load(self, data: bytes | bytearray | memoryview) -> int | float:
+        """A number."""
+        text = bytes(data).decode()
+        return int(text) if text.lstrip("-").isdigit() else float(text)

@@ -1,0 +1,1 @@
+"""Stores on PostgreSQL: a real server, private to the session and gone with it."""
