@@ -20,12 +20,13 @@ from prosa.api.arguments import (
     with_service,
 )
 from prosa.app.batch.inputs import RowMapping
-from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, prepare
+from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Prepared, prepare
 from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
 from prosa.app.batch.run import run_batch
-from prosa.app.journal.place import file_beside, place_named, store_of
-from prosa.app.options import JournalOptions
+from prosa.app.batch.subject import Subject, subject_of
+from prosa.app.journal.place import file_beside, place_named, store_path
+from prosa.app.options import JournalOptions, Options
 from prosa.app.run.load import ready_program
 from prosa.data import Value
 from prosa.runtime.batches import BatchCounts, RowResult
@@ -64,6 +65,7 @@ async def abatch(
     path_or_program: str | Path | Program,
     rows: str | Path | Iterable[Mapping[str, Value]],
     *,
+    script: str = "",
     name: str | None = None,
     store: str | Path | None = None,
     fields: Mapping[str, str] | None = None,
@@ -95,6 +97,7 @@ async def abatch(
 ) -> BatchResult:
     """Runs a program over rows and gives what came of each. The same call again goes on where it stopped (X29).
 
+    ``script`` is the id of one of the ai-scripts of a document, whose ``text`` and ``context`` are columns.
     ``rows`` are mappings, or the path of a file: JSON lines, a JSON list, CSV, ``data.sqlite::TABLE`` (or ``query``),
     Parquet. ``fields`` name the column of a field, ``id_column`` what rows are called by. ``store`` is the file that
     keeps answers; ``name`` makes it a batch of its own.
@@ -110,16 +113,41 @@ async def abatch(
     said = model, None, base_url, api_key, api, max_iterations, retries, timeout, root, allow_cut, max_output_tokens
     options = options_of(*said, max_cost)
     journal = JournalOptions("batch", None if store is None else place_named(str(store)), rerun_in_doubt=rerun_in_doubt)
-    given = path_or_program if isinstance(path_or_program, Program) else Path(path_or_program)
-    environment = environment_of(given if isinstance(given, Path) else None, environ)
-    options = with_service(replace(options, journal=journal), environment, provider)
-    program = ready_program(given, options, environment)
-    found = _rows(rows, query, file_beside(store_of(journal.store, environment.environ), environment.environ))
     bounds = concurrency, rpm, tpm, None if max_cost_per_row is None else _alone(max_cost_per_row), str(max_failures)
     chosen = BatchOptions(*bounds, limit, retry=RETRIED if retry_failed else (), name=name or "")
-    prepared = prepare(program, found, RowMapping(fields or {}, id_column), chosen, options, environment)
+    over = _Over(path_or_program, script, rows, query, RowMapping(fields or {}, id_column))
+    prepared = _prepared(over, chosen, replace(options, journal=journal), environ, provider)
     end = await run_batch(prepared, listener=listener, on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
+
+
+class _Over(Struct, frozen=True):
+    """What runs over which rows, as the caller says it."""
+
+    subject: str | Path | Program
+    script: str
+    rows: str | Path | Iterable[Mapping[str, Value]]
+    query: str
+    mapping: RowMapping
+
+
+def _prepared(
+    over: _Over,
+    chosen: BatchOptions,
+    options: Options,
+    environ: Mapping[str, str] | None,
+    provider: Provider | None,
+) -> Prepared:
+    given = over.subject if isinstance(over.subject, Program) else Path(over.subject)
+    environment = environment_of(given if isinstance(given, Path) else None, environ)
+    options = with_service(options, environment, provider)
+    if isinstance(given, Program):
+        subject = Subject(ready_program(given, options, environment))
+    else:
+        subject = subject_of(given, over.script, options, environment)
+    beside = file_beside(store_path(options.journal, environment.environ), environment.environ)
+    found = _rows(over.rows, over.query, beside)
+    return prepare(subject, found, over.mapping, chosen, options, environment)
 
 
 def _rows(rows: str | Path | Iterable[Mapping[str, Value]], query: str, store: Path) -> Rows:

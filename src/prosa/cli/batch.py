@@ -44,7 +44,8 @@ MANY_ROWS, MANY_DOLLARS = 1_000, Decimal(1)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa batch`."""
-    parser.add_argument("target", nargs="?", metavar="PROGRAM|NAME", help="the program, or the name of a batch")
+    parser.add_argument("target", nargs="?", metavar="PROGRAM|NAME", help="a program, skill or document; or a batch")
+    parser.add_argument("--script", default="", metavar="ID", help="of a .mda document: the ai-script that runs")
     rows = parser.add_argument_group("rows")
     rows.add_argument("--rows", metavar="FILE", help=".jsonl, .json, .csv, .sqlite::TABLE, .parquet, or - for lines")
     rows.add_argument("--query", default="", metavar="SELECT", help="the rows of a .sqlite file by a query")
@@ -184,7 +185,8 @@ def _run(args: argparse.Namespace, console: Console) -> int:
     with watch_batch(console, events=args.events, progress=not args.no_progress, prints=prints) as at:
         prepared = _prepared(args, console, at.notice)
         at.batch, at.model = prepared.batch.name, prepared.batch.model
-        prepared = replace(prepared, options=complete_options(prepared.options, prepared.environment))
+        if prepared.provider is None:
+            prepared = replace(prepared, options=complete_options(prepared.options, prepared.environment))
         expected = _expected(args, prepared)
         end = _go(args, console, prepared, at)
         return _delivered(args, console, end, expected, at)
@@ -195,19 +197,19 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
     from prosa.app.batch.inputs import RowMapping
     from prosa.app.batch.prepare import AT_ONCE, RETRIED, BatchOptions, prepare
     from prosa.app.batch.rows import begun_with, rows_of
-    from prosa.app.run.load import ready_program
+    from prosa.app.batch.subject import subject_of
 
-    store, name = _store(args, console), ""
+    store, name, script = _store(args, console), "", args.script
     if args.rows is None:
         from prosa.app.batch.control import batch_status
 
         begun = begun_with(batch_status(store, args.target).batch, store=_beside(store, console))
-        path, rows, mapping, name = begun.program, begun.rows, begun.mapping, begun.name
+        path, rows, mapping, name, script = begun.program, begun.rows, begun.mapping, begun.name, begun.script
     else:
         path, mapping = Path(args.target), RowMapping(_mapped(args.map), args.id)
     environment = environment_of(console, path, notice)
     options = _options(args, console)
-    program = ready_program(path, options, environment, gate=not args.plan)
+    subject = subject_of(path, script, options, environment, gate=not args.plan)
     if args.rows is not None:
         rows = rows_of(args.rows, args.query, store=_beside(store, console), read=_stdin(console))
     chosen = BatchOptions(
@@ -222,7 +224,7 @@ def _prepared(args: argparse.Namespace, console: Console, notice: Callable[[str]
         retry=RETRIED if args.retry_failed else (),
         name=name,
     )
-    prepared = prepare(program, rows, mapping, chosen, options, environment)
+    prepared = prepare(subject, rows, mapping, chosen, options, environment)
     if args.rows is None:
         _require_same(args.target, prepared, store)
     return prepared

@@ -19,7 +19,6 @@ from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.deadlines import counting
-from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import LimitExceeded, RunError
 from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
@@ -94,6 +93,18 @@ class Run(Struct, frozen=True):
         if self.world.sandbox is None and program.preferred == PREFERRED_PYTHON:
             program = replace(program, preferred="")  # what is withheld is not recommended (LA18)
         return Task(program, body, contract_of(program), toolbox, scope)
+
+
+@asynccontextmanager
+async def exit_stack() -> AsyncIterator[AsyncExitStack]:
+    """An exit stack for what is closed by awaiting. A coroutine that is dropped, as when its event loop was stopped for
+    good, leaves all of it as it is: nobody awaits it any more."""
+    async with AsyncExitStack() as stack:
+        try:
+            yield stack
+        except GeneratorExit:
+            stack.pop_all()
+            raise
 
 
 @asynccontextmanager

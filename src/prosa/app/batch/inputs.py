@@ -12,6 +12,7 @@ import random
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -52,13 +53,28 @@ class RowInput(Struct, frozen=True):
     problem: str = ""
 
 
+class InputForm(Protocol):
+    """How an input is made of the columns of a row, where the program does not say it."""
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The columns that it takes."""
+        ...
+
+    def given(self, row: Mapping[str, Value]) -> Value:
+        """The input. Raises `ArgumentProblem`."""
+        ...
+
+
 class Inputs(Struct, frozen=True):
-    """The inputs of a program in the order of the rows. ``notice`` hears of columns that are left out."""
+    """The inputs of a program in the order of the rows. ``notice`` hears of columns that are left out; ``form`` makes
+    inputs where rows are not what the program takes."""
 
     source: RowSource
     program: Program
     mapping: RowMapping
     notice: Callable[[str], None]
+    form: InputForm | None = None
 
     def __iter__(self) -> Iterator[RowInput]:
         """Raises `RowsRefused`."""
@@ -94,12 +110,16 @@ class Inputs(Struct, frozen=True):
                 found[name] = value[column]
             else:
                 found.pop(name, None)
+        if self.form is not None:
+            return self.form.given(found)
         if not row.texts:
             return found
         return typed_arguments(self.program.input_schema, [(name, str(each)) for name, each in found.items()])
 
     def _properties(self) -> frozenset[str] | None:
         """The fields that the input schema knows; None where it takes any."""
+        if self.form is not None:
+            return self.form.fields
         schema = self.program.input_schema
         if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
             return None

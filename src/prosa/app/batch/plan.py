@@ -77,7 +77,7 @@ def _dollars(
     program = prepared.inputs.program
     if prepared.options.script is not None or prepared.options.is_local:
         return None, "no service charges for these replies"
-    facts = facts_of(program, prepared.options, prepared.environment)
+    facts = facts_of(program, prepared.options, prepared.environment, prepared.provider)
     lows: list[float] = []
     highs: list[float] = []
     guesses: list[float] = []

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prosa.adapters.store.holding import host_name
 from prosa.app.batch.inputs import Inputs, RowMapping
 from prosa.app.batch.rows import Rows
+from prosa.app.batch.subject import Subject
 from prosa.app.journal.place import store_path
 from prosa.app.options import Environment, Options
 from prosa.app.run.world import system_clock
@@ -22,6 +24,9 @@ from prosa.runtime.digest import as_json, closure_digests
 from prosa.runtime.errors import BatchRefused
 from prosa.runtime.program import Program, reachable
 from prosa.runtime.runs import StorePlace, stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.providers.table import ProviderRow
 
 AT_ONCE = 32
 """Rows that run together where nobody says otherwise."""
@@ -50,7 +55,8 @@ class BatchOptions(Struct, frozen=True):
 
 
 class Prepared(Struct, frozen=True):
-    """A batch that can begin: what it is, its inputs, where it is kept."""
+    """A batch that can begin: what it is, its inputs, where it is kept. ``provider`` is the one that its document
+    names."""
 
     batch: BatchRecord
     inputs: Inputs
@@ -58,10 +64,11 @@ class Prepared(Struct, frozen=True):
     options: Options
     chosen: BatchOptions
     environment: Environment
+    provider: ProviderRow | None = None
 
 
 def prepare(
-    program: Program,
+    subject: Subject | Program,
     rows: Rows,
     mapping: RowMapping,
     chosen: BatchOptions,
@@ -70,6 +77,8 @@ def prepare(
 ) -> Prepared:
     """A batch of a program over rows; nothing is written. Raises `RunError` for rows that cannot be read, for a program
     that may not be kept, and where the store has no place."""
+    subject = subject if isinstance(subject, Subject) else Subject(subject)
+    program, script = subject.program, subject.script
     secret = next((each for each in reachable(program) if each.classified), None)
     if secret is not None:
         message = f"{secret.file or secret.name} is confidential, and a batch is kept on disk"
@@ -79,6 +88,9 @@ def prepare(
         raise BatchRefused('a batch is kept on disk, and `history = "off"` keeps nothing', hint="see docs/batches.md")
     store = store_path(options.journal, environment.environ)
     closure, rows_sha = closure_digests(program), rows.source.digest()
+    closure += ((script.script.address, script.digest),) if script is not None else ()
+    kept = {"rows": rows.named, "query": rows.query, "name": chosen.name}
+    kept |= {"script": script.script.address} if script is not None else {}
     identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
     found = batch_id(closure, program.model_name, rows_sha, identity)
     record = BatchRecord(
@@ -91,13 +103,12 @@ def prepare(
         model=program.model_name,
         rows_from=rows.source.name,
         rows_sha=rows_sha,
-        mapping=as_json(mapping.as_dict() | {"rows": rows.named, "query": rows.query, "name": chosen.name}),
+        mapping=as_json(mapping.as_dict() | kept),
         total=-1,
         host=host_name(),
     )
-    return Prepared(
-        record, Inputs(rows.source, program, mapping, environment.notice), store, options, chosen, environment
-    )
+    inputs = Inputs(rows.source, program, mapping, environment.notice, script)
+    return Prepared(record, inputs, store, options, chosen, environment, script.provider if script else None)
 
 
 def _plain(name: str) -> str:

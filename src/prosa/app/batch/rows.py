@@ -79,6 +79,7 @@ class BegunWith(Struct, frozen=True):
     rows: Rows
     mapping: RowMapping
     name: str
+    script: str = ""
 
 
 def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
@@ -92,4 +93,5 @@ def begun_with(batch: BatchRecord, *, store: Path) -> BegunWith:
         raise BatchRefused(
             f"the rows of the batch {batch.name} are no longer kept", hint="give them again: --rows FILE"
         )
-    return BegunWith(Path(batch.file), Rows(source, named, query), RowMapping(kept["fields"], kept["id"]), kept["name"])
+    mapping, script = RowMapping(kept["fields"], kept["id"]), kept.get("script", "")
+    return BegunWith(Path(batch.file), Rows(source, named, query), mapping, kept["name"], script)

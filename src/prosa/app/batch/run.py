@@ -265,7 +265,7 @@ class _Running(Struct, eq=False):
 
     async def _require_prices(self, driver: Driver) -> None:
         """Raises `PriceUnknown` where one of the budgets cannot hold, before anything is asked."""
-        job = Job("", self.prepared.inputs.program, None)
+        job = Job("", self.prepared.inputs.program, None, self.prepared.provider)
         await driver.require_prices([job])
         alone = self.prepared.chosen.max_cost_per_row
         if alone is not None:
@@ -283,12 +283,13 @@ class _Running(Struct, eq=False):
                 if self._is_over():
                     return
                 journals.ids[row.number] = row.id
-                job = Job(str(row.number), driver_program, row.given, max_cost=self.prepared.chosen.max_cost_per_row)
+                job = replace(like, name=str(row.number), given=row.given)
                 outcome = await driver.outcome(job, self.listens(row.number))
                 self._heard(row, outcome, driver, journals)
                 journals.ids.pop(row.number, None)
 
-        driver_program = self.prepared.inputs.program
+        prepared = self.prepared
+        like = Job("", prepared.inputs.program, None, prepared.provider, max_cost=prepared.chosen.max_cost_per_row)
         tasks = [asyncio.create_task(worker()) for _ in range(at_once)]
         stopping = asyncio.create_task(self.stop.wait()) if self.stop is not None else None
         beside = [stopping] if stopping is not None else []

@@ -27,10 +27,9 @@ from prosa.app.run.world import known_prices, new_tally, open_world, system_cloc
 from prosa.data import Value
 from prosa.runtime.accept import accept_input
 from prosa.runtime.budget import Budget, Budgeted, Ledger
-from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import CassetteProblem, ProviderError, RunError, first_error
 from prosa.runtime.events import Listener, RunFailed, Scope, ignore, tell
-from prosa.runtime.execute import execute
+from prosa.runtime.execute import execute, exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal, chained
 from prosa.runtime.program import reachable, with_model
 from prosa.runtime.summaries import Together

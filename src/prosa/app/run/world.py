@@ -14,9 +14,9 @@ from prosa.adapters.files import cache_dir
 from prosa.adapters.mcp import McpServers
 from prosa.adapters.providers.prices import KnownPrices
 from prosa.app.options import Environment, Options, say_nothing
-from prosa.runtime.dropped import exit_stack
 from prosa.runtime.errors import SandboxError
 from prosa.runtime.events import Listener
+from prosa.runtime.execute import exit_stack
 from prosa.runtime.journal import UNRECORDED, Journal
 from prosa.runtime.program import reachable
 from prosa.runtime.server_pool import KeptServers

@@ -84,6 +84,11 @@ def context_of(
     return "\n".join(part for part in parts if part)
 
 
+def document_text(text: str) -> str:
+    """A text that is sent as a document is: what stands in place of the one that a block is written in."""
+    return _framed(DOCUMENT, _plain(text))
+
+
 def section_up_to(seen: Visible, script: Script) -> Span:
     """From the last heading in front of a block up to it."""
     end = script.hint.start if script.hint else script.fence.span.start
