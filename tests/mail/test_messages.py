@@ -98,7 +98,7 @@ def test_la33_messages_are_given_out_in_the_order_in_which_they_came(store):
 def test_la33_what_does_not_fit_into_a_result_waits(store):
     for n in range(3):
         sent(store, json.dumps("x" * 1_000), path=f"1.{n}")
-    assert len(take(store, run="a", path="1.0", most=9, room=2_100)) == 2
+    assert len(take(store, run="a", path="1.0", most=9, room=2_900)) == 2
     assert len(take(store, run="a", path="2.0", most=9, room=10)) == 1
 
 

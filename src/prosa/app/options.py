@@ -177,7 +177,7 @@ class Options(PartlyShown, Struct, frozen=True):
     dollars, or a ledger that several calls share; None bounds nothing. ``tape`` is what is recorded and what is played.
     ``output_schema`` is what a skill answers, which is text without one.
     ``journal`` says what is kept of the runs; None keeps nothing. ``otel`` says where traces go; None leaves that to
-    the settings of the user.
+    the settings of the user. ``private_mail`` gives each run mailboxes of its own, which end with it.
     """
 
     model: str | None = None
@@ -207,6 +207,7 @@ class Options(PartlyShown, Struct, frozen=True):
     journal: JournalOptions | None = None
     otel: Otel | None = None
     output_schema: Mapping[str, Value] | bool | None = None
+    private_mail: bool = False
 
     unshown: ClassVar = frozenset({"api_key"})
 

@@ -22,6 +22,8 @@ from prosa.source import Span
 Kind: TypeAlias = Literal[
     "string",
     "strings",
+    "strings-or-mappings",
+    "string-or-mapping",
     "string-map",
     "text",
     "texts",
@@ -33,6 +35,7 @@ Kind: TypeAlias = Literal[
     "quantity",
     "mapping",
     "mappings",
+    "flag-or-mapping",
     "schema",
     "anything",
 ]
@@ -45,6 +48,8 @@ Form: TypeAlias = Callable[[str], str | None]
 WANTED: dict[Kind, str] = {
     "string": "a string",
     "strings": "a list of strings",
+    "strings-or-mappings": "a list of strings or mappings",
+    "string-or-mapping": "a string or a mapping",
     "string-map": "a mapping of names to strings",
     "text": "a string",
     "texts": "a list of strings",
@@ -56,6 +61,7 @@ WANTED: dict[Kind, str] = {
     "quantity": "a number, with or without a unit",
     "mapping": "a mapping",
     "mappings": "a list of mappings",
+    "flag-or-mapping": "true, false or a mapping",
     "schema": "a JSON Schema: a mapping, true or false",
     "anything": "a value",
 }
@@ -69,7 +75,13 @@ _TYPES: dict[Kind, tuple[type, ...]] = {
     "integer": (int,),
 }
 
-_ITEMS: dict[Kind, Kind] = {"strings": "string", "texts": "text", "numbers": "number", "mappings": "mapping"}
+_ITEMS: dict[Kind, Kind] = {
+    "strings": "string",
+    "strings-or-mappings": "string-or-mapping",
+    "texts": "text",
+    "numbers": "number",
+    "mappings": "mapping",
+}
 """The kinds of list, and what each item of them is."""
 
 MAX_UNKNOWN = 100
@@ -160,7 +172,7 @@ def declared_value(mapping: Mapping, table: tuple[Field, ...]) -> dict[str, Valu
 def _declared(kind: Kind | None, node: Node) -> Value:
     if kind in ("string", "strings") and isinstance(node, Scalar) and node.value is not None:
         return node.text
-    if kind == "strings" and isinstance(node, Sequence):
+    if kind in ("strings", "strings-or-mappings") and isinstance(node, Sequence):
         return [_declared("string", item) for item in node.items]
     if kind == "string-map" and isinstance(node, Mapping):
         return {entry.key.text: _declared("string", entry.value) for entry in node}
@@ -207,8 +219,10 @@ def _fits(kind: Kind, node: Node) -> bool:
         return isinstance(node, Mapping)
     if kind in _ITEMS:
         return isinstance(node, Sequence)
-    if kind == "schema":
+    if kind in ("schema", "flag-or-mapping"):
         return isinstance(node, Mapping) or _is_boolean(node)
+    if kind == "string-or-mapping":
+        return isinstance(node, Mapping) or _is_text(node)
     if kind == "boolean":
         return _is_boolean(node)
     if kind in _TYPES:

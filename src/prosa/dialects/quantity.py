@@ -34,6 +34,11 @@ def seconds(text: str) -> float | None:
     return number if number else None
 
 
+def age(text: str) -> float | None:
+    """A time above zero in seconds, which may be many days as well, or None when the text is none."""
+    return _parse(text, _TIMES | {"d": 86_400.0}) or None
+
+
 def size(text: str) -> int | None:
     """A size of at least a byte, or None when the text is none."""
     number = _parse(text, {unit: float(factor) for unit, factor in _SIZES.items()})
@@ -54,6 +59,11 @@ def count_or_none(text: str) -> int | None:
 def time_form(text: str) -> str | None:
     """The complaint about a text that is no time."""
     return None if seconds(text) is not None else "must be a time above zero: a number of seconds, `30s`, `2m`"
+
+
+def age_form(text: str) -> str | None:
+    """The complaint about a text that is no time of days either."""
+    return None if age(text) is not None else "must be a time above zero: `30d`, `12h`, `30m`"
 
 
 def size_form(text: str) -> str | None:

@@ -70,8 +70,9 @@ class TableShape(Struct, frozen=True):
             return []
         if field.holds is not None:
             return self._schema(field, path, rest).choices(rest)
-        named = field.choices or field.usual or (("true", "false") if field.kind == "boolean" else ())
-        return [KnownValue(each == "true" if field.kind == "boolean" else each) for each in named] if not rest else []
+        flag = field.kind in ("boolean", "flag-or-mapping")
+        named = field.choices or field.usual or (("true", "false") if flag else ())
+        return [KnownValue(each == "true" if flag else each) for each in named] if not rest else []
 
     def _schema(self, field: Field, path: Path, rest: Path) -> KeywordShape:
         return KeywordShape(self.names, path[: len(path) - len(rest)], named=field.holds == "schemas")
@@ -93,8 +94,8 @@ class TableShape(Struct, frozen=True):
         return table, (), last
 
 
-_LISTS = ("strings", "texts", "numbers", "mappings", "anything")
-_OPENS = ("strings", "string-map", "texts", "numbers", "mapping", "mappings", "schema")
+_LISTS = ("strings", "strings-or-mappings", "texts", "numbers", "mappings", "anything")
+_OPENS = ("strings", "strings-or-mappings", "string-map", "texts", "numbers", "mapping", "mappings", "schema")
 
 
 def _member(field: Field) -> Member:

@@ -77,6 +77,7 @@ def _content(program: Program) -> tuple[object, ...]:
         program.instructions,
         program.rejections,
         *([[replace(each, folder="", unavailable=()) for each in program.skills]] if program.skills else ()),
+        *([{"mailbox": program.mailbox, "tickets": program.tickets}] if program.mailbox or program.tickets else ()),
     )
 
 

@@ -20,6 +20,7 @@ from prosa.dialects.markdownlang.names import server_tool_name
 from prosa.regex import regex
 from prosa.runtime.budget import MESSAGE_BYTES, OUTPUT_UNDER_CAP, TOOL_BYTES, json_upper, tokens_upper
 from prosa.runtime.contract import contract_of
+from prosa.runtime.mail_specs import mail_specs
 from prosa.runtime.messages import ModelRequest, ToolSpec
 from prosa.runtime.output import MAX_PROBLEMS, MAX_REASON
 from prosa.runtime.parameters import most_output
@@ -454,15 +455,16 @@ def _calls(program: Program) -> int:
 
 def _tools_upper(program: Program) -> int:
     """More tokens than the tools of a program have in a request, the built-in one included."""
+    tickets = len(program.tickets) * 2 * TOOL_BYTES
     imports = (json_upper(each.name, each.description, each.input_schema) + 2 * TOOL_BYTES for each in program.imports)
-    specs = (spec for _, spec in skill_specs(program.skills))
+    specs = (*(spec for _, spec in skill_specs(program.skills)), *mail_specs(program))
     skills = (json_upper(each.name, each.description, each.parameters) + 2 * TOOL_BYTES for each in specs)
     servers = (
         json_upper(server_tool_name(server.name, each.name), each.description or "", each.parameters) + 2 * TOOL_BYTES
         for server in program.servers
         for each in server.tools or ()
     )
-    return sum(imports) + sum(skills) + sum(servers) + (PYTHON_TOKENS if program.has_tools else 0)
+    return tickets + sum(imports) + sum(skills) + sum(servers) + (PYTHON_TOKENS if program.has_tools else 0)
 
 
 def _lowest(program: Program, first: ModelRequest | None, facts: Facts, most: Amount | None) -> Lower | None:

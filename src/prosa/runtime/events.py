@@ -12,7 +12,7 @@ from prosa.data import Value
 from prosa.runtime.messages import Finish
 from prosa.runtime.usage import Usage
 
-ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "skill", "unknown"]
+ToolKind: TypeAlias = Literal["python", "mcp", "program", "action", "skill", "mail", "unknown"]
 
 
 class Scope(Struct, frozen=True):

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from prosa.data import Value
 from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import contract_of
 from prosa.runtime.deadlines import counting
-from prosa.runtime.errors import LimitExceeded, RunError
+from prosa.runtime.errors import LimitExceeded, RunError, first_error
 from prosa.runtime.events import Noticed, RunFailed, RunFinished, RunStarted, Scope, ToolsOffered
 from prosa.runtime.gather import gather_tools, open_sites
 from prosa.runtime.loop import Done, Task, run_loop
@@ -29,6 +30,10 @@ from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.runtime.server_pool import ServerPool
 from prosa.runtime.tools import Toolbox
 from prosa.runtime.world import World
+
+if TYPE_CHECKING:
+    from prosa.runtime.mail_tools import Tickets
+    from prosa.runtime.ports import Mail
 
 
 async def execute(program: Program, given: Value, world: World, *, numbers: Iterator[int] | None = None) -> Value:
@@ -75,17 +80,37 @@ class Run(Struct, frozen=True):
         data = accept_input(program, given)
         body = "" if program.conversation else render_body(program, data)
         async with exit_stack() as stack:
-            task = await self._task(program, body, scope, stack)
-            return await run_loop(task, self.world)
+            if program.mailbox is None or self.world.mail is None:
+                return await run_loop(await self._task(program, body, scope, stack), self.world)
+            return await self._with_mail(program, body, scope, stack, self.world.mail)
 
-    async def _task(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack) -> Task:
+    async def _with_mail(self, program: Program, body: str, scope: Scope, stack: AsyncExitStack, mail: Mail) -> Done:
+        """Runs a program that has a mailbox, and ends when the calls have ended that it does not wait for (L47). What
+        it received and did not handle is there again."""
+        from prosa.runtime.mail_tools import Tickets
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                task = await self._task(program, body, scope, stack, Tickets(program, mail, group))
+                return await run_loop(task, self.world)
+        except BaseException as error:
+            told = first_error(error) if isinstance(error, BaseExceptionGroup) else error
+            if scope.depth and isinstance(told, RunError):
+                await mail.give_back(scope.path, told.message)
+            if told is error:
+                raise
+            raise told from error
+
+    async def _task(
+        self, program: Program, body: str, scope: Scope, stack: AsyncExitStack, tickets: Tickets | None = None
+    ) -> Task:
         async def call(imported: Program, arguments: Value, path: str) -> Value:
             return await self.program(imported, arguments, scope, path)
 
         def notice(message: str) -> None:
             self.world.listener(Noticed(scope, f"{program.name}: {message}"))
 
-        tools = await gather_tools(program, self.world, self.pool, call, notice)
+        tools = await gather_tools(program, self.world, self.pool, call, notice, tickets)
         changing = await open_sites(program, self.world, tools, stack, scope.path)
         world = self.world
         toolbox = Toolbox(tools, program.limits, world.clock, world.listener, scope, changing, world.journal)

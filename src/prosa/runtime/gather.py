@@ -1,5 +1,5 @@
-"""The tools of a program in the order they are offered: python, those of skills (X32), imports, then servers as
-declared (LW7), then what a site offers, which changes while the program runs (X15)."""
+"""The tools of a program in the order they are offered: python, those of skills (X32), those of its mailbox (L47),
+imports, then servers as declared (LW7), then what a site offers, which changes while the program runs (X15)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -32,17 +32,30 @@ from prosa.runtime.tool_specs import program_tool_spec, server_tool_spec, worded
 from prosa.runtime.tools import Changing, Unchanging
 from prosa.runtime.world import World
 
+if TYPE_CHECKING:
+    from prosa.runtime.mail_tools import Tickets
+
 
 async def gather_tools(
-    program: Program, world: World, pool: ServerPool, run: RunProgram, notice: Callable[[str], None]
+    program: Program,
+    world: World,
+    pool: ServerPool,
+    run: RunProgram,
+    notice: Callable[[str], None],
+    tickets: Tickets | None = None,
 ) -> dict[str, Tool]:
     """Tools by wire name. Starts the program's servers but for those that wait until they are called; ``notice`` hears
-    where one is not as the program says. Raises `RunError` when two tools share a name (LA12)."""
+    where one is not as the program says; ``tickets`` are for the imports that the program does not wait for. Raises
+    `RunError` when two tools share a name (LA12)."""
     tools: list[Tool] = []
     if program.python and world.sandbox is not None:
         tools.append(PythonTool(world.sandbox, program.limits))
     tools += skill_tools(program.skills, world.skills, world.sandbox, program.limits)
-    tools += [program_tool(imported, tool_name(imported.name), run) for imported in program.imports]
+    if tickets is not None:
+        from prosa.runtime.mail_tools import mail_tools
+
+        tools += mail_tools(program, tickets)
+    tools += [_import_tool(program, imported, run, tickets) for imported in program.imports]
     tools += await _server_tools(program, pool, notice)
     named: dict[str, Tool] = {}
     for tool_ in tools:
@@ -52,6 +65,16 @@ async def gather_tools(
     if program.sites and VISIT_TOOL in named:
         raise RunError(f"{program.name} has two tools named {VISIT_TOOL!r}", hint="rename the import")
     return named
+
+
+def _import_tool(program: Program, imported: Program, run: RunProgram, tickets: Tickets | None) -> Tool:
+    """The tool of an import, whether the program waits for it or not."""
+    tool = program_tool(imported, tool_name(imported.name), run)
+    if tickets is None or imported.name not in program.tickets:
+        return tool
+    from prosa.runtime.mail_tools import TicketTool
+
+    return TicketTool(tool, tickets, imported.name)
 
 
 async def _server_tools(program: Program, pool: ServerPool, notice: Callable[[str], None]) -> list[Tool]:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from prosa.corpus.where import Expression
 from prosa.corpus.where.match import is_met
 from prosa.data import Value
-from prosa.regex import regex
+from prosa.dialects.markdownlang.names import MAILBOX, MAX_MAILBOX
+from prosa.runtime.digest import as_json
 from prosa.runtime.errors import RunError
+from prosa.runtime.mail_specs import MAX_PAYLOAD
 
-MAX_PAYLOAD = 256 * 1024
-"""Bytes of a payload as JSON."""
+if TYPE_CHECKING:
+    from asyncio import Event
 
 MAX_HOPS = 16
 """Messages that were each sent while the one before was handled."""
@@ -27,22 +29,14 @@ MAX_HOPS = 16
 MAX_ATTEMPTS = 5
 """A message that was given out so often and never handled is a dead letter."""
 
-MAX_WAIT = 60
-"""Seconds that a program may wait for a message."""
-
 POLL_SECONDS = 0.5
 """How often a mailbox is looked at by who waits for a message."""
 
-MAX_RECEIVED = 100
-USUAL_RECEIVED = 10
-MAX_FOUND = 100
-USUAL_FOUND = 20
-MAX_ADDRESS = 64
+ENVELOPE = 400
+"""Bytes that a message has in a result beside its payload, at most."""
 
 USER = "user"
 """Who sends from the command line, and the mailbox that answers to that go to."""
-
-ADDRESS = regex(r"[A-Za-z0-9_-]{1,64}")
 
 MessageState: TypeAlias = Literal["new", "leased", "handled", "dead"]
 """Nobody has it; a run has it; a run that had it ended well; nobody gets it any more."""
@@ -102,6 +96,10 @@ class MessageRecord(Struct, frozen=True):
             found["failed"] = True
         return found | {"attempt": max(self.attempts, 1), "payload": self.value}
 
+    def for_query(self) -> dict[str, Value]:
+        """What a program sees of it that looks for it."""
+        return self.for_model() | {"state": self.state}
+
     def for_people(self) -> dict[str, Value]:
         """All that is said of it to people, as plain data."""
         found: dict[str, Value] = {"id": self.id, "mailbox": self.mailbox, "sender": self.sender}
@@ -118,12 +116,61 @@ class Letter(Struct, frozen=True):
     program: str
     mailbox: str
     payload: str
-    run: str
     path: str
+    run: str = ""
     to: str | None = None
     reply_to: str | None = None
     allowed: tuple[str, ...] = ()
     answers: bool = True
+
+
+class Delivery(Struct, frozen=True):
+    """What a program gave that its caller did not wait for, for the mailbox of the caller; ``path`` is the call, which
+    is the ticket."""
+
+    mailbox: str
+    sender: str
+    path: str
+    content: str
+    failed: bool = False
+
+
+def payload_of(output: Delivery) -> tuple[str, bool]:
+    """The payload for an output, and whether that is why there is none."""
+    try:
+        if not output.failed:
+            require_size(output.content)
+            return output.content, False
+        reason = output.content
+    except MailRefused as error:
+        reason = f"error: {error.message}"
+    return as_json({"error": reason.removeprefix("error: ")}), True
+
+
+class Wanted(Struct, frozen=True):
+    """What the call at ``path`` asks of a mailbox: at most ``most`` messages, and about ``room`` bytes; ``wait`` is
+    seconds, None where the model leaves it open. What has waited longer than ``expires`` seconds is not given."""
+
+    box: str
+    path: str
+    most: int
+    room: int | None = None
+    sender: str | None = None
+    expires: float | None = None
+    wait: float | None = None
+
+
+class OpenTickets(Protocol):
+    """The calls that a program does not wait for."""
+
+    @property
+    def changed(self) -> Event:
+        """Is set when one of them has ended."""
+        ...
+
+    def awaited(self, sender: str | None) -> bool:
+        """Whether one is open whose output would be received."""
+        ...
 
 
 class MessageFilter(Struct, frozen=True):
@@ -170,9 +217,9 @@ class BoxCounts(Struct, frozen=True):
 def address_of(text: str) -> str:
     """A mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
     name = text.removeprefix("./")
-    if ADDRESS.fullmatch(name) is None:
+    if MAILBOX.fullmatch(name) is None:
         message = f"{name[:80]!r} is no name of a mailbox"
-        raise MailRefused(message, hint=f"letters, digits, `_` and `-`, at most {MAX_ADDRESS}")
+        raise MailRefused(message, hint=f"letters, digits, `_` and `-`, at most {MAX_MAILBOX}")
     return name
 
 

@@ -7,7 +7,7 @@ program does not name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -18,6 +18,7 @@ from prosa.runtime.accept import accept_input, render_body
 from prosa.runtime.contract import Contract, contract_of
 from prosa.runtime.estimate import Estimate, Facts, Models, estimate, tool_tokens
 from prosa.runtime.limits import Limits
+from prosa.runtime.mail_specs import mail_specs, ticket_spec
 from prosa.runtime.messages import Message, ModelRequest, ToolSpec
 from prosa.runtime.output import OutputContract
 from prosa.runtime.ports import ServerConfig
@@ -165,7 +166,9 @@ def _tools(program: Program, models: Models | None) -> list[PlannedTool]:
 
     tools = [told(PYTHON_SPEC, "python", "CPython in the WebAssembly sandbox")] if program.python else []
     tools += [told(spec, kind) for kind, spec in skill_specs(program.skills)]
-    tools += [told(program_tool_spec(each, tool_name(each.name))[0], "program") for each in program.imports]
+    tools += [told(spec, "mail") for spec in mail_specs(program)]
+    imports = ((each, program_tool_spec(each, tool_name(each.name))[0]) for each in program.imports)
+    tools += [told(ticket_spec(spec) if each.name in program.tickets else spec, "program") for each, spec in imports]
     for server in program.servers:
         if server.tools is not None and server.waits:
             specs = (server_tool_spec(worded(server.name, each)) for each in server.tools)
@@ -204,11 +207,27 @@ def _effects(program: Program, service: str) -> list[str]:
         if skill.scripts:
             many = f"{len(skill.scripts)} scripts" if len(skill.scripts) > 1 else skill.scripts[0]
             effects.append(f"may run {many} of the skill {skill.name} in the sandbox")
-    effects += [f"may call {imported.name}" for imported in program.imports]
+    effects += list(_mail(program))
+    effects += [
+        f"may call {imported.name}{' and not wait for it' if imported.name in program.tickets else ''}"
+        for imported in program.imports
+    ]
     if program.sites:
         effects.append(f"reads pages and calls actions of {', '.join(program.sites)}")
         effects.append("changes something there only with --allow-actions, --allow-action ID, or a yes on a terminal")
     return effects
+
+
+def _mail(program: Program) -> Iterator[str]:
+    """What a program does with mailboxes (L47)."""
+    box = program.mailbox
+    if box is None:
+        return
+    yield f"receives messages from the mailbox {box.name}"
+    answers = "who wrote to it" if box.sends is None else ""
+    known = [*(f"the mailbox {each}" for each in program.addresses), *([answers] if answers else [])]
+    if known:
+        yield f"may send messages to {', '.join(known)}"
 
 
 def _start(server: ServerConfig) -> str:

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from prosa.data import Value
 from prosa.runtime.messages import ModelReply, ModelRequest, ToolSpec
 from prosa.runtime.usage import Usage
+
+if TYPE_CHECKING:
+    from prosa.runtime.mail import Delivery, Letter, MessageFilter, MessageRecord, OpenTickets, Wanted
 
 OnText: TypeAlias = Callable[[str], None]
 
@@ -48,7 +51,7 @@ class Tool(Protocol):
         ...
 
     @property
-    def kind(self) -> Literal["python", "mcp", "program", "action", "skill"]:
+    def kind(self) -> Literal["python", "mcp", "program", "action", "skill", "mail"]:
         """What answers it."""
         ...
 
@@ -65,6 +68,30 @@ class Tool(Protocol):
     async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
         """Runs the tool. ``path`` is the place of the call in the run. A failure the model can react to is a result
         with ``is_error``, not an exception."""
+        ...
+
+
+class Mail(Protocol):
+    """The mailboxes of a run (L47)."""
+
+    async def send(self, letter: Letter) -> MessageRecord:
+        """Puts a message into a mailbox, once for each call. Raises `prosa.runtime.mail.MailRefused`."""
+        ...
+
+    async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
+        """Gives messages to the run, and waits for some where that is asked for."""
+        ...
+
+    async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
+        """Finds messages, and gives none of them to anybody."""
+        ...
+
+    async def deliver(self, output: Delivery) -> None:
+        """Puts the output of a call that nobody waits for into the mailbox of the caller, for this run alone."""
+        ...
+
+    async def give_back(self, below: str, reason: str) -> None:
+        """The program at the path ``below`` failed, and did not handle what it received."""
         ...
 
 

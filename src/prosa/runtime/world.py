@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from prosa.runtime.events import Listener, ignore
 from prosa.runtime.journal import UNRECORDED, Journal
-from prosa.runtime.ports import Clock, Provider, Sandbox, Sites, SkillFiles, ToolServers
+from prosa.runtime.ports import Clock, Mail, Provider, Sandbox, Sites, SkillFiles, ToolServers
 
 
 class World(Struct, frozen=True):
     """Ports of a run. ``sandbox`` is None where the machine has none: the tool is then withheld (LA18).
-    ``sites`` and ``skills`` are None where no program of the run has any.
+    ``sites``, ``skills`` and ``mail`` are None where no program of the run has any.
 
     ``jitter`` gives a number in [0, 1) for each wait. ``stream`` asks providers for streaming replies. ``allow_cut``
     takes a text that was cut off at the length limit of the model. ``journal`` is asked around every call (X25).
@@ -25,6 +25,7 @@ class World(Struct, frozen=True):
     sandbox: Sandbox | None = None
     sites: Sites | None = None
     skills: SkillFiles | None = None
+    mail: Mail | None = None
     listener: Listener = ignore
     jitter: Callable[[], float] = lambda: 0.5
     stream: bool = False

@@ -7,15 +7,19 @@ result: whoever dies with it leaves it to the next one, and what an older holder
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from os import urandom
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, convert
 from msgspec.structs import astuple, replace
 
+from prosa.adapters.store.opening import open_memory
 from prosa.adapters.store.writing import stored
 from prosa.data import Value
+from prosa.runtime.errors import RunError
 from prosa.runtime.mail import (
+    ENVELOPE,
     MAX_ATTEMPTS,
     MAX_HOPS,
     BoxCounts,
@@ -29,6 +33,8 @@ from prosa.runtime.mail import (
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
+
+T = TypeVar("T")
 
 COLUMNS = MessageRecord.__struct_fields__
 
@@ -49,7 +55,7 @@ _AT_ONCE = 100
 
 class Lease(Struct, frozen=True):
     """What is asked of a mailbox, for the call ``path`` of a ``run``; both are "" for runs that messages start. At most
-    ``most`` messages, and together at most ``room`` characters, the first one always. What came before ``since`` has
+    ``most`` messages, and together at most ``room`` bytes, the first one always. What came before ``since`` has
     waited too long."""
 
     mailbox: str
@@ -175,7 +181,7 @@ def lease(
             rows = database.execute(again, (wanted.run, wanted.path)).fetchall()
             if rows:
                 return [_message(row) for row in rows]
-        take_back(database, wanted.mailbox, alive, wanted.now)
+        take_back(database, wanted.mailbox, lambda name: name == mine or alive(name), wanted.now)
         if wanted.since is not None:
             late = (
                 "UPDATE message SET state = 'dead', error = ?, ended = ?"
@@ -200,7 +206,7 @@ def _leased(database: Database, wanted: Lease, holder: str) -> Iterator[MessageR
     taken, size = 0, 0
     for row in rows:
         message = _message(row)
-        size += len(message.payload)
+        size += len(message.payload.encode("utf-8", "surrogatepass")) + ENVELOPE
         if taken and wanted.room is not None and size > wanted.room:
             return
         run = wanted.run if wanted.path else _run_of(message)
@@ -242,6 +248,8 @@ def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Datab
     def work(database: Database) -> None:
         rows = database.execute(f"{_SELECT} WHERE run = ? AND state IN ('new', 'leased')", (run,)).fetchall()
         for message in map(_message, rows):
+            if message.holder == holder():
+                continue
             text = (
                 "UPDATE message SET state = 'leased', holder = ?, leased = ?, attempts = attempts + 1"
                 " WHERE id = ? AND state = ? AND holder = ?"
@@ -368,3 +376,21 @@ def _conditions(chosen: MessageFilter, after_place: int) -> tuple[str, list[str 
 def _message(row: Sequence[Value]) -> MessageRecord:
     values = dict(zip(COLUMNS, row, strict=True))
     return convert(values | {"failed": bool(values["failed"])}, MessageRecord)
+
+
+class MemoryStore:
+    """Mailboxes that end with whoever made them: the same tables, in memory."""
+
+    holder = "memory"
+
+    def __init__(self) -> None:
+        self._database = open_memory()
+
+    def do(self, work: Callable[[Database], T]) -> Future[T]:
+        """What ``work`` gives, at once."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(work(self._database))
+        except RunError as error:
+            future.set_exception(error)
+        return future

@@ -127,6 +127,13 @@ def open_file(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
     return connection
 
 
+def open_memory() -> SqliteDatabase:
+    """An empty store that is in no file."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=SqliteDatabase)
+    schema.migrate(connection)
+    return connection
+
+
 def open_file_reader(path: Path) -> SqliteDatabase | None:
     """A connection that only reads a file; None where there is none yet. Raises `StoreProblem`."""
     if not path.exists():

@@ -27,7 +27,7 @@ from prosa.app.editor.complete_documents import (
 from prosa.app.editor.spot import EditorSpot
 from prosa.dialects.dialect import DialectName
 from prosa.dialects.markdownlang.model import ProgramModel, ServerModel
-from prosa.dialects.markdownlang.names import PYTHON_TOOL, server_prefix, server_tool_name, tool_name
+from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, server_prefix, server_tool_name, tool_name
 from prosa.dialects.prapti.commands import CHAT_ROLES, TEXT_ROLES, kind_names
 from prosa.dialects.prapti.fields import ABOUT_ACTIONS, BUILT_IN_PLUGINS, SETTINGS, setting_of
 from prosa.dialects.reading import DialectReading
@@ -229,6 +229,8 @@ def _tool(spot: EditorSpot, line: str) -> Completions | None:
     candidates = [each for server in servers for each in _server_tools(server)]
     if not found["name"].startswith("mcp_"):
         candidates += [Candidate(PYTHON_TOOL, "tool", None, "the built-in interpreter"), *_imported(spot, program)]
+        if program.mailbox is not None:
+            candidates += [Candidate(name, "tool", None, "a tool of the mailbox") for name in MAIL_TOOLS]
     return completions(spot.path, _around(spot, found["name"], _WORD_REST), found["name"], candidates)
 
 

@@ -180,6 +180,7 @@ Named: TypeAlias = Callable[[EditorSpot, str], Iterable[Candidate]]
 
 _NAMED: Mapping[tuple[str, Way], Named] = {
     ("markdownlang", ("imports", None)): program_paths,
+    ("markdownlang", ("imports", None, "path")): program_paths,
     ("markdownlang", ("mcp_servers", None, "name")): _servers,
     ("test", ("tests",)): program_paths,
     ("test", ("grader",)): program_paths,

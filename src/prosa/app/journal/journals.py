@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from os import urandom
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -84,14 +84,19 @@ class OpenStore(Struct):
             writer.release()
 
 
+Settles: TypeAlias = "Callable[[BaseException | None], Work[None]]"
+"""What is written in the transaction of the end of a run, for the error that ended it."""
+
+
 class JobJournal(Struct):
     """The journal of one job, whose id in the store is ``run``. ``output`` is there where the job was done before this
-    call began."""
+    call began. ``settles`` says what else is written with the end of the run."""
 
     run: str = ""
     journal: Journal = UNRECORDED
     output: Value = ABSENT
     given: Value = ABSENT
+    settles: Settles | None = None
 
     @property
     def is_done(self) -> bool:
@@ -141,12 +146,12 @@ class Journals(Struct):
         try:
             yield mine
         except GeneratorExit as error:
-            found.drop(self._end(found, error, None))
+            found.drop(self._end(found, error, None, mine.settles))
             raise
         except BaseException as error:
-            await self._ended(found, error, None)
+            await self._ended(found, error, None, mine.settles)
             raise
-        await self._ended(found, None, mine.given)
+        await self._ended(found, None, mine.given, mine.settles)
 
     async def aclose(self) -> None:
         """Sweeps the store, if it is time for that, and waits until everything is written."""
@@ -248,11 +253,15 @@ class Journals(Struct):
             known=by_path(calls),
         )
 
-    async def _ended(self, journal: StoredJournal, error: BaseException | None, output: Value) -> None:
+    async def _ended(
+        self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None = None
+    ) -> None:
         """Writes the end of a run."""
-        await journal.end(self._end(journal, error, output))
+        await journal.end(self._end(journal, error, output, settles))
 
-    def _end(self, journal: StoredJournal, error: BaseException | None, output: Value) -> Ending:
+    def _end(
+        self, journal: StoredJournal, error: BaseException | None, output: Value, settles: Settles | None
+    ) -> Ending:
         """What is written at the end of a run. What broke off keeps what it needs to go on."""
         state: RunState = "done" if error is None else "failed" if isinstance(error, RunError) else "interrupted"
         goes_on = error is not None and journal.can_go_on
@@ -261,7 +270,7 @@ class Journals(Struct):
         cost, priced = self.cost_of(journal)
 
         def write(seconds: float) -> Work[None]:
-            return end(
+            ends = end(
                 journal.run,
                 state,
                 ended=stamp(self.clock.now()),
@@ -273,6 +282,7 @@ class Journals(Struct):
                 priced=priced,
                 forget=self.history != "full" and not goes_on,
             )
+            return ends if settles is None else _both(ends, settles(error))
 
         return write
 
@@ -306,6 +316,16 @@ class Journals(Struct):
 
     def _notice(self, text: str) -> None:
         self.environment.notice(text)
+
+
+def _both(first: Work[None], second: Work[None]) -> Work[None]:
+    """Two pieces of work as one: the second is done where the first one could be."""
+
+    def work(database: Database) -> None:
+        first(database)
+        second(database)
+
+    return work
 
 
 def _file_of(program: Program, document: Path | None) -> str:

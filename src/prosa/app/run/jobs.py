@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from datetime import datetime
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from prosa.runtime.events import Event
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelReply, ModelRequest
-    from prosa.runtime.ports import Clock, OnText, Provider, ToolResult, ToolServers
+    from prosa.runtime.ports import Clock, Mail, OnText, Provider, ToolResult, ToolServers
     from prosa.runtime.program import Program
 
 MAX_JOBS = 64
@@ -219,22 +220,21 @@ class Driver(Struct, frozen=True):
         async with self._kept(job, program, tape) as kept:
             if kept.is_done:
                 return RunResult(kept.output, tally.summary(), run_id=kept.run, is_text=program.form == "text")
-            opening = open_world(
+            journal = chained(job.journal, kept.journal)
+            opening = partial(
+                open_world,
                 program,
                 options,
                 self.environment,
                 hears,
                 _Shared(self._provider(chosen, others, job, tally)),
-                journal=chained(
-                    self.telemetry or UNRECORDED,
-                    chained(sent, chained(tape.journal, chained(job.journal, kept.journal))),
-                ),
+                journal=chained(self.telemetry or UNRECORDED, chained(sent, chained(tape.journal, journal))),
                 played=tape.stands_in,
                 shared=self.servers,
             )
             # A script is named after its block; its recording points at the document.
             written = program if job.document is None else replace(program, file=job.document.name)
-            async with opening as world:
+            async with self._mail(program, kept, tape) as mail, opening(mail=mail) as world:
                 with tape.recording(written, world, tally, self.environment, kept.run):
                     output = await execute(program, job.given, world, numbers=self.numbers)
             kept.done(output)
@@ -245,6 +245,15 @@ class Driver(Struct, frozen=True):
         if tape.nobody is not None:
             return nullcontext(JobJournal())
         return self.journals.of(job.name, program, job.given, job.document)
+
+    def _mail(self, program: Program, kept: JobJournal, tape: Taped) -> AbstractAsyncContextManager[Mail | None]:
+        """The mailboxes of a run, where a program of it has one."""
+        if not any(each.mailbox for each in reachable(program)):
+            return nullcontext()
+        from prosa.app.mail.post import open_mail
+
+        played, private = tape.stands_in is not None, self.options.private_mail
+        return open_mail(program, kept, self.journals, played=played, private=private)
 
     async def _chosen(self, job: Job, tape: Taped) -> service.Chosen:
         """Who answers; nobody where everything is played. The model is the one that the user had chosen for what is

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from prosa.adapters.clock import SystemClock
 from prosa.adapters.files import cache_dir
 from prosa.adapters.mcp import McpServers
@@ -24,7 +26,7 @@ from prosa.runtime.summary import Tally
 from prosa.runtime.world import World
 
 if TYPE_CHECKING:
-    from prosa.runtime.ports import Clock, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
+    from prosa.runtime.ports import Clock, Mail, Prices, Provider, Sandbox, Sites, SkillFiles, ToolServers
     from prosa.runtime.program import Program
     from prosa.runtime.replay import Player
     from prosa.settings import Settings
@@ -83,18 +85,20 @@ async def open_world(
     provider: Provider,
     *,
     journal: Journal = UNRECORDED,
+    mail: Mail | None = None,
     played: Player | None = None,
     shared: ToolServers | None = None,
 ) -> AsyncIterator[World]:
-    """The ports of a run, closed at the end whatever happens, but for ``provider``, ``journal`` and ``shared`` servers:
-    who opened them closes them. ``played`` stands in for tool servers, sandbox and sites, of which none is then opened.
+    """The ports of a run, closed at the end whatever happens, but for ``provider``, ``journal``, ``mail`` and
+    ``shared`` servers: who opened them closes them. ``played`` stands in for tool servers, sandbox and sites, of which
+    none is then opened.
 
     Raises `SandboxError` for limits no sandbox can keep.
     """
     from random import random
 
     if played is not None:
-        yield _played_world(program, played, choices, listener, provider, journal)
+        yield replace(_played_world(program, played, choices, listener, provider, journal), mail=mail)
         return
     async with exit_stack() as stack:
         sandbox = _sandbox(program, around)
@@ -107,6 +111,7 @@ async def open_world(
             sandbox=sandbox,
             sites=sites(program, choices, around),
             skills=skill_files(program),
+            mail=mail,
             listener=listener,
             jitter=random,
             stream=choices.stream,

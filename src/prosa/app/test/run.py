@@ -314,7 +314,7 @@ class _Running(Struct):
         """The driver of a model; what it records stands in a folder of its own where there are several."""
         key = (label, model)
         if key not in self.drivers:
-            options = replace(self._options_of(model), tape=_below(self.options.tape, label))
+            options = replace(self._options_of(model), private_mail=True, tape=_below(self.options.tape, label))
             opening = driving(
                 options,
                 self.environment,

@@ -13,7 +13,7 @@ from prosa.diagnostics import Problem
 from prosa.dialects.dialect import Dialect
 from prosa.dialects.front import FrontReading
 from prosa.dialects.markdownlang.fields import PROGRAM as FRONT
-from prosa.dialects.markdownlang.model import ProgramModel, ServerModel, ServerToolModel
+from prosa.dialects.markdownlang.model import MailboxModel, ProgramModel, ServerModel, ServerToolModel
 from prosa.dialects.markdownlang.read import read as read_program
 from prosa.document import Def, Ref
 from prosa.source import Span
@@ -36,6 +36,7 @@ def facts(model: ProgramModel) -> dict[str, Value]:
         "variables": list(variables(model)),
         "description_derived": model.derived_description,
         "mdh": list(model.mdh),
+        "mailbox": _mailbox(model.mailbox),
     }
 
 
@@ -45,6 +46,14 @@ def variables(model: ProgramModel) -> tuple[str, ...]:
         return ()
     firsts = (use.path[0] for use in model.template.uses if use.path)
     return tuple(dict.fromkeys(name for name in firsts if name is not None))
+
+
+def _mailbox(mailbox: MailboxModel | None) -> Value:
+    """Null where the program has none."""
+    if mailbox is None:
+        return None
+    sends = None if mailbox.sends is None else list(mailbox.sends)
+    return {"name": mailbox.name, "send": sends, "expires": mailbox.expires}
 
 
 def _server(server: ServerModel) -> dict[str, Value]:

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from prosa.data import Entry, Mapping, Scalar, Sequence
 from prosa.diagnostics import Problem, Severity
 from prosa.dialects.fields import Field
-from prosa.dialects.quantity import count_form, count_or_none_form, size_form, time_form
+from prosa.dialects.markdownlang.names import MAILBOX, MAX_MAILBOX
+from prosa.dialects.quantity import age_form, count_form, count_or_none_form, size_form, time_form
 
 FIELD = "mdh"
 MAX_SITES = 16
@@ -75,6 +76,45 @@ def _model_form(text: str) -> str | None:
         return f"is the name of a model, as in `gpt-4o`, found {text[:40]}"
     return None
 
+
+def _mailbox_form(text: str) -> str | None:
+    """What keeps a text from naming a mailbox; the one called `send` may be written as `./send`."""
+    if MAILBOX.fullmatch(text.removeprefix("./")) is not None:
+        return None
+    return f"is the name of a mailbox: letters, digits, `_` and `-`, at most {MAX_MAILBOX}"
+
+
+IMPORT: tuple[Field, ...] = (
+    Field(
+        "path",
+        "string",
+        required=True,
+        form=_not_empty,
+        why="it is a path to another program or to a skill, relative to this file",
+        about="the path, relative to this file",
+    ),
+    Field(
+        "wait",
+        "boolean",
+        about="false gives a ticket at once, and the output as a message in the `mailbox`; true without",
+    ),
+)
+
+MAILBOX_FIELDS: tuple[Field, ...] = (
+    Field("name", "string", form=_mailbox_form, about="what the mailbox is called; the name of the program without"),
+    Field(
+        "send",
+        "strings",
+        form=_mailbox_form,
+        about="the mailboxes that the program may write to; those of its imports and of who wrote to it without",
+    ),
+    Field(
+        "expires",
+        "quantity",
+        form=age_form,
+        about="how long a message waits before it becomes a dead letter, such as `30d`; for ever without",
+    ),
+)
 
 SERVER_TOOL: tuple[Field, ...] = (
     Field("name", "string", required=True, why="it is the name that the server knows", about="its name at the server"),
@@ -184,13 +224,20 @@ PROGRAM: tuple[Field, ...] = (
     ),
     Field(
         "imports",
-        "strings",
+        "strings-or-mappings",
         form=_not_empty,
         about="a list of paths to other programs and to skills, relative to this file; each becomes a tool",
+        inner=IMPORT,
     ),
     Field("mcp_servers", "mappings", about="a list of MCP servers whose tools the model may call", inner=SERVER),
     Field(FIELD, "strings", form=site_form, about="a list of URLs of pages whose actions are tools"),
     Field("model", "string", form=_model_form, about="the name of a model"),
+    Field(
+        "mailbox",
+        "flag-or-mapping",
+        about="true gives the program a mailbox and the tools `mail_send`, `mail_receive` and `mail_query`",
+        inner=MAILBOX_FIELDS,
+    ),
     Field("python", "mapping", about="limits of the built-in tool `python`", inner=PYTHON),
     Field("limits", "mapping", about="limits of one run", inner=LIMITS),
 )

@@ -24,10 +24,21 @@ Transport: TypeAlias = Literal["auto", "stdio", "streamable-http", "sse"]
 
 
 class ImportRef(Struct, frozen=True):
-    """One entry of `imports` as written, with its span (L6, L28)."""
+    """One entry of `imports` as written, with the span of its path (L6, L28). ``wait`` says that a call of it waits for
+    its output."""
 
     text: str
     span: Span
+    wait: bool = True
+
+
+class MailboxModel(Struct, frozen=True):
+    """The `mailbox` of a program (L47). ``sends`` is None where no addresses are named, ``expires`` is seconds."""
+
+    name: str
+    span: Span
+    sends: tuple[str, ...] | None = None
+    expires: float | None = None
 
 
 class ServerToolModel(Struct, frozen=True):
@@ -125,6 +136,7 @@ class ProgramModel(Struct, frozen=True):
     body_offset: int
     template: Template | None
     spans: Map[str, Span]
+    mailbox: MailboxModel | None = None
 
     @property
     def file_name(self) -> str:

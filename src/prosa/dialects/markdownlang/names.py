@@ -22,8 +22,16 @@ PYTHON_TOOL = "python"
 VISIT_TOOL = "visit"
 """The tool that goes from page to page, where a program has sites (X15)."""
 
+MAIL_TOOLS = ("mail_send", "mail_receive", "mail_query")
+"""The tools of a mailbox, where a program has one (L47)."""
+
+MAX_MAILBOX = 64
+
 ACTION_PREFIX = "mdh__"
 """What the wire names of actions begin with."""
+
+MAILBOX = regex(r"[A-Za-z0-9_-]{1,64}")
+"""The name of a mailbox."""
 
 _BAD = regex(r"[^A-Za-z0-9_-]")
 

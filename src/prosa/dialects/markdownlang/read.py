@@ -22,7 +22,9 @@ from prosa.dialects.fields import Field, Owner, read_fields, shown, text_of
 from prosa.dialects.front import FrontReading, read_front
 from prosa.dialects.markdownlang.fields import (
     FIELD,
+    IMPORT,
     LIMITS,
+    MAILBOX_FIELDS,
     PROGRAM,
     PYTHON,
     SERVER,
@@ -34,12 +36,14 @@ from prosa.dialects.markdownlang.fields import (
 from prosa.dialects.markdownlang.model import (
     ImportRef,
     LimitsModel,
+    MailboxModel,
     ProgramModel,
     SchemaModel,
     ServerModel,
     ServerToolModel,
     Transport,
 )
+from prosa.dialects.markdownlang.names import tool_name
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
 from prosa.template import Template, TemplateError, action_spans, template_problems
@@ -65,7 +69,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         model_name=text_of(entries.get("model")),
         input=_schema(entries.get("input"), problems),
         output=_schema(entries.get("output"), problems),
-        imports=_imports(entries.get("imports")),
+        imports=_imports(entries.get("imports"), problems),
         mcp_servers=servers,
         mdh=sites,
         limits=limits,
@@ -73,6 +77,7 @@ def read(source: SourceText, front: FrontReading | None = None) -> tuple[Program
         body_offset=front.body.start,
         template=template,
         spans={field: entry.value.span for field, entry in entries.items()},
+        mailbox=_mailbox(entries.get("mailbox"), name, problems),
     )
     return model, (*front.problems, *problems, *limit_problems, *server_problems, *site_problems, *template_problems)
 
@@ -120,10 +125,39 @@ def _schema(entry: Entry | None, problems: list[Problem]) -> SchemaModel | None:
     return SchemaModel(entry.value, to_value(entry.value))
 
 
-def _imports(entry: Entry | None) -> tuple[ImportRef, ...]:
+def _imports(entry: Entry | None, problems: list[Problem]) -> tuple[ImportRef, ...]:
+    """The imports in their order, whether an entry is a path or a mapping with one."""
     if entry is None or not isinstance(entry.value, Sequence):
         return ()
-    return tuple(ImportRef(item.text, item.span) for item in entry.value.items if isinstance(item, Scalar))
+    found: list[ImportRef] = []
+    for item in entry.value.items:
+        if isinstance(item, Scalar):
+            found.append(ImportRef(item.text, item.span))
+        elif isinstance(item, Mapping):
+            anchor = item.entries[0].key.span if item.entries else item.span
+            entries, wrong = read_fields(item, IMPORT, Owner("an import", anchor, "imports."))
+            problems += wrong
+            path, wait = entries.get("path"), entries.get("wait")
+            if path is not None:
+                found.append(ImportRef(text_of(path) or "", path.value.span, wait is None or _is_true(wait)))
+    return tuple(found)
+
+
+def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> MailboxModel | None:
+    """The mailbox that a program asks for, called as the program where it has no name of its own."""
+    if entry is None or not (_is_true(entry) or isinstance(entry.value, Mapping)):
+        return None
+    found: dict[str, Entry] = {}
+    if isinstance(entry.value, Mapping):
+        found, wrong = read_fields(entry.value, MAILBOX_FIELDS, Owner("`mailbox`", entry.key.span, "mailbox."))
+        problems += wrong
+    name, sends = text_of(found.get("name")), found.get("send")
+    return MailboxModel(
+        name=name.removeprefix("./") if name is not None else tool_name(program),
+        span=entry.value.span,
+        sends=None if sends is None else tuple(each.removeprefix("./") for each in _args(sends)),
+        expires=quantity.age(text_of(found.get("expires")) or ""),
+    )
 
 
 def _template(source: SourceText, body: Span) -> tuple[Template | None, tuple[Problem, ...]]:

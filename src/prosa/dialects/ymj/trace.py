@@ -158,7 +158,7 @@ class ToolBlock(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     """A tool call."""
 
     tool: str
-    kind: Literal["python", "mcp", "program", "action", "skill", "unknown"]
+    kind: Literal["python", "mcp", "program", "action", "skill", "mail", "unknown"]
     arguments: dict[str, Value] = {}
     arguments_in: Attached | None = None
     result: WrittenResult | None = None

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from prosa.diagnostics import Annotation, Severity
 from prosa.dialects.fields import shown
-from prosa.dialects.markdownlang.names import PYTHON_TOOL, VISIT_TOOL, tool_name
+from prosa.dialects.markdownlang.names import MAIL_TOOLS, PYTHON_TOOL, VISIT_TOOL, tool_name
 from prosa.graph import Closure, ResolvedImport
 from prosa.graph.closure import MAX_IMPORT_DEPTH
 from prosa.rules.markdownlang import RULES
@@ -120,11 +120,23 @@ def too_many_imports(subject: ProgramSubject) -> Iterator[Finding]:
             return
 
 
+@RULES.program("ML038", "ticket-without-mailbox", Severity.ERROR)
+def ticket_without_mailbox(subject: ProgramSubject) -> Iterator[Finding]:
+    """Finds an import that is not waited for in a program without a mailbox (L47). The finding points at the import."""
+    model = subject.program.model
+    for each in model.imports:
+        if not each.wait and model.mailbox is None:
+            message = f"`{shown(each.text)}` is not waited for, and the program has no mailbox for what it gives"
+            yield Finding(message, each.span, ("write `mailbox: true`, or leave `wait: false` out",))
+
+
 @RULES.program("ML050", "tool-name-collision", Severity.ERROR)
 def tool_name_collision(subject: ProgramSubject) -> Iterator[Finding]:
     """Finds two tools of one program with the same wire name (LA12). The finding points at the import that comes later.
-    The built-in `python` is always there, and `visit` where there are sites."""
-    built_in = (PYTHON_TOOL, VISIT_TOOL) if subject.program.model.mdh else (PYTHON_TOOL,)
+    The built-in `python` is always there, `visit` where there are sites, and the tools of a mailbox where there is
+    one."""
+    model = subject.program.model
+    built_in = (PYTHON_TOOL, *((VISIT_TOOL,) if model.mdh else ()), *(MAIL_TOOLS if model.mailbox else ()))
     first: dict[str, ResolvedImport] = {}
     for each in subject.program.imports:
         own = _tool_of(each, subject.closure)

@@ -13,12 +13,18 @@ from msgspec.structs import replace
 from prosa.corpus.embedding import looks_classified
 from prosa.data import Value
 from prosa.dialects.markdownlang import ProgramModel, ServerModel
-from prosa.dialects.markdownlang.model import BUILT_IN_SERVER, LimitsModel, SchemaModel, ServerToolModel
+from prosa.dialects.markdownlang.model import (
+    BUILT_IN_SERVER,
+    LimitsModel,
+    MailboxModel,
+    SchemaModel,
+    ServerToolModel,
+)
 from prosa.dialects.markdownlang.names import server_prefix
 from prosa.graph.closure import Closure, LoadedProgram
 from prosa.runtime.limits import Limits
 from prosa.runtime.ports import NamedTool, ServerConfig
-from prosa.runtime.program import Program
+from prosa.runtime.program import Mailbox, Program
 from prosa.runtime.python_tool import PREFERRED_PYTHON
 from prosa.template import Template
 
@@ -48,9 +54,12 @@ def lower(
     done: dict[Path, Program] = dict(skills or {})
     for path in _imported_first(closure):
         loaded = closure.programs[path]
-        imports = tuple(done[each.path] for each in loaded.imports if each.path in done and each.path)
+        reached = [each for each in loaded.imports if each.path in done and each.path]
+        imports = tuple(done[each.path] for each in reached if each.path)
+        tickets = tuple(done[each.path].name for each in reached if each.path and not each.ref.wait)
         limits = replace(base, **(_asked(loaded.model.limits, base) | dict(chosen or {})))
-        done[path] = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
+        program = _program(loaded, imports, model or loaded.model.model_name or default_model, limits)
+        done[path] = replace(program, tickets=tickets) if tickets else program
     return done[closure.root.path]
 
 
@@ -88,7 +97,12 @@ def _program(loaded: LoadedProgram, imports: tuple[Program, ...], model_name: st
         folder=str(loaded.path.parent),
         body_line=read.source.position(read.body_offset).line,
         classified=looks_classified(read.source.text),
+        mailbox=_mailbox(read.mailbox),
     )
+
+
+def _mailbox(model: MailboxModel | None) -> Mailbox | None:
+    return None if model is None else Mailbox(model.name, model.sends, model.expires)
 
 
 def _preferred(model: ProgramModel) -> str:

@@ -1,0 +1,236 @@
+"""The mailboxes of one run, in the store of runs: what it sends is there at once, what it receives is settled with its
+result (L47, X29).
+
+In: a program, the journal of its run. Out: the port `Mail`. What a run that is only played sends goes nowhere, and a
+test has mailboxes of its own, which end with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.adapters.store import mail
+from prosa.adapters.store.holding import living
+from prosa.adapters.store.mail import Lease, MemoryStore
+from prosa.app.journal.journals import JobJournal, Journals, words_of
+from prosa.app.journal.stored import StoredJournal
+from prosa.runtime.errors import RunError, StoreProblem
+from prosa.runtime.mail import (
+    POLL_SECONDS,
+    Delivery,
+    Letter,
+    MailRefused,
+    MessageFilter,
+    MessageRecord,
+    OpenTickets,
+    Wanted,
+    payload_of,
+)
+from prosa.runtime.mail_specs import MAX_WAIT
+from prosa.runtime.program import Program, reachable
+from prosa.runtime.runs import StorePlace, stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.writer import Work
+    from prosa.runtime.ports import Clock, Mail
+
+T = TypeVar("T")
+
+_SEEN_SECONDS = 3.0
+
+
+class Store(Protocol):
+    """What writes a store: that of runs, or one in memory."""
+
+    @property
+    def holder(self) -> str:
+        """What this process is called in it."""
+        ...
+
+    def do(self, work: Work[T]) -> Future[T]:
+        """What ``work`` gives, once it is committed."""
+        ...
+
+
+class LivingHolders(Struct):
+    """Which processes write a store at ``place``: one that was seen there counts for a moment, any other is asked for
+    anew."""
+
+    place: StorePlace
+    clock: Clock
+    _known: Callable[[str], bool] | None = None
+    _until: float = 0.0
+
+    def __call__(self, name: str) -> bool:
+        """Whether the process of that name is there. Raises `StoreProblem`."""
+        now = self.clock.monotonic()
+        if self._known is None or now >= self._until or not self._known(name):
+            self._known, self._until = living(self.place), now + _SEEN_SECONDS
+        return self._known(name)
+
+
+class StoredMail(Struct):
+    """Meets the port `Mail` with a store. ``run`` is the run that sends and receives."""
+
+    run: str
+    store: Callable[[], Store]
+    clock: Clock
+    alive: Callable[[str], bool]
+
+    async def send(self, letter: Letter) -> MessageRecord:
+        """Puts a message into its mailbox. Raises `MailRefused`, `StoreProblem`."""
+        return await self._do(mail.send(replace(letter, run=self.run), self._now()))
+
+    async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
+        """Leases messages to the run. Where tickets are open it waits for what they stand for; else, if it is to wait,
+        for the first message."""
+        wait = wanted.wait if wanted.wait is not None else MAX_WAIT if tickets.awaited(wanted.sender) else 0
+        until = self.clock.monotonic() + min(wait, MAX_WAIT)
+        while tickets.awaited(wanted.sender) and (left := until - self.clock.monotonic()) > 0:
+            await self._pause(tickets, left)
+        while True:
+            tickets.changed.clear()
+            found = await self._do(self._lease(wanted))
+            left = until - self.clock.monotonic()
+            if found or left <= 0:
+                return found
+            await self._pause(tickets, min(left, POLL_SECONDS))
+
+    async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
+        """Finds messages."""
+        return await self._do(lambda database: mail.messages(database, chosen))
+
+    async def deliver(self, output: Delivery) -> None:
+        """Leaves the output of a call for this run."""
+        payload, failed = payload_of(output)
+        message = MessageRecord(
+            id=mail.new_id(),
+            mailbox=output.mailbox,
+            sender=output.sender,
+            time=self._now(),
+            payload=payload,
+            thread="",
+            origin_run=self.run,
+            origin_path=output.path,
+            reply_to=output.path,
+            reader=self.run,
+            failed=failed,
+        )
+        await self._do(mail.deliver(message))
+
+    async def give_back(self, below: str, reason: str) -> None:
+        """What a program of the run received that failed is there again, and counted."""
+        await self._do(mail.given_back(self.run, self._now(), error=reason, below=below))
+
+    async def held_again(self) -> None:
+        """The run goes on and has again what it had."""
+        await self._do(mail.hold_again(self.run, lambda: self.store().holder, self._now()))
+
+    def settlement(self, error: BaseException | None) -> Work[None]:
+        """What becomes of the messages that the run has when it ends. One that failed by itself counts against them,
+        one that was interrupted does not."""
+        if error is None:
+            return mail.handled(self.run, self._now())
+        why = words_of(error) if isinstance(error, RunError) else None
+        return mail.given_back(self.run, self._now(), error=why)
+
+    async def settle(self, error: BaseException | None) -> None:
+        """The same, for a run without a journal."""
+        with suppress(StoreProblem):  # what nobody could settle is there again when this process has ended
+            await asyncio.shield(self._do(self.settlement(error)))
+
+    def _lease(self, wanted: Wanted) -> Work[list[MessageRecord]]:
+        now = self.clock.now()
+        since = None if wanted.expires is None else stamp(now - timedelta(seconds=min(wanted.expires, 1e9)))
+        lease = Lease(wanted.box, stamp(now), self.run, wanted.path, wanted.most, wanted.room, wanted.sender, since)
+        return mail.lease(lease, lambda: self.store().holder, self.alive)
+
+    async def _pause(self, tickets: OpenTickets, seconds: float) -> None:
+        """Waits until a ticket is there, and so many seconds at most."""
+        tickets.changed.clear()
+        waits = (asyncio.ensure_future(tickets.changed.wait()), asyncio.ensure_future(self.clock.sleep(seconds)))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+
+    async def _do(self, work: Work[T]) -> T:
+        return await asyncio.wrap_future(self.store().do(work))
+
+    def _now(self) -> str:
+        return stamp(self.clock.now())
+
+
+class PlayedMail(Struct, frozen=True):
+    """The mailboxes of a run that is only played: its results are recorded, and nothing goes anywhere."""
+
+    async def send(self, letter: Letter) -> MessageRecord:
+        """Raises `MailRefused`."""
+        del letter
+        raise MailRefused("a run that is only played sends nothing")
+
+    async def receive(self, wanted: Wanted, tickets: OpenTickets) -> Sequence[MessageRecord]:
+        """Nothing."""
+        del wanted, tickets
+        return ()
+
+    async def query(self, chosen: MessageFilter) -> Sequence[MessageRecord]:
+        """Nothing."""
+        del chosen
+        return ()
+
+    async def deliver(self, output: Delivery) -> None:
+        """Nothing is left anywhere: what is received is recorded."""
+        del output
+
+    async def give_back(self, below: str, reason: str) -> None:
+        """Nothing was received."""
+        del below, reason
+
+
+@asynccontextmanager
+async def open_mail(
+    program: Program, kept: JobJournal, journals: Journals, *, played: bool, private: bool
+) -> AsyncIterator[Mail | None]:
+    """The mailboxes of a run; None where no program of it has one. ``played`` says that its calls are answered from a
+    recording, ``private`` that its mailboxes end with it. Raises `MailRefused` for what may not be kept."""
+    programs = reachable(program)
+    if not any(each.mailbox for each in programs):
+        yield None
+        return
+    if played:
+        yield PlayedMail()
+        return
+    if private:
+        memory = MemoryStore()
+        yield StoredMail(kept.run or mail.new_id(), lambda: memory, journals.clock, lambda _: True)
+        return
+    secret = next((each for each in programs if each.classified), None)
+    if secret is not None:
+        message = f"{secret.file or secret.name} is confidential, and a mailbox is kept on disk"
+        raise MailRefused(message, hint="leave `mailbox` out, or the classification")
+    alive = LivingHolders(journals.writer_in_use().place, journals.clock)
+    stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive)
+    if isinstance(kept.journal, StoredJournal):
+        kept.settles = stored.settlement
+        if kept.journal.begun:
+            await stored.held_again()
+        yield stored
+        return
+    try:
+        yield stored
+    except GeneratorExit:
+        raise  # nothing goes on; what it had is there again when this process has ended
+    except BaseException as error:
+        await stored.settle(error)
+        raise
+    await stored.settle(None)

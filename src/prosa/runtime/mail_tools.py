@@ -1,0 +1,211 @@
+"""The tools of a mailbox, and the tickets of calls that nobody waits for (L47, LA33).
+
+In: what a model asks for. Out: results for it; everything that was sent is data in one of them. The sender of a message
+is the program that runs, whatever the model says, and an address that the program does not declare is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Literal
+
+from msgspec import Struct, field
+
+from prosa.corpus.where import WhereError, parse_where
+from prosa.data import Value
+from prosa.runtime.digest import as_json
+from prosa.runtime.limits import Limits
+from prosa.runtime.mail import Delivery, Letter, MailRefused, MessageFilter, Wanted
+from prosa.runtime.mail_specs import USUAL_FOUND, USUAL_RECEIVED, mail_specs, ticket_spec
+from prosa.runtime.messages import ToolSpec
+from prosa.runtime.ports import Mail, Tool, ToolResult
+from prosa.runtime.program import Mailbox, Program
+from prosa.runtime.runs import stamp
+
+
+def mail_tools(program: Program, tickets: Tickets) -> list[Tool]:
+    """The tools of the mailbox of a program; none where it has none."""
+    box, mail = program.mailbox, tickets.mail
+    if box is None:
+        return []
+    send, receive, query = mail_specs(program)
+    return [
+        SendTool(send, program, box, mail),
+        ReceiveTool(receive, box, mail, tickets, program.limits),
+        QueryTool(query, box, mail, program.limits),
+    ]
+
+
+class Tickets(Struct):
+    """The calls of one program that it does not wait for. They run in ``group``, a few at a time."""
+
+    program: Program
+    mail: Mail
+    group: asyncio.TaskGroup
+    open: dict[str, str] = field(default_factory=dict)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _slots: asyncio.Semaphore | None = None
+
+    def begin(self, path: str, name: str, run: Callable[[], Coroutine[None, None, ToolResult]]) -> None:
+        """Begins the call at a path of the program ``name``; what it gives is delivered to the mailbox."""
+        self._slots = self._slots or asyncio.Semaphore(self.program.limits.concurrency)
+        self.open[path] = name
+        self.group.create_task(self._run(path, name, run, self._slots))
+
+    async def _run(
+        self, path: str, name: str, run: Callable[[], Coroutine[None, None, ToolResult]], slots: asyncio.Semaphore
+    ) -> None:
+        async with slots:
+            result = await run()
+        box = self.program.mailbox
+        assert box is not None
+        await self.mail.deliver(Delivery(box.name, name, path, result.content, failed=result.is_error))
+        del self.open[path]
+        self.changed.set()
+
+    def awaited(self, sender: str | None) -> bool:
+        """Whether a call is open whose output would be received."""
+        return bool(self.open) if sender is None else sender in self.open.values()
+
+
+class SendTool(Struct, frozen=True):
+    """Sends a message. A call that is made again sends nothing again: a message is known by run and path."""
+
+    spec: ToolSpec
+    program: Program
+    box: Mailbox
+    mail: Mail
+    kind: ClassVar[Literal["mail"]] = "mail"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The id of the message; a refusal is a result."""
+        to = arguments.get("to")
+        letter = Letter(
+            program=self.program.name,
+            mailbox=self.box.name,
+            payload=as_json(arguments["payload"]),
+            path=path,
+            to=None if to is None else str(to).removeprefix("./"),
+            reply_to=arguments.get("reply_to"),
+            allowed=self.program.addresses,
+            answers=self.box.sends is None,
+        )
+        try:
+            sent = await self.mail.send(letter)
+        except MailRefused as error:
+            return _refused(error.message)
+        return ToolResult(as_json({"id": sent.id}))
+
+
+class ReceiveTool(Struct, frozen=True):
+    """Takes messages for this run, which are handled when it ends well. The same call made again gives the same."""
+
+    spec: ToolSpec
+    box: Mailbox
+    mail: Mail
+    tickets: Tickets
+    limits: Limits
+    kind: ClassVar[Literal["mail"]] = "mail"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The messages as a JSON list."""
+        wanted = Wanted(
+            box=self.box.name,
+            path=path,
+            most=arguments.get("max", USUAL_RECEIVED),
+            room=self.limits.tool_result,
+            sender=arguments.get("from"),
+            expires=self.box.expires,
+            wait=arguments.get("wait"),
+        )
+        found = await self.mail.receive(wanted, self.tickets)
+        return ToolResult(as_json([each.for_model() for each in found]))
+
+
+class QueryTool(Struct, frozen=True):
+    """Looks through the own mailbox and takes nothing."""
+
+    spec: ToolSpec
+    box: Mailbox
+    mail: Mail
+    limits: Limits
+    kind: ClassVar[Literal["mail"]] = "mail"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The messages as a JSON list, the last ones as far as they fit; what cannot be asked is a result that says
+        so."""
+        del path
+        try:
+            chosen = MessageFilter(
+                mailbox=self.box.name,
+                sender=arguments.get("sender"),
+                after=_moment("after", arguments),
+                before=_moment("before", arguments),
+                text=arguments.get("text"),
+                where=parse_where(arguments["where"]) if "where" in arguments else None,
+                limit=arguments.get("limit", USUAL_FOUND),
+            )
+        except (ValueError, WhereError) as error:
+            return _refused(str(error))
+        found = [each.for_query() for each in await self.mail.query(chosen)]
+        return ToolResult(_fitting(found, self.limits.tool_result))
+
+
+class TicketTool(Struct, frozen=True):
+    """An import that is not waited for: ``tool`` runs it."""
+
+    tool: Tool
+    tickets: Tickets
+    name: str
+    kind: ClassVar[Literal["program"]] = "program"
+    repeatable: ClassVar[bool] = True
+    moves: ClassVar[bool] = False
+
+    @property
+    def spec(self) -> ToolSpec:
+        """That of the import, with what becomes of its output."""
+        return ticket_spec(self.tool.spec)
+
+    async def call(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        """The ticket, which is the place of the call: the same whenever the run goes on, or is played."""
+        self.tickets.begin(path, self.name, lambda: self._run(arguments, path))
+        return ToolResult(as_json({"ticket": path}))
+
+    async def _run(self, arguments: Mapping[str, Value], path: str) -> ToolResult:
+        return await self.tool.call(arguments, path)
+
+
+def _moment(name: str, arguments: Mapping[str, Value]) -> str | None:
+    """A time as records have it; one without a zone is UTC. Raises ValueError."""
+    text = arguments.get(name)
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return stamp(found if found.tzinfo else datetime.fromisoformat(f"{found.isoformat()}+00:00"))
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name}: {text[:40]!r} is no time such as 2026-03-01T12:00:00Z") from None
+
+
+def _fitting(found: Sequence[dict[str, Value]], room: int) -> str:
+    """The last ones of a list that fit, as JSON."""
+    texts, size = list[str](), 2
+    for each in reversed(found):
+        text = as_json(each)
+        size += len(text.encode("utf-8", "surrogatepass")) + 1
+        if texts and size > room:
+            break
+        texts.append(text)
+    return f"[{','.join(reversed(texts))}]"
+
+
+def _refused(reason: str) -> ToolResult:
+    return ToolResult(f"error: {reason}", is_error=True)
