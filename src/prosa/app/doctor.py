@@ -30,24 +30,14 @@ from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.place import index_path
 from prosa.app.agreement import stored_agreement
 from prosa.app.options import Environment, Options
-from prosa.app.run.service import THREE_WAYS, is_installed, service_words
+from prosa.app.run.service import THREE_WAYS, service_words
 from prosa.app.settings import settings_for
+from prosa.extras import EXTRAS, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
 from prosa.source import FileProblem
 
 State: TypeAlias = Literal["ok", "note", "warning", "broken"]
-
-EXTRAS = {
-    "watch": ("watchfiles", "`--watch`, and a server that sees changes at once"),
-    "semantic": ("numpy", "search by meaning over large corpora"),
-    "parquet": ("duckdb", "rows of Parquet files in `prosa batch`"),
-    "lsp": ("pygls", "the language server for editors, `prosa lsp`"),
-    "google": ("google.genai", "Google's models through the library of the service, `google/MODEL`"),
-    "tokens": ("splintr", "exact counts of tokens in `prosa plan`"),
-    "otel": ("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
-}
-"""Extras by name: the module that they install, and what it is for."""
 
 EDITORS = {"nvim": "Neovim", "code": "VS Code", "codium": "VSCodium", "hx": "Helix", "emacs": "Emacs", "zed": "Zed"}
 
@@ -252,11 +242,11 @@ def _agreement(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
 
 
 def _extras(_environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:
-    for name, (module, purpose) in EXTRAS.items():
-        if is_installed(module):
-            yield Finding(f"extra {name}", "ok", f"installed: {purpose}")
+    for name, extra in EXTRAS.items():
+        if is_installed(name):
+            yield Finding(f"extra {name}", "ok", f"installed: {extra.purpose}")
         else:
-            yield Finding(f"extra {name}", "note", f"not installed: {purpose}", f'pip install "prosa[{name}]"')
+            yield Finding(f"extra {name}", "note", f"not installed: {extra.purpose}", install_line(name))
 
 
 def _editors(environ: Mapping[str, str], _folder: Path) -> Iterator[Finding]:

@@ -114,6 +114,11 @@ def _known(error: BaseException, console: Console) -> int:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return say(console, f"{where}{error.strerror or error}")
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("prosa"):
+        from prosa.extras import line_for_module
+
+        message = f"this needs the library `{error.name}`, which is not installed"
+        return say(console, message, line_for_module(error.name))
     if isinstance(error, MemoryError):
         return say(console, "not enough memory")
     return OK

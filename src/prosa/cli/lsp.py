@@ -8,13 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.util import find_spec
 
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.parser import WrongUse
-
-INSTALL = 'pip install "prosa[lsp]"'
+from prosa.extras import is_installed, lacking
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when the client has said goodbye, 1 when it is gone without, or what came is no message of the protocol. Raises
     `WrongUse` where the library is missing."""
-    if find_spec("pygls") is None:
-        raise WrongUse("the language server needs a library that is not installed", hint=INSTALL)
+    if not is_installed("lsp"):
+        raise lacking(WrongUse, "the language server", "lsp")
     from prosa.lsp.start import serve_stdio
     from prosa.lsp.wire import BrokenWire
 

@@ -11,9 +11,8 @@ from prosa.cli.console import Console
 from prosa.cli.errors import report
 from prosa.cli.parser import WrongUse
 from prosa.corpus.errors import CorpusError
+from prosa.extras import lacking
 from prosa.source import FileProblem
-
-INSTALL = 'pip install "prosa[watch]"'
 
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
@@ -33,7 +32,7 @@ def watch_folders(folders: Collection[Path], console: Console, once: Callable[[]
     try:
         changes = document_changes(folders)
     except NoWatcher:
-        raise WrongUse("--watch needs a library that is not installed", hint=INSTALL) from None
+        raise lacking(WrongUse, "--watch", "watch") from None
     status = _shown(console, once)
     try:
         for _ in changes:

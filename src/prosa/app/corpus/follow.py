@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from prosa.adapters.files.watch import Watcher, can_watch
 from prosa.corpus.errors import IndexProblem
 from prosa.dialects.table import DOCUMENT_SUFFIXES
+from prosa.extras import lacking
 from prosa.settings.table import PROJECT_FILES
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Follower:
 def follow_corpus(root: Path) -> Follower:
     """What follows the changes below a root. Raises `IndexProblem` where the library for that is not installed."""
     if not can_watch():
-        raise IndexProblem("changes cannot be watched: a library is missing", hint='pip install "prosa[watch]"')
+        raise lacking(IndexProblem, "watching for changes", "watch")
     return Follower(root)
 
 

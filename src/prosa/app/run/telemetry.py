@@ -26,9 +26,10 @@ def telemetry_of(options: Options, environment: Environment) -> Telemetry | None
         return None
     try:
         from prosa.adapters.telemetry.spans import Telemetry
-    except ImportError as error:
-        missing = f"traces cannot be sent: {error.name or error} is not installed"
-        raise RunError(missing, hint='pip install "prosa[otel]"') from None
+    except ImportError:
+        from prosa.extras import lacking
+
+        raise lacking(RunError, "--otel", "otel") from None
     environ = environment.environ
     url = otel.url or environ.get(ADDRESS, "").strip() or LOCAL
     content = otel.content or environ.get(CAPTURE, "").strip() == "span_only"

@@ -1,0 +1,65 @@
+"""The optional libraries: which extra brings which module, and what is said where one is missing.
+
+In: the name of an extra, or of a module that could not be imported. Out: whether it is there, and the line that
+installs it. Nothing is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import NamedTuple, TypeVar
+
+Problem = TypeVar("Problem", bound=Exception)
+
+
+class Extra(NamedTuple):
+    """The module that an extra installs, and what it is for."""
+
+    module: str
+    purpose: str
+
+
+EXTRAS = {
+    "anthropic": Extra("anthropic", "models of Anthropic, asked natively"),
+    "batch": Extra("psycopg", "batches that many workers share, over PostgreSQL"),
+    "google": Extra("google.genai", "Google's models through the library of the service, `google/MODEL`"),
+    "lsp": Extra("pygls", "the language server for editors, `prosa lsp`"),
+    "otel": Extra("opentelemetry.exporter.otlp.proto.http", "traces of runs, with `--otel`"),
+    "parquet": Extra("duckdb", "rows of Parquet files in `prosa batch`"),
+    "semantic": Extra("numpy", "search by meaning over large corpora"),
+    "tokens": Extra("splintr", "exact counts of tokens in `prosa plan`"),
+    "watch": Extra("watchfiles", "`--watch`, and a server that sees changes at once"),
+}
+"""Extras by name."""
+
+
+ALL = "pip install prosa"
+"""The command that installs everything but the extras: what `prosa-core` alone is without."""
+
+
+def is_installed(extra: str) -> bool:
+    """Whether the module of an extra can be found."""
+    try:
+        return find_spec(EXTRAS[extra].module) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False
+
+
+def install_line(extra: str) -> str:
+    """The command that installs an extra."""
+    return f'pip install "prosa[{extra}]"'
+
+
+def lacking(kind: Callable[..., Problem], what: str, extra: str) -> Problem:
+    """A problem of the ``kind`` that a caller raises, which takes a message and a ``hint``: ``what`` needs an extra."""
+    module = EXTRAS[extra].module.partition(".")[0]
+    return kind(f"{what} needs the library `{module}`, which is not installed", hint=install_line(extra))
+
+
+def line_for_module(module: str) -> str:
+    """The command that installs a library of Prosa's, or of one of its extras, by the module that was missing."""
+    top = module.partition(".")[0]
+    brings = (name for name, each in EXTRAS.items() if each.module.partition(".")[0] == top)
+    extra = next(brings, None)
+    return install_line(extra) if extra else ALL
