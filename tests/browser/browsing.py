@@ -14,7 +14,7 @@ PHONE, DESK = (390, 844), (1440, 900)
 SIZES = {"phone": PHONE, "desk": DESK}
 Scheme: TypeAlias = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
-LONGEST = 15_000
+LONGEST = 60_000
 """Milliseconds that anything may take before a test fails."""
 
 WATCH = """

@@ -151,7 +151,7 @@ def serving(folder: Path, root: str, *more: str, where: Path | None = None, **en
 
 
 def _is_ready(url: str) -> bool:
-    with urlopen(f"{url}/healthz", timeout=30) as answer:
+    with urlopen(f"{url}/healthz", timeout=120) as answer:
         health: dict[str, Any] = json.loads(answer.read())
     return bool(health["ready"])
 

@@ -79,7 +79,7 @@ def test_ctrl_c_ends_a_watch_that_waits(user: User):
         assert process.stderr is not None
         assert process.stderr.readline() == f"watching {user.path}; Ctrl-C ends\n".encode()
         process.send_signal(signal.SIGINT)
-        out, rest = process.communicate(timeout=20)
+        out, rest = process.communicate(timeout=120)
     assert (process.returncode, out, rest) == (0, b"Ho.\n", b"")
 
 

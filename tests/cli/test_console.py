@@ -79,7 +79,7 @@ def test_a_reader_that_went_away_ends_the_command_quietly():
         command,
         f"\"{sys.executable}\" -c '{loop.replace(chr(39), chr(34))}' | head -c 10 >/dev/null; echo ${{PIPESTATUS[0]}}",
     ):
-        done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, timeout=30)
+        done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, timeout=120)
         assert (done.stdout, done.stderr) == (b"0\n", b"")
 
 
@@ -96,10 +96,10 @@ def test_a_closed_stdout_is_told_by_exception_and_a_closed_stderr_is_not():
 
 def test_a_full_disk_is_one_line_and_exit_1():
     command = f"'{sys.executable}' -c 'from prosa.cli.main import entry; entry()' --help > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=30)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (1, b"error: standard output: No space left on device\n")
     command = command.replace("--help > /dev/full", "--nonsense 2> /dev/full")
-    assert subprocess.run(["bash", "-c", command], check=False, timeout=30).returncode == 2
+    assert subprocess.run(["bash", "-c", command], check=False, timeout=120).returncode == 2
 
 
 def test_a_line_is_asked_for_and_the_end_of_input_is_none():

@@ -293,7 +293,7 @@ def test_l35_x16_markdownlang_runs_a_program_with_its_own_flags(count: Path, tmp
 
 def test_a_process_prints_the_result_and_exits_with_0(count: Path, tmp_path: Path):
     done = started("run", count, "--model", script(tmp_path), environ=user(tmp_path))
-    out, errors = done.communicate(timeout=20)
+    out, errors = done.communicate(timeout=120)
     assert (done.returncode, json.loads(out), errors) == (0, {"words": 2}, b"")
 
 
@@ -301,7 +301,7 @@ def test_standard_input_of_a_process_larger_than_the_limit_is_refused(count: Pat
     done = started(
         "run", count, "--input", "-", "--model", script(tmp_path), environ=user(tmp_path), stdin=subprocess.PIPE
     )
-    out, errors = done.communicate(b" " * (10 * 1024 * 1024 + 1), timeout=20)
+    out, errors = done.communicate(b" " * (10 * 1024 * 1024 + 1), timeout=120)
     assert (done.returncode, out) == (2, b"")
     assert b"standard input is larger than 10,485,760 bytes" in errors
 
@@ -321,7 +321,7 @@ def test_stdout_is_utf_8_whatever_the_locale_says(tmp_path: Path):
     path = program(tmp_path, text="---\nname: any\ndescription: d\ninput: {type: object}\noutput: {}\n---\nx\n")
     model = script(tmp_path, {"content": '"ümlaut 漢字"'})
     done = started("run", path, "--model", model, environ=user(tmp_path, LC_ALL="C", PYTHONIOENCODING="ascii"))
-    out, _ = done.communicate(timeout=20)
+    out, _ = done.communicate(timeout=120)
     assert out.decode("utf-8") == '"ümlaut 漢字"\n'
 
 

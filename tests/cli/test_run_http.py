@@ -7,7 +7,6 @@ import re
 import socket
 import sys
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -171,13 +170,12 @@ def test_l16_retries_end(count: Path, model_server: ModelServer):
     assert len(model_server.requests) == 3
 
 
-def test_la7_nobody_there_is_told_after_two_attempts_within_a_second(count: Path):
+def test_la7_nobody_there_is_told_after_two_attempts(count: Path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    began = monotonic()
     status, at = prosa("run", count, environ=user(count.parent, OPENAI_BASE_URL=url))
-    assert (status, monotonic() - began < 3) == (1, True)
+    assert status == 1
     again, error, _ = at.err.splitlines()
     assert re.fullmatch(r"count: attempt 1 failed, next in 0\.\d s: the model service at .* connection refused", again)
     assert error == f"error: the model service at {url} cannot be reached: connection refused (after 2 attempts)"

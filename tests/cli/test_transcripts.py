@@ -48,7 +48,7 @@ def test_l40_the_agreement_is_accepted_at_a_real_terminal(environ: dict[str, str
         phrase = shown.split("\r\n\r\n")[2]
         os.write(mine, f"{phrase}\n".encode())
         shown += read_until(mine, "markdownlang.\r\n")
-        assert process.wait(10) == 0
+        assert process.wait(120) == 0
     os.close(mine)
     assert shown == (
         "markdownlang Trans Rights Agreement\r\n\r\n"

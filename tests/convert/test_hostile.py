@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from prosa.convert.table import ROWS
 from prosa.source import SourceText
 from tests.cli.desk import desk
 from tests.convert.test_skills import skill
+from tests.work import is_linear
 
 PATTERNS = {
     "braces": "{{",
@@ -39,15 +39,12 @@ PATTERNS = {
 @pytest.mark.parametrize("origin", ["skill", "dotprompt", "chat"])
 def test_x31_time_is_linear_in_the_size_of_a_source(origin, pattern):
     front = "---\nname: a\ndescription: b\n---\n"
-    spent = [worked(front + pattern * (size // len(pattern)), origin) for size in (4_000, 32_000)]
-    assert spent[1] < 8 * 4 * spent[0] + 0.3
 
+    def converted(size: int) -> None:
+        text = front + pattern * (size // len(pattern))
+        convert(SourceText(text, ROWS[origin].path("a")), origin, "program", Around("a", "a.md"))
 
-def worked(text: str, origin: str) -> float:
-    """The processor time of a conversion in seconds."""
-    begun = time.thread_time()
-    convert(SourceText(text, ROWS[origin].path("a")), origin, "program", Around("a", "a.md"))
-    return time.thread_time() - begun
+    assert is_linear(converted, 4_000, 32_000)
 
 
 def test_x6_nothing_in_a_document_is_run_or_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -15,7 +15,7 @@ import prosa
 from prosa.app.corpus import follow
 from prosa.corpus.errors import IndexProblem
 
-LONGEST = 15.0
+LONGEST = 120.0
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from prosa.data import split_front_matter
 from prosa.data.limits import MAX_FRONT_MATTER_BYTES
+from tests.work import is_quick
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,5 @@ def test_x1_splitting_is_lossless(text: str) -> None:
 
 @pytest.mark.parametrize("filling", ["----\n", "\r", " ", "\n ---", "-" * 50 + "x\n"])
 def test_splitting_takes_linear_time(filling: str) -> None:
-    started = time.perf_counter()
-    split_front_matter("---\n" + filling * (1_000_000 // len(filling)))
-    assert time.perf_counter() - started < 3
+    text = "---\n" + filling * (1_000_000 // len(filling))
+    assert is_quick(lambda: split_front_matter(text), 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from prosa.data import JsonError, Value, parse_json, read_json, read_yaml, to_value
 from prosa.data.limits import MAX_DEPTH, MAX_PROBLEMS
+from tests.work import is_quick
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_x9_hostile_json_is_read_in_linear_time(name: str) -> None:
-    started = time.perf_counter()
     assert 1 <= len(read_json(HOSTILE[name]).problems) <= MAX_PROBLEMS
     with pytest.raises(JsonError):
         parse_json(HOSTILE[name])
-    assert time.perf_counter() - started < 5
+    assert is_quick(lambda: read_json(HOSTILE[name]), 3)
 
 
 @pytest.mark.parametrize("text", ["7", "-12345678901234567890123456789", "9" * 4300])

@@ -87,6 +87,6 @@ with served({child()!r}, os.environ, Path({str(tmp_path)!r})):
     process = subprocess.Popen([sys.executable, "-c", tour], stderr=subprocess.PIPE, text=True)
     ready(tmp_path)
     process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 1 and "stopped by signal 15" in errors
     assert told(tmp_path) == str(int(signal.SIGTERM))

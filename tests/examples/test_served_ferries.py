@@ -46,7 +46,7 @@ def asked(url: str, method: str = "GET", **headers: str) -> tuple[int, dict[str,
     """Status, headers in small letters, and body."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        with urlopen(Request(url, headers=named, method=method), timeout=30) as answer:
+        with urlopen(Request(url, headers=named, method=method), timeout=120) as answer:
             return answer.status, {name.lower(): text for name, text in answer.headers.items()}, answer.read()
     except HTTPError as error:
         return error.code, {name.lower(): text for name, text in error.headers.items()}, error.read()

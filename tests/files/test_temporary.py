@@ -69,7 +69,7 @@ def test_what_a_living_process_is_writing_stays(tmp_path: Path):
         assert held.exists()
         other.stdin.write("\n")
         other.stdin.close()
-        assert other.wait(20) == 0
+        assert other.wait(120) == 0
     assert names(tmp_path) == ["b.md"]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from prosa.adapters.files.watch import MOST, NoWatcher, Watcher, changes
 
-LONGEST_WAIT = 10.0
+LONGEST_WAIT = 120.0
 
 
 @pytest.fixture

@@ -134,7 +134,12 @@ def test_a_bare_index_holds_every_text(tmp_path: Path):
 def test_memory_counts_every_process_of_a_command(tmp_path: Path):
     hold = "import time; held = bytearray(20_000_000); time.sleep(0.3)"
     twice = f"import subprocess, sys; each = [sys.executable, '-c', {hold!r}]; subprocess.run(each); {hold}"
-    both = f"import subprocess, sys; other = subprocess.Popen([sys.executable, '-c', {hold!r}]); {hold}; other.wait()"
+    until = "import sys; held = bytearray(20_000_000); print(1, flush=True); sys.stdin.read()"
+    pipes = "stdin=subprocess.PIPE, stdout=subprocess.PIPE"
+    both = (
+        f"import subprocess, sys; other = subprocess.Popen([sys.executable, '-c', {until!r}], {pipes}); "
+        f"other.stdout.readline(); {hold}; other.communicate()"
+    )
     one = memory.peak_of_all(python("-c", hold), os.environ, tmp_path)
     turns = memory.peak_of_all(python("-c", twice), os.environ, tmp_path)
     at_once = memory.peak_of_all(python("-c", both), os.environ, tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from tests.house.tree import PACKAGE, files, modules, named, parsed
 
@@ -125,3 +126,17 @@ def test_retired_words_name_nothing():
     assert [named(each) for each in modules() if each.stem in modules_named | {"told", "means", "surroundings"}] == []
     classes = [node.name for each in modules() for node in parsed(each).body if isinstance(node, ast.ClassDef)]
     assert retired.isdisjoint(classes)
+
+
+CLOCKS = re.compile(
+    r"process_time|perf_counter|thread_time|assert\b.*(?:monotonic|time)\(\) - |assert\b.*\b(?:took|elapsed) <"
+)
+"""Ways to judge by a clock; `tests/work.py` holds the one that a busy machine does not decide."""
+
+
+def test_x9_no_test_judges_by_a_clock():
+    """X9. Durations belong into bench; a test counts, orders, compares, or asks `tests/work.py`."""
+    tests = [file for file in files() if file.suffix == ".py" and named(file).startswith("tests/")]
+    here = {"tests/work.py", "tests/house/test_shape.py"}
+    found = {named(file) for file in tests if CLOCKS.search(file.read_text(encoding="utf-8"))} - here
+    assert len(tests) > 100 and found == set()

@@ -52,7 +52,7 @@ def dying(tmp_path_factory):
     found = Dying(tmp_path_factory.mktemp("dying"))
     yield found
     found.process.stdin.close()
-    found.process.wait(10)
+    found.process.wait(120)
 
 
 def asked(home: Path) -> int:

@@ -245,7 +245,7 @@ class _Barrier:
         self.event = threading.Event()
 
     def wait(self):
-        self.event.wait(10)
+        self.event.wait(120)
 
     def set(self):
         self.event.set()

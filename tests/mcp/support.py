@@ -15,7 +15,7 @@ from prosa.runtime.ports import ServerConfig
 ODD = Path(__file__).parent / "servers" / "odd.py"
 
 
-def run(work: Coroutine[Any, Any, Any], seconds: float = 20) -> Any:
+def run(work: Coroutine[Any, Any, Any], seconds: float = 120) -> Any:
     """Runs a coroutine, and fails rather than hangs."""
 
     async def bounded() -> Any:
@@ -28,8 +28,10 @@ def odd(*modes: str, name: str = "odd", env: dict[str, str] | None = None) -> Se
     return ServerConfig(name, command=sys.executable, args=("-I", str(ODD), *modes), env=env)
 
 
-def processes() -> dict[int, str]:
-    """Living processes below this one or in a session that one of them leads: id → command line."""
+def processes(of: int | None = None) -> dict[int, str]:
+    """Living processes below one, which is this one where none is named, or in a session that one of them leads: id →
+    command line."""
+    root = of or os.getpid()
     found: dict[int, tuple[int, int, str]] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -45,7 +47,7 @@ def processes() -> dict[int, str]:
     mine: dict[int, str] = {}
     grown = True
     while grown:
-        new = {p: c for p, (up, _, c) in found.items() if (up == os.getpid() or up in mine) and p not in mine}
+        new = {p: c for p, (up, _, c) in found.items() if (up == root or up in mine) and p not in mine}
         mine |= new
         grown = bool(new)
     return mine
@@ -60,7 +62,7 @@ def alive(pid: int) -> bool:
     return stat[stat.rfind(")") + 2] != "Z"
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 120) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

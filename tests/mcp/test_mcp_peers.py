@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -126,11 +125,9 @@ def test_x18_real_servers_start_together(node, peer, tmp_path):
             ServerConfig("everything", command=node, args=(peer("server-everything"),)),
         ]
         async with McpServers(environ=os.environ).connect(configs, cwd=str(tmp_path)) as session:
-            begun = time.monotonic()
             results = [await session.call("everything", "echo", {"message": str(i)}) for i in range(20)]
-            return [tool.server for tool in session.tools], results, time.monotonic() - begun
+            return [tool.server for tool in session.tools], results
 
-    servers, results, took = run(main())
+    servers, results = run(main())
     assert servers == sorted(servers, key=["files", "everything"].index)
     assert [result.content for result in results] == [f"Echo: {i}" for i in range(20)]
-    assert took < 5

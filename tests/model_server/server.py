@@ -93,7 +93,7 @@ class ModelServer:
     def start(self) -> ModelServer:
         """Listens; returns once it does."""
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(120):
             raise RuntimeError("the fake model server did not start")
         return self
 

@@ -20,7 +20,7 @@ from tests.model_server.server import ModelServer
 def post(url: str, body: Any) -> tuple[int, Any]:
     asked = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(asked, timeout=5) as answer:
+        with urllib.request.urlopen(asked, timeout=120) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refused:
         return refused.code, json.load(refused)

@@ -38,7 +38,7 @@ def served(folder: str, home: Path) -> Iterator[str]:
         yield said.partition(" at ")[2].split()[0]
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def test_h8_h21_a_served_folder_of_every_dialect_passes_every_must_and_should(tmp_path: Path):

@@ -77,8 +77,8 @@ def test_there_is_at_least_one_worker():
 def both(number: int) -> tuple[int, int]:
     """Waits, in this process and in the other one, until both are at work."""
     (HERE if os.getpid() == FIRST else THERE).set()
-    assert HERE.wait(timeout=30)
-    assert THERE.wait(timeout=30)
+    assert HERE.wait(timeout=120)
+    assert THERE.wait(timeout=120)
     return number, os.getpid()
 
 

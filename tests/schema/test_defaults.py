@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from copy import deepcopy
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prosa.schema import Schema, fill_defaults
+from tests.work import is_quick
 
 ADDRESS = {"type": "object", "properties": {"city": {"type": "string", "default": "Oslo"}, "zip": {"type": "string"}}}
 PAIR = {"properties": {"a": {"default": 1}, "b": {"default": 2}}}
@@ -76,9 +76,8 @@ def test_x13_many_defaults_inside_one_another_end() -> None:
     names = [f"p{number}" for number in range(30)]
     node: dict[str, Any] = {"properties": {name: {"$ref": f"#/$defs/{name}"} for name in names}}
     schema = {"$ref": "#/$defs/node", "$defs": {"node": node, **{name: {"default": {}, **node} for name in names}}}
-    started = time.process_time()
     assert set(fill_defaults(schema, {})) == set(names)
-    assert time.process_time() - started < 5
+    assert is_quick(lambda: fill_defaults(schema, {}), 5)
 
 
 def test_x13_endless_values_are_left_alone() -> None:

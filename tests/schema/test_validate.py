@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from prosa.schema import Schema, SchemaProblem
 from prosa.schema.limits import MAX_INSTANCE_DEPTH, MAX_PROBLEMS
+from tests.work import is_quick
 
 NAME = {
     "type": "object",
@@ -210,9 +210,8 @@ def test_l9_formats_are_asserted(name: str, good: str, bad: str) -> None:
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "(x+x+)+y", "^(a|a)*b$"])
 def test_x20_plain_patterns_take_linear_time(pattern: str) -> None:
     text = "a" * 100_000 + "!"
-    started = time.process_time()
     assert not Schema({"pattern": pattern}).valid(text)
-    assert time.process_time() - started < 2
+    assert is_quick(lambda: Schema({"pattern": pattern}).valid(text), 2)
 
 
 BACKTRACKING = r"(?=a)(a|aa|a|aa)+(?!a)b$"
@@ -229,10 +228,9 @@ BACKTRACKING = r"(?=a)(a|aa|a|aa)+(?!a)b$"
 )
 def test_x20_exceeding_the_backtracking_limit_is_a_problem_that_says_so(schema: Any) -> None:
     compiled = Schema(schema)
-    started = time.process_time()
     (problem,) = compiled.problems("a" * 5_000)
     assert not compiled.valid("a" * 5_000)
-    assert time.process_time() - started < 2
+    assert is_quick(lambda: compiled.problems("a" * 5_000), 1)
     assert problem.keyword == "pattern"
     assert "backtracking" in problem.message
 

@@ -166,7 +166,7 @@ def test_a_signal_ends_it_well(started: Start, number: int):
     line = process.stderr.readline()
     assert line.startswith("serving site at http://127.0.0.1:")
     process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, "")
 
 
@@ -255,11 +255,11 @@ def test_what_a_client_sends_wrong_is_not_told_on_stderr(started: Start):
     process = started()
     assert process.stderr is not None
     port = int(process.stderr.readline().split(":")[2].split("/")[0])
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         connection.sendall(b"no http\r\n\r\n")
         assert b" 400 " in connection.recv(1_000)
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert said == ""
 
 

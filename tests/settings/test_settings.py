@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from prosa.settings import (
 )
 from prosa.settings.read import KINDS, MIB, read_project_settings, read_user_settings
 from prosa.source.wildmatch import glob_matches, is_glob
+from tests.work import is_quick
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -283,11 +283,10 @@ def test_a_byte_order_mark_and_line_ends_change_nothing():
     ids=range(10),
 )
 def test_hostile_settings_end_soon_with_few_problems(text: str):
-    began = time.process_time()
     found, problems = read_project_settings(text)
     assert found == Settings()
     assert 0 < len(problems) <= 51
-    assert time.process_time() - began < 2
+    assert is_quick(lambda: read_project_settings(text), 2)
 
 
 @settings(max_examples=60, deadline=None)

@@ -52,7 +52,7 @@ actions:
     target: /bookings
 ---
 """
-LONGEST = 20.0
+LONGEST = 120.0
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +14,7 @@ from prosa.template import exec as execution
 from prosa.template.cursor import MAX_DEPTH
 from prosa.template.exec import MAX_LEVELS
 from tests.template.vectors import CASES
+from tests.work import is_linear, is_quick
 
 QUICK = settings(max_examples=200, deadline=None)
 
@@ -157,21 +156,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }  # fmt: skip
 
 
-SMALL, GROWTH = 1_000, 4
-NOTICEABLE = 0.4
-"""Seconds below which a time says nothing about growth."""
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    """The processor time of a call, garbage collection left out."""
-    gc.collect()
-    gc.disable()
-    try:
-        began = time.process_time()
-        work()
-        return time.process_time() - began
-    finally:
-        gc.enable()
+SMALL, GROWTH = 1_000, 8
 
 
 def _read_and_render(text: str) -> None:
@@ -186,17 +171,15 @@ def _read_and_render(text: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_work_is_linear_for_hostile_text(name: str) -> None:
-    """Four times the text takes about four times as long to parse, check and render; sixteen would be quadratic."""
-    large = _seconds(lambda: _read_and_render(HOSTILE[name](SMALL * GROWTH)))
-    if large > NOTICEABLE:
-        assert large < 10 * _seconds(lambda: _read_and_render(HOSTILE[name](SMALL)))
+    """Eight times the text takes about eight times as long to parse, check and render; quadratic work takes 64."""
+    assert is_linear(lambda size: _read_and_render(HOSTILE[name](size)), SMALL, SMALL * GROWTH)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_action_spans_are_found_in_linear_time(name: str) -> None:
     """Some hundred thousand characters of it: a search that starts again at every quote would take minutes."""
     text = HOSTILE[name](SMALL) * 50
-    assert _seconds(lambda: action_spans(text)) < 5
+    assert is_quick(lambda: action_spans(text), 5)
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 1000, 10_000])

@@ -154,7 +154,7 @@ def served(at: Site) -> Iterator[int]:
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([made])))
     thread.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(120)
         port = made.getsockname()[1]
         at.app.guard.hosts = {HOST, f"127.0.0.1:{port}"}
         yield port
@@ -166,7 +166,7 @@ def served(at: Site) -> Iterator[int]:
 
 def asked(port: int, method: str, path: str, headers: dict[str, str], body: bytes) -> http.client.HTTPResponse:
     """One request over a socket; the body of the answer can be read."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request(method, path, body, {"host": HOST, **headers})
     return connection.getresponse()
 
@@ -201,14 +201,14 @@ def test_x9_a_real_client_that_closes_its_connection_ends_its_run(
     slow = Slow()
     answered_by(monkeypatch, slow)
     with site(root) as at, served(at) as port:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         headers = {"host": HOST, **BEARER, **FORM, "accept": "text/event-stream"}
         connection.request("POST", "/mdh/scripts/page.mda", b"script=sum", headers)
         reply = connection.getresponse()
         assert reply.readline() == b"event: text\n"
         reply.close()
         connection.close()
-        assert slow.over.wait(10)
+        assert slow.over.wait(120)
 
 
 def test_h5_the_client_of_this_package_runs_a_program_of_a_site(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ MODES = set(sys.argv[1:])
 VALUES = dict(mode.split("=", 1) for mode in MODES if "=" in mode)
 LOCK = threading.Lock()
 CANCELLED = []
+MEETING = threading.Barrier(8, timeout=60)
 
 
 def send(message):
@@ -70,6 +71,7 @@ TOOLS = {
     "structured": lambda arguments: {"content": [], "structuredContent": {"answer": 42, "ß": "é"}},
     "broken-promise": lambda arguments: {"content": [], "structuredContent": {"answer": "not a number"}},
     "malformed": lambda arguments: {"content": "not a list"},
+    "meet": lambda arguments: text("met" if MEETING.wait() >= 0 else ""),
     "cancelled": lambda arguments: text(json.dumps(CANCELLED)),
 }
 
@@ -161,6 +163,11 @@ def prepare():
             file.write("x")
         if os.path.getsize(VALUES["counter"]) > int(VALUES.get("starts", "1000")):
             sys.exit("no more starts")
+    if "meet" in VALUES:
+        with open(os.path.join(VALUES["meet"], str(os.getpid())), "x"):
+            pass
+        while len(os.listdir(VALUES["meet"])) < int(VALUES["others"]):
+            time.sleep(0.01)
     if "garbage" in MODES:
         write(b"Welcome to the odd server!\n{not json\n\xff\xfe\n[1, 2]\n{}\n")
     if "flood" in MODES:
