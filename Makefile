@@ -25,7 +25,7 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint fmt bench peers vectors lock build vscode clean
+.PHONY: help demo test lint fmt bench peers vectors docs lock build vscode clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ peers: $(NPM) ## install the npm servers that the MCP tests talk to
 
 vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/vectors/generate.py
+
+docs: $(DEV) $(PACKAGE) ## write docs/reference anew, out of what the code says of itself
+	$(BIN)/python -m tools.docs.generate
 
 lock: $(DEV) ## resolve requirements/*.in and pyproject.toml into the hash locks
 	cd requirements && ../$(UV_LOCK) $(WHOLE) -o run.lock ../pyproject.toml run.in

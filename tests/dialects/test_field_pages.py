@@ -10,46 +10,14 @@ from pathlib import Path
 import pytest
 
 import prosa.dialects
-from prosa.dialects import agent_files
-from prosa.dialects.evals import fields as evals
 from prosa.dialects.fields import Field
-from prosa.dialects.magi import fields as magi
-from prosa.dialects.markdownlang import fields as markdownlang
-from prosa.dialects.mdh import fields as mdh
 from prosa.dialects.prapti import fields as prapti
-from prosa.dialects.skill_md import fields as skill_md
 from prosa.dialects.test import fields as suite
-from prosa.dialects.ymj import fields as ymj
 from prosa.evaluation.case import run_mistakes
 from prosa.evaluation.matchers import MATCHERS
+from tools.docs.dialects import ELSEWHERE, TABLES
 
 PAGES = Path(prosa.dialects.__file__).parent / "docs"
-
-TABLES = {
-    ("markdownlang", "Fields"): markdownlang.PROGRAM,
-    ("magi", "Front matter"): magi.FRONT,
-    ("magi", "ai-script blocks"): magi.SCRIPT,
-    ("magi", "Relationships"): magi.RELATIONSHIP,
-    ("ymj", "Header"): ymj.HEADER,
-    ("ymj", "Footer"): ymj.FOOTER,
-    ("mdh", "Fields of a node"): mdh.NODE,
-    ("mdh", "Fields of an action"): mdh.ACTION,
-    ("skill_md", "Fields"): skill_md.SKILL,
-    ("skill_md", "Fields of single clients"): skill_md.CLIENT,
-    ("test", "Fields"): suite.FRONT,
-    ("evals", "Cases"): evals.TOP,
-    ("evals", "Requests"): evals.QUERY,
-    ("test", "Matchers"): suite.WORDS,
-    ("test", "How a run has to go"): suite.RUN,
-    ("plain", "Fields"): agent_files.DOCUMENT,
-    ("plain", "Agents"): agent_files.AGENT,
-    ("plain", "Instructions"): agent_files.INSTRUCTIONS,
-    ("plain", "Rules of Cursor"): agent_files.RULE,
-    ("plain", "Commands and prompts"): agent_files.COMMAND,
-}
-
-ELSEWHERE = {"actions"}
-"""Fields whose inner ones have a table of their own on the same page."""
 
 OTHERS = {
     ("test", "Blocks"): [f"| `{info}` | {about} |" for info, about in suite.BLOCKS.items()],

@@ -71,6 +71,15 @@ HIDDEN: tuple[Command, ...] = (
 )
 """Commands that other programs call, and `--help` does not list."""
 
+EXIT_STATUSES: tuple[tuple[int, str], ...] = (
+    (0, "all well"),
+    (1, "findings, or a run that failed"),
+    (2, "wrong use"),
+    (130, "interrupted with Ctrl-C"),
+    (143, "ended by a signal, here SIGTERM: 128 and its number"),
+)
+"""What a command ends with. Those of signals are the convention of shells."""
+
 
 HELP_FLAGS = ("-h", "--help")
 """What asks for help, behind the name of a command or in its place."""
@@ -86,6 +95,7 @@ def overview(version: str) -> str:
     width = max(len(command.name) for command in COMMANDS)
     groups = dict.fromkeys(command.group for command in COMMANDS)
     lines = "\n\n".join("\n".join(_group(name, width)) for name in groups)
+    statuses = "; ".join(f"{number} {meaning}" for number, meaning in EXIT_STATUSES[:3])
     return f"""\
 Prosa {version}: one toolchain and runtime for Markdown that agents act on.
 
@@ -99,7 +109,7 @@ options:
   -q, --quiet    no progress and no notices on stderr
   --debug        show where an error comes from (also: PROSA_DEBUG=1)
 
-Exit status: 0 all well; 1 findings, or a run that failed; 2 wrong use."""
+Exit status: {statuses}."""
 
 
 def _group(name: str, width: int) -> Iterator[str]:

@@ -16,6 +16,8 @@ from prosa.cli.process import run
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prosa.cli.parser import Parser
+
 EVERYWHERE = ("-q", "--quiet", "--debug")
 """Flags that every command takes, in front of its name too."""
 
@@ -73,8 +75,6 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
     """Loads the module of a command and runs it."""
     from importlib import import_module
 
-    from prosa.cli.parser import Parser
-
     module = import_module(command.module)
     flags = argv[: argv.index("--")] if "--" in argv else argv
     helping = any(flag in flags for flag in HELP_FLAGS)
@@ -82,17 +82,27 @@ def _call(command: Command, argv: list[str], console: Console) -> int:
         status: int | None = module.help_for(argv, console)
         if status is not None:
             return status
-    description = f"{command.summary[0].upper()}{command.summary[1:]}."
-    parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
-    module.configure(parser)
+    parser = parser_of(command, console)
     if helping:
         from prosa.cli.examples import section
 
         parser.epilog = section(command.name)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
-    if not parser.has_flag("--debug"):
-        parser.add_argument("--debug", action="store_true", help="show where an error comes from")
     parse = getattr(module, "parse", None)
     args = parse(parser, argv, console) if parse else parser.parse_anywhere(argv)
     result: int = module.run(args, console.changed(quiet=True) if args.quiet else console)
     return result
+
+
+def parser_of(command: Command, console: Console) -> Parser:
+    """What reads the arguments of a command: its own, and those that every command takes."""
+    from importlib import import_module
+
+    from prosa.cli.parser import Parser
+
+    description = f"{command.summary[0].upper()}{command.summary[1:]}."
+    parser = Parser(console=console, prog=f"prosa {command.name}", description=description)
+    import_module(command.module).configure(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress and no notices on stderr")
+    if not parser.has_flag("--debug"):
+        parser.add_argument("--debug", action="store_true", help="show where an error comes from")
+    return parser
