@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from prosa.adapters.providers.table import Place
 from prosa.cli.main import main
 from prosa.dialects.markdownlang.agreement import PHRASES
 from tests.cli.desk import Desk, desk
@@ -139,3 +142,10 @@ def summary_in(text: str) -> dict[str, Any]:
 def events_in(text: str) -> list[dict[str, Any]]:
     """The events among the lines of a text; every line that begins like one must be one."""
     return [json.loads(line) for line in text.splitlines() if line.startswith('{"seq"')]
+
+
+def look_at(monkeypatch: pytest.MonkeyPatch, **ports: int) -> None:
+    """Has a model server of one's own looked for at these ports alone, each under what is expected there."""
+    places = tuple(Place(label, f"http://127.0.0.1:{port}/v1") for label, port in ports.items())
+    monkeypatch.setattr("prosa.app.run.routes.local_places", lambda *_: places)
+    monkeypatch.setattr("prosa.adapters.providers.local.find_local.__kwdefaults__", {"timeout": 60.0})

@@ -23,6 +23,7 @@ from tests.cli.programs import (
     ANSWER,
     BROKEN,
     events_in,
+    look_at,
     program,
     prosa,
     ran,
@@ -131,7 +132,7 @@ def test_l12_a_wrong_input_is_told_before_a_missing_key(count: Path, tmp_path: P
 def test_x17_on_a_terminal_a_person_is_asked_for_a_local_server(
     answer: str, words: str, count: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("prosa.adapters.providers.local.find_local.__kwdefaults__", {"ports": {}, "timeout": 1.0})
+    look_at(monkeypatch)
     status, at = prosa("run", count, environ=user(tmp_path), typed=answer, terminal=True)
     assert status == 1
     assert "Look for a model server on this machine? [y/N] " in at.err
@@ -140,7 +141,7 @@ def test_x17_on_a_terminal_a_person_is_asked_for_a_local_server(
 
 def test_x17_model_local_tells_where_it_looked(count: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ports = {"Ollama": 1, "vLLM": 2}
-    monkeypatch.setattr("prosa.adapters.providers.local.find_local.__kwdefaults__", {"ports": ports, "timeout": 1.0})
+    look_at(monkeypatch, **ports)
     status, at = prosa("run", count, "--model", "local:tiny", environ=user(tmp_path))
     assert status == 1
     assert "no local model server offers `tiny`; tried Ollama on port 1: nothing listens; vLLM on port 2" in at.err

@@ -10,7 +10,7 @@ import pytest
 
 from prosa.cli.markdownlang import main as markdownlang
 from tests.cli.desk import desk
-from tests.cli.programs import asked, configured, nested, program, prosa, summary_in, user
+from tests.cli.programs import asked, configured, look_at, nested, program, prosa, summary_in, user
 from tests.model_server.server import ModelServer
 
 KEY = "sk-of-the-first-service"
@@ -187,7 +187,7 @@ def test_x17_a_local_server_is_used_when_it_is_asked_for(
     count: Path, tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ):
     ports = {"Ollama": 1, "vLLM": model_server.port}
-    monkeypatch.setattr("prosa.adapters.providers.local.find_local.__kwdefaults__", {"ports": ports, "timeout": 2.0})
+    look_at(monkeypatch, **ports)
     model_server.models = ["tiny:latest", "small"]
     model_server.default = {"content": {"words": 2}}
     environ = user(tmp_path, OPENAI_API_KEY=KEY)

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.model_server import gemini, wire
+from tests.model_server import gemini, local, wire
 from tests.model_server.behaviour import Behaviour
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ class Connection(asyncio.Protocol):
         server = self.server
         if server.record:
             server.requests.append(request)
+        if server.local is not None:
+            found = local.answer(server.local, request.method, request.path, request.body, server.models)
+            if found is not None:
+                self._whole(*found, local.HEADERS.get(server.local))
+                return
         if request.kind == "models":
             data = [
                 {"id": name, "object": "model", "created": wire.CREATED, "owned_by": "fake"} for name in server.models
@@ -217,7 +222,8 @@ def _stream(request: Request, entry: Behaviour, error: bytes) -> bytes:
 
 
 def _http(status: int, kind: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-    head = f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}\r\nserver: {SERVER_NAME}\r\ncontent-type: {kind}\r\n"
+    named = "" if "server" in headers else f"server: {SERVER_NAME}\r\n"
+    head = f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}\r\n{named}content-type: {kind}\r\n"
     more = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return f"{head}{more}content-length: {len(body)}\r\n\r\n".encode() + body
 

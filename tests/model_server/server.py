@@ -34,6 +34,7 @@ class ModelServer:
     what chat templates refuse, in their words: `two-users`, `system`, `several-calls`, `parallel_tool_calls`. Google's
     interface has `tools-and-json` for both in one request and `unsigned` for calls that it did not make. `key`,
     when set, is the only key it accepts, and it repeats a wrong one in full. `checks` refuses malformed bodies.
+    `local` is the server of one's own machine that it plays: llama.cpp, Ollama, LM Studio or vLLM.
     """
 
     def __init__(self, *, port: int = 0, default: Scripted | None = None, record: bool = True) -> None:
@@ -44,6 +45,7 @@ class ModelServer:
         self.refuses: set[str] = set()
         self.key: str | None = None
         self.models: list[str] = ["fake-model"]
+        self.local: str | None = None
         self.checks = True
         self.record = record
         self.in_flight = 0
@@ -69,7 +71,7 @@ class ModelServer:
         self.queue.clear()
         self.requests.clear()
         self.refuses.clear()
-        self.default = self.answer = self.key = None
+        self.default = self.answer = self.key = self.local = None
         self.models, self.checks, self.most_in_flight = ["fake-model"], True, 0
 
     @property

@@ -23,7 +23,7 @@ def test_x7_a_name_is_that_of_one_service_and_every_service_has_its_facts():
     for row in PROVIDERS:
         assert provider_row(row.name, {}) == row
         assert all(provider_row(alias.upper(), {}) == row for alias in row.aliases)
-        assert row.name == "local" or (row.docs.startswith("https://") and row.key_variables)
+        assert row.is_local or (row.docs.startswith("https://") and row.key_variables)
 
 
 @pytest.mark.parametrize("model", ["anthropic/claude-x", "Claude/claude-x"])

@@ -57,7 +57,7 @@ def test_x17_a_local_server_is_looked_for_once(tmp_path: Path, monkeypatch: pyte
 
     looked: list[int] = []
 
-    async def find(name: str | None) -> Any:
+    async def find(name: str | None, **places: Any) -> Any:
         looked.append(1)
         raise ProviderError("no local model server was found", kind="missing", retryable=False)
 

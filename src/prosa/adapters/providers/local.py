@@ -1,7 +1,8 @@
-"""Finding a model server on this machine (X17): only when the user asks, on loopback, and once it says what it is.
+"""Model servers on this machine (X17): found only when the user asks, and known by what they themselves answer.
 
-What comes in: a model name or None. What goes out: a base URL and the models there. A port counts only when
-`GET /v1/models` answers as a model server does; nothing but this request is ever sent.
+What comes in: places to look at, a model name or None. What goes out: which server answers at each place, and its
+models. A place counts only when `GET /v1/models` answers as a model server does; which one it is, and more about its
+models, say its own endpoints, which are read after that. Nothing but these requests without content is ever sent.
 """
 
 from __future__ import annotations
@@ -11,80 +12,243 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from http.client import HTTPException, HTTPResponse
+from ssl import create_default_context
+from typing import TypeGuard
+from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from prosa.adapters.providers.table import Place
+from prosa.data import Value
 from prosa.runtime.errors import ProviderError
 
-PORTS: Mapping[str, int] = {"Ollama": 11434, "llama.cpp": 8080, "LM Studio": 1234, "vLLM": 8000}
-PROBE_SECONDS = 1.0  # for one port in all; a server on this machine answers in milliseconds
+PROBE_SECONDS = 1.0  # for one request in all; a server on this machine answers in milliseconds
 MAX_LIST_BYTES = 4 * 1024 * 1024  # thousands of models
-_ASK = b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+UNNAMED = "a compatible server"
+_ASK = "GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+
+
+class LocalModel(Struct, frozen=True):
+    """A model of a server. ``context`` is its context window in tokens, None where the server does not say;
+    ``is_loaded`` says that it answers at once, ``answers`` that it takes messages at all."""
+
+    name: str
+    context: int | None = None
+    is_loaded: bool = False
+    answers: bool = True
 
 
 class LocalServer(Struct, frozen=True):
-    """A model server on this machine. ``models`` in its own order; ``model_name`` is the one that was asked for."""
+    """A model server. ``kind`` is what it says it is; ``models`` in its own order; ``model_name`` is the one that was
+    asked for, empty for none."""
 
     base_url: str
-    models: tuple[str, ...]
-    model_name: str
+    models: tuple[LocalModel, ...]
+    model_name: str = ""
+    kind: str = UNNAMED
+
+
+class Silent(Struct, frozen=True):
+    """A place where no model server answers, and why."""
+
+    place: Place
+    why: str
+
+
+class _Answer(Struct, frozen=True):
+    """The status, the headers under names in lower case, and the JSON of an answer; None for what is none."""
+
+    status: int
+    server: str
+    value: Value
+
+
+async def local_servers(places: Sequence[Place], *, timeout: float = PROBE_SECONDS) -> list[LocalServer | Silent]:
+    """What answers at each place, in their order; all are asked at once. ``timeout`` is in seconds per request."""
+    return list(await asyncio.gather(*(_look(place, timeout) for place in places)))
 
 
 async def find_local(
-    name: str | None = None, *, ports: Mapping[str, int] = PORTS, timeout: float = PROBE_SECONDS
+    name: str | None = None, *, places: Sequence[Place], timeout: float = PROBE_SECONDS
 ) -> LocalServer:
-    """The first server that has the model ``name`` (None: any, and its first model is taken).
+    """The first server that has the model ``name``; for None the first one that has any, with a model that answers, one
+    that is loaded before others.
 
-    ``ports`` maps what a server is called to its port; the first in this order wins, all are asked at once. ``timeout``
-    is in seconds per port. A name without a tag also finds `name:latest`. Raises `ProviderError` of kind ``missing``
-    that lists what was tried.
+    A name without a tag also finds `name:latest`, and the name of a file its path. Raises `ProviderError` of kind
+    ``missing`` that lists what was tried.
     """
-    answers = await asyncio.gather(*(_probe(port, timeout) for port in ports.values()))
     tried: list[str] = []
-    for (label, port), (models, why) in zip(ports.items(), answers, strict=True):
-        chosen = _choose(name, models)
+    for place, found in zip(places, await local_servers(places, timeout=timeout), strict=True):
+        if isinstance(found, Silent):
+            tried.append(f"{place.expected} {_where(place)}: {found.why}")
+            continue
+        chosen = _choose(name, found.models)
         if chosen is not None:
-            return LocalServer(f"http://127.0.0.1:{port}/v1", tuple(models), chosen)
-        tried.append(f"{label} on port {port}: {why or _offers(models)}")
+            return replace(found, model_name=chosen)
+        tried.append(f"{found.kind} {_where(place)}: {_offers(found.models)}")
     wanted = "no local model server was found" if name is None else f"no local model server offers `{name}`"
-    hint = "start one, or name it with --base-url; `--model local:NAME` chooses a model"
+    hint = "start one, or name it with --base-url; `--model local:NAME` chooses a model, `prosa models` lists them"
     raise ProviderError(f"{wanted}; tried {'; '.join(tried)}", kind="missing", retryable=False, hint=hint)
 
 
-def _choose(name: str | None, models: Sequence[str]) -> str | None:
+def _where(place: Place) -> str:
+    parts = urlsplit(place.base_url)
+    return f"on port {parts.port}" if parts.hostname == "127.0.0.1" else f"at {place.base_url}"
+
+
+def _choose(name: str | None, models: Sequence[LocalModel]) -> str | None:
     if name is None:
-        return models[0] if models else None
-    return next((model for model in models if model in (name, f"{name}:latest")), None)
+        ready = [each for each in models if each.answers] or models
+        loaded = [each for each in ready if each.is_loaded] or ready
+        return loaded[0].name if loaded else None
+    names = [each.name for each in models]
+    exact = next((each for each in names if each in (name, f"{name}:latest")), None)
+    return exact or next((each for each in names if each.endswith((f"/{name}", f"/{name}.gguf"))), None)
 
 
-def _offers(models: Sequence[str]) -> str:
+def _offers(models: Sequence[LocalModel]) -> str:
     if not models:
         return "it has no models"
-    return f"it has {', '.join(models[:10])}{' …' if len(models) > 10 else ''}"
+    return f"it has {', '.join(each.name for each in models[:10])}{' …' if len(models) > 10 else ''}"
 
 
-async def _probe(port: int, timeout: float) -> tuple[list[str], str]:
-    """The models at a port, or why it does not count. The time limit holds for all of it, so that no drip holds us."""
+async def _look(place: Place, timeout: float) -> LocalServer | Silent:
+    """The server at a place: the list of its models first, then what it says of itself."""
+    listed = await _get(place.base_url, "/models", timeout)
+    if isinstance(listed, str):
+        return Silent(place, listed)
+    entries = _entries(listed)
+    if entries is None:
+        return Silent(place, "something else listens there")
+    server = LocalServer(place.base_url, tuple(LocalModel(each["id"]) for each in entries))
+    owners = {each.get("owned_by") for each in entries}
+    if listed.server.startswith("llama.cpp") or "llamacpp" in owners:
+        return _llama_cpp(server, entries)
+    if "vllm" in owners:
+        return _vllm(server, entries)
+    root = place.base_url.removesuffix("/v1")
+    return await _ollama(server, root, timeout) or await _lm_studio(server, root, timeout) or server
+
+
+def _entries(answer: _Answer) -> list[dict[str, Value]] | None:
+    """The models of a list; None where the answer is none."""
+    value = answer.value
+    if answer.status != 200 or not isinstance(value, dict) or "data" not in value:
+        return None
+    entries = value["data"] if value["data"] is not None or value.get("object") != "list" else []
+    if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+        return None
+    return entries if all(isinstance(each.get("id"), str) for each in entries) else None
+
+
+def _llama_cpp(server: LocalServer, entries: Sequence[Mapping[str, Value]]) -> LocalServer:
+    """llama.cpp has the one model that it was started with, and says the context of it; as a router it has several,
+    and says which are loaded."""
+    models = [
+        LocalModel(each["id"], _whole(each.get("meta"), "n_ctx"), _state(each) in ("loaded", "")) for each in entries
+    ]
+    return replace(server, models=tuple(models), kind="llama.cpp")
+
+
+def _state(entry: Mapping[str, Value]) -> str:
+    status = entry.get("status")
+    value = status.get("value") if isinstance(status, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def _vllm(server: LocalServer, entries: Sequence[Mapping[str, Value]]) -> LocalServer:
+    models = [LocalModel(each["id"], _whole(each, "max_model_len"), is_loaded=True) for each in entries]
+    return replace(server, models=tuple(models), kind="vLLM")
+
+
+async def _ollama(server: LocalServer, root: str, timeout: float) -> LocalServer | None:
+    """Ollama says its version, and which models it has loaded, with the context that they were loaded with."""
+    version = await _get(root, "/api/version", timeout)
+    if not _is_object(version) or not isinstance(version.value.get("version"), str):
+        return None
+    running, pulled = [await _named(root, path, timeout) for path in ("/api/ps", "/api/tags")]
+    models = [
+        LocalModel(
+            each.name,
+            _whole(running.get(each.name), "context_length"),
+            each.name in running,
+            answers="bert" not in _family(pulled.get(each.name, {})),
+        )
+        for each in server.models
+    ]
+    return replace(server, models=tuple(models), kind="Ollama")
+
+
+async def _named(root: str, path: str, timeout: float) -> dict[str, Mapping[str, Value]]:
+    """The models of one of Ollama's own lists, by name."""
+    answer = await _get(root, path, timeout)
+    listed = answer.value.get("models") if _is_object(answer) else None
+    found = [each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict)]
+    return {each["name"]: each for each in found if isinstance(each.get("name"), str)}
+
+
+def _family(facts: Mapping[str, Value]) -> str:
+    details = facts.get("details")
+    family = details.get("family") if isinstance(details, Mapping) else None
+    return family if isinstance(family, str) else ""
+
+
+async def _lm_studio(server: LocalServer, root: str, timeout: float) -> LocalServer | None:
+    """LM Studio says of each model what it is for and whether it is loaded. It answers 200 to what it does not know."""
+    answer = await _get(root, "/api/v0/models", timeout)
+    entries = _entries(answer) if _is_object(answer) else None
+    if entries is None or not all("state" in each and "type" in each for each in entries):
+        return None
+    known = {each["id"]: each for each in entries}
+    models = [
+        LocalModel(
+            each.name,
+            _whole(facts, "loaded_context_length") or _whole(facts, "max_context_length"),
+            facts.get("state") == "loaded",
+            answers=facts.get("type") != "embeddings",
+        )
+        for each in server.models
+        for facts in [known.get(each.name, {})]
+    ]
+    return replace(server, models=tuple(models), kind="LM Studio")
+
+
+def _is_object(answer: _Answer | str) -> TypeGuard[_Answer]:
+    return isinstance(answer, _Answer) and answer.status == 200 and isinstance(answer.value, dict)
+
+
+def _whole(value: Value, name: str) -> int | None:
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+
+
+async def _get(base_url: str, path: str, timeout: float) -> _Answer | str:
+    """An answer, or why there is none. The time limit holds for all of it, so that no drip holds us."""
     try:
         async with asyncio.timeout(timeout):
-            data = await _fetch(port)
+            data = await _fetch(base_url, path)
     except ConnectionRefusedError:
-        return [], "nothing listens"
+        return "nothing listens"
     except TimeoutError:
-        return [], "no answer in time"
+        return "no answer in time"
     except OSError as problem:
-        return [], problem.strerror or "no connection"
-    models = _models(data)
-    return (models, "") if models is not None else ([], "something else listens there")
+        return problem.strerror or "no connection"
+    except ValueError:
+        return "that is no address"
+    return _read(data)
 
 
-async def _fetch(port: int) -> bytes:
+async def _fetch(base_url: str, path: str) -> bytes:
     """The raw answer, until its length says that it is whole or the server closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    parts = urlsplit(base_url)
+    secure = create_default_context() if parts.scheme == "https" else None
+    port = parts.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(parts.hostname or "127.0.0.1", port, ssl=secure)
     data = bytearray()
     try:
-        writer.write(_ASK % port)
-        while len(data) <= MAX_LIST_BYTES and not _is_whole(data):
+        writer.write(_ASK.format(path=f"{parts.path.rstrip('/')}{path}", host=f"{parts.hostname}:{port}").encode())
+        while len(data) <= MAX_LIST_BYTES and not _is_all(data):
             chunk = await reader.read(65536)
             if not chunk:
                 break
@@ -94,7 +258,7 @@ async def _fetch(port: int) -> bytes:
     return bytes(data[:MAX_LIST_BYTES])
 
 
-def _is_whole(data: bytearray) -> bool:
+def _is_all(data: bytearray) -> bool:
     """Whether a `Content-Length` says that all is here."""
     head, blank, _ = bytes(data[:65536]).partition(b"\r\n\r\n")
     if not blank:
@@ -116,17 +280,12 @@ class _Raw:
         return io.BytesIO(self._data)
 
 
-def _models(data: bytes) -> list[str] | None:
-    """The model names of an answer, or None when it is not the answer of a model server."""
+def _read(data: bytes) -> _Answer:
+    """What an answer says; status 0 for bytes that are none."""
     try:
         response = HTTPResponse(_Raw(data))  # type: ignore[arg-type]
         response.begin()
-        body = response.read()
-        value = json.loads(body) if response.status == 200 else None
+        value = json.loads(response.read())
     except (HTTPException, OSError, ValueError, RecursionError):
-        return None
-    entries = value.get("data") if isinstance(value, dict) else None
-    if not isinstance(entries, list):
-        return None
-    names = [entry.get("id") if isinstance(entry, dict) else None for entry in entries]
-    return [name for name in names if isinstance(name, str)] if all(isinstance(n, str) for n in names) else None
+        return _Answer(0, "", None)
+    return _Answer(response.status, response.headers.get("server", "").lower(), value)

@@ -55,12 +55,21 @@ _OTHER_NAMES: Mapping[Protocol, Mapping[str, str]] = {
 _RESPONSES = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 
 
+class Place(Struct, frozen=True):
+    """Where a model server may be: what is expected there, and its base URL."""
+
+    expected: str
+    base_url: str
+
+
 class ProviderRow(Struct, frozen=True):
     """One service. ``base_url`` None is OpenAI's own address, or what stands in its place (`OPENAI_BASE_URL`).
 
     ``key_variables`` are tried in this order; none means that no key is sent. ``url_variable`` is the variable of the
     user that names another address for the same key. ``parameters`` are the names that the service knows, ``docs`` is
     the reference of its interface. ``tried`` says against what this row was tried; empty: nothing but our own fakes.
+    ``title`` is what people call it, where that is not its name. ``port`` is where a server on this machine listens
+    where nobody says otherwise, ``address_variable`` the variable in which its own user says so.
     """
 
     name: str
@@ -72,6 +81,14 @@ class ProviderRow(Struct, frozen=True):
     url_variable: str | None = None
     docs: str = ""
     tried: str = ""
+    title: str = ""
+    port: int | None = None
+    address_variable: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a server on this machine, which is looked for only when the user says so (X17)."""
+        return self.name == LOCAL_NAME or self.port is not None
 
 
 CLIENTS: Mapping[Protocol, str] = {"anthropic": "anthropic", "google": "google.genai"}
@@ -106,13 +123,34 @@ PROVIDERS: tuple[ProviderRow, ...] = (
         url_variable="GOOGLE_GEMINI_BASE_URL",
         docs="https://ai.google.dev/api",
     ),
+    ProviderRow(LOCAL_NAME, ("local-llm", "localhost"), None, (), (*_CHAT, *_OPEN), tried="llama.cpp"),
     ProviderRow(
-        LOCAL_NAME,
-        ("local-llm", "localhost", "ollama", "lm-studio", "llama-cpp"),
-        None,
-        (),
-        (*_CHAT, *_OPEN),
-        tried="llama.cpp",
+        "ollama",
+        parameters=(*_CHAT, *_OPEN),
+        title="Ollama",
+        docs="https://docs.ollama.com/api",
+        port=11434,
+        address_variable="OLLAMA_HOST",
+    ),
+    ProviderRow(
+        "llama-cpp",
+        ("llama.cpp",),
+        parameters=(*_CHAT, *_OPEN),
+        title="llama.cpp",
+        docs="https://github.com/ggml-org/llama.cpp/tree/master/tools/server",
+        tried="the server itself",
+        port=8080,
+        address_variable="LLAMA_ARG_PORT",
+    ),
+    ProviderRow(
+        "lm-studio",
+        parameters=(*_CHAT, *_OPEN),
+        title="LM Studio",
+        docs="https://lmstudio.ai/docs/developer/openai-compat",
+        port=1234,
+    ),
+    ProviderRow(
+        "vllm", parameters=(*_CHAT, *_OPEN), title="vLLM", docs="https://docs.vllm.ai/en/latest/serving", port=8000
     ),
     ProviderRow(
         "openrouter",

@@ -8,15 +8,20 @@ configured; in a document it is part of the model's name.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
 from prosa.adapters.providers.key import URL_VARIABLE
-from prosa.adapters.providers.table import LOCAL_NAME, ProviderRow, provider_names, provider_row
+from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, Place, ProviderRow, provider_names, provider_row
 from prosa.app.options import LOCAL, Options
 from prosa.diagnostics.nearest import nearest
 from prosa.runtime.errors import RunError
 from prosa.settings import ModelSettings, Settings
+from prosa.source.url import is_loopback
+
+ANYWHERE = ("0.0.0.0", "::")  # noqa: S104
+"""What a server is told to listen at; nothing is bound here."""
 
 
 def with_provider(choices: Options, settings: Settings, environ: Mapping[str, str]) -> Options:
@@ -26,8 +31,8 @@ def with_provider(choices: Options, settings: Settings, environ: Mapping[str, st
     row, name = split(choices.model_name or "", settings, environ)
     if row is None:
         return choices
-    if row.name == LOCAL_NAME and row.base_url is None:
-        return replace(choices, model=f"{LOCAL}:{name}")
+    if row.is_local and row.base_url is None:
+        return replace(choices, model=f"{LOCAL}:{name}", provider=None if row.port is None else row.name)
     return replace(choices, model=name, provider=row.name)
 
 
@@ -61,3 +66,35 @@ def known_row(name: str, settings: Settings) -> ProviderRow:
         hint = f"did you mean {near}?" if near else f"known are {', '.join(names)}; {way}"
         raise RunError(f"there is no provider `{name[:64]}`", hint=hint)
     return row
+
+
+def local_places(settings: Settings, environ: Mapping[str, str], kind: str | None = None) -> tuple[Place, ...]:
+    """Where a model server of one's own is looked for (X17): at the base URL that the user set for `local`; else where
+    each of the usual servers is, or the one of the row ``kind``: at its own base URL, where the variable of the server
+    says, on its usual port."""
+    own = provider_row(LOCAL_NAME, settings.providers)
+    if kind in (None, LOCAL_NAME) and own is not None and own.base_url is not None:
+        return (Place("the server of `providers.local`", own.base_url),)
+    rows = [row for row in PROVIDERS if row.port is not None and kind in (None, LOCAL_NAME, row.name)]
+    return tuple(Place(row.title, _local_address(row, settings, environ)) for row in rows)
+
+
+def _local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, str]) -> str:
+    own = provider_row(row.name, settings.providers)
+    if own is not None and own.base_url is not None:
+        return own.base_url
+    said = environ.get(row.address_variable, "").strip() if row.address_variable else ""
+    return f"http://127.0.0.1:{_own_port(said) or row.port}/v1"
+
+
+def _own_port(said: str) -> int | None:
+    """The port in an address of this machine, as a server takes it: `11500`, `:11500`, `0.0.0.0:11500`, a URL. An
+    address of another machine is none: that one is named with `--base-url`."""
+    if said.isdigit():
+        said = f":{said}"
+    try:
+        parts = urlsplit(said if "://" in said else f"http://{said}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    return port if not host or host in ANYWHERE or is_loopback(host) else None

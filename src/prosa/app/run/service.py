@@ -158,7 +158,8 @@ def service_words(
     if choices.script is not None:
         return f"replies scripted in {choices.script}"
     if choices.is_local:
-        return "a model server on this machine"
+        row = row_of_model(None, choices, around.settings)
+        return f"{row.title} on this machine" if row is not None and row.title else "a model server on this machine"
     row = row_of_model(model_name, choices, around.settings, row)
     if row is not None and _decides(row, choices):
         try:
@@ -193,14 +194,15 @@ def service_of(
 
 def _decides(row: ProviderRow, choices: Options) -> bool:
     """Whether the row says who is asked: a base URL on the command line wins, and `openai` is what the user made it."""
-    return choices.base_url is None and (row.base_url is not None or row.name == LOCAL)
+    return choices.base_url is None and (row.base_url is not None or row.is_local)
 
 
 def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service:
     """Address and key of a service of the table. Raises `ProviderError` where the user has not set it up."""
     if row.base_url is None:
         message = "a model server on this machine is asked only when you say so"
-        hint = "allow it with --model local or --model local:NAME, or set `providers.local.base-url` in your settings"
+        setting = f"providers.{row.name}.base-url"
+        hint = f"allow it with --model local or --model local:NAME, or set `{setting}` in your settings"
         raise ProviderError(message, kind="missing", retryable=False, hint=hint)
     environ, base_url = WithStoredKeys(around.environ), _address(row, around)
     if choices.provider is not None and choices.api_key:
@@ -226,8 +228,11 @@ def _address(row: ProviderRow, around: Environment) -> str | None:
 
 async def _local(choices: Options, around: Environment) -> Chosen:
     from prosa.adapters.providers.local import find_local
+    from prosa.app.run.routes import local_places
 
-    server = await find_local(choices.local_name)
+    server = await find_local(
+        choices.local_name, places=local_places(around.settings, around.environ, choices.provider)
+    )
     return replace(_asking(_Service(server.base_url, None), choices, around), model_name=server.model_name)
 
 
