@@ -12,6 +12,7 @@ JOBS   ?= 2
 RUN     := $(VENV)/.run-requirements
 DEV     := $(VENV)/.dev-requirements
 VECTORS := $(VENV)/.vectors-requirements
+RELEASE := $(VENV)/.release-requirements
 PACKAGE := $(VENV)/.package
 NPM     := $(PEERS)/node_modules/.installed
 EDITOR  := $(VSCODE)/node_modules/.installed
@@ -25,10 +26,10 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint fmt bench peers vectors docs lock build vscode clean
+.PHONY: help demo test lint fmt bench peers vectors docs lock build release-check vscode clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(PACKAGE) ## install what a run needs and take the tour: no key, no network
 	@$(BIN)/prosa demo
@@ -58,15 +59,22 @@ vectors: $(VECTORS) $(PACKAGE) ## ask the real Go for the template vectors again
 docs: $(DEV) $(PACKAGE) ## write docs/reference anew, out of what the code says of itself
 	$(BIN)/python -m tools.docs.generate
 
-lock: $(DEV) ## resolve requirements/*.in and pyproject.toml into the hash locks
+lock: $(DEV) $(RELEASE) ## resolve requirements/*.in and pyproject.toml into the hash locks; list what wheels have
 	cd requirements && ../$(UV_LOCK) $(WHOLE) -o run.lock ../pyproject.toml run.in
 	cd requirements && ../$(UV_LOCK) $(WHOLE) -o dev.lock ../pyproject.toml run.in dev.in
 	cd requirements && ../$(UV_LOCK) -o vectors.lock vectors.in
+	cd requirements && ../$(UV_LOCK) -o release.lock release.in
 	cd bench/peers && ../../$(UV_LOCK) -o python.lock python.in
+	$(INSTALL) -r requirements/run.lock -r requirements/release.lock
+	$(BIN)/python tools/packaging/sbom.py
 
 build: $(DEV) ## build the wheels and the source distributions into dist/
 	rm -rf dist
 	for project in $(PROJECTS); do (cd $$project && $(abspath $(BIN))/hatchling build -d $(CURDIR)/dist) || exit 1; done
+
+release-check: $(RELEASE) $(PACKAGE) build ## build all, compare, look through and install it
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/packaging/release.py
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/packaging/look_through.py dist
 
 vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
 	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package
@@ -94,6 +102,10 @@ $(DEV): requirements/dev.lock $(RUN)
 	@touch $@
 
 $(VECTORS): requirements/vectors.lock $(DEV)
+	$(INSTALL) -r $<
+	@touch $@
+
+$(RELEASE): requirements/release.lock $(DEV)
 	$(INSTALL) -r $<
 	@touch $@
 

@@ -13,7 +13,9 @@ lines() { # the lines of a text that hold something
 }
 
 install() {
-  local package="prosa${PROSA_VERSION:+==$PROSA_VERSION}"
+  local package=prosa
+  case "$PROSA_COMMAND:$PROSA_INSTALL_ONLY" in check:false | fmt:false) package=prosa-core ;; esac
+  package+="${PROSA_VERSION:+==$PROSA_VERSION}"
   [[ "$PROSA_VERSION" == installed ]] && return
   [[ "$PROSA_VERSION" =~ ^[0-9A-Za-z.+!-]*$ ]] || wrong "version: '$PROSA_VERSION' is no version"
   if command -v uv >/dev/null; then

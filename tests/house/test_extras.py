@@ -97,7 +97,7 @@ def test_any_library_that_cannot_be_imported_has_its_line(module: str, line: str
 
 def test_a_library_of_the_package_itself_that_is_missing_is_no_internal_error():
     it = desk()
-    assert report(ModuleNotFoundError("No module named 'nh3'", name="nh3"), it.console) == 1
+    assert report(ModuleNotFoundError("No module named 'nh3'", name="nh3"), it.console) == 2
     assert it.err == "error: this needs the library `nh3`, which is not installed\n  pip install prosa\n"
     it = desk()
     report(ModuleNotFoundError("No module named 'prosa.gone'", name="prosa.gone"), it.console)

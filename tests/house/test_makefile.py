@@ -1,4 +1,4 @@
-"""The Makefile: about ten targets, each with a line of help."""
+"""The Makefile: about a dozen targets, each with a line of help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELPED = dict(re.findall(r"^([a-z-]+):.*?## (.+)$", MAKEFILE, re.MULTILINE))
 def test_every_target_has_a_line_of_help():
     (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     assert set(phony.split()) == set(HELPED)
-    assert 8 <= len(HELPED) <= 13
+    assert 8 <= len(HELPED) <= 14
 
 
 def test_make_without_a_target_prints_the_help():

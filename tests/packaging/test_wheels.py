@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,11 +17,18 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import prosa
 from tests.house.tree import PACKAGE, ROOT, files, named
 from tests.packaging.calling import called
+from tests.sandbox.conftest import cache
 
-PROJECTS = {"prosa_core": ".", "prosa": "packaging/prosa"}
-"""The distributions that build alike everywhere, and their folders."""
+__all__ = ["cache"]
+
+PROJECTS = {"prosa_core": ".", "prosa": "packaging/prosa", "prosa_sandbox": "sandbox"}
+"""The distributions and their folders."""
+
+EQUAL = ("prosa_core", "prosa")
+"""Those that are built alike everywhere."""
 
 
 def build(name: str, root: Path, target: Path) -> Path:
@@ -34,7 +43,7 @@ def build(name: str, root: Path, target: Path) -> Path:
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("wheels")
-    return {name: build(name, ROOT, folder) for name in PROJECTS}
+    return {name: build(name, ROOT, folder) for name in EQUAL}
 
 
 def digest(wheel: Path) -> str:
@@ -84,6 +93,28 @@ def test_the_whole_has_no_code_and_needs_the_others_in_its_version(wheels: dict[
     ]
 
 
+def test_each_wheel_lists_what_it_consists_of_and_has_its_licence(wheels: dict[str, Path]):
+    for name, wheel in wheels.items():
+        about = json.loads(metadata(wheel, f"sboms/{name.replace('_', '-')}.cdx.json"))
+        assert about["metadata"]["component"]["purl"] == f"pkg:pypi/{name.replace('_', '-')}@{prosa.__version__}"
+        assert metadata(wheel, "licenses/LICENSE") == (ROOT / "LICENSE").read_text()
+
+
+def test_the_wheel_of_the_interpreter_is_that_file_with_the_licences_of_what_it_contains(cache: Path, tmp_path: Path):
+    """The fixture ``cache`` has made the component of this tree current. Its wheel is equal at every build."""
+    first, second = build("prosa_sandbox", ROOT, tmp_path / "a"), build("prosa_sandbox", ROOT, tmp_path / "b")
+    assert digest(first) == digest(second)
+    names = names_in(first)
+    assert {name for name in names if ".dist-info" not in name} == {
+        *("prosa_sandbox/__init__.py", "prosa_sandbox/py.typed", "prosa_sandbox/python.wasm.xz"),
+    }
+    texts = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
+    assert texts == {"LICENSE", *(path.name for path in (ROOT / "sandbox" / "licenses").iterdir())}
+    assert json.loads(metadata(first, "sboms/prosa-sandbox.cdx.json"))["bomFormat"] == "CycloneDX"
+    notices = metadata(first, "licenses/licenses/NOTICES.txt")
+    assert all(name in texts for name in re.findall(r"[A-Z][A-Z0-9.-]+\.txt", notices))
+
+
 def test_every_extra_of_the_code_is_one_of_the_whole():
     core, whole = (
         tomllib.loads((ROOT / each / "pyproject.toml").read_text())["project"] for each in (".", "packaging/prosa")
@@ -100,7 +131,7 @@ def test_a_build_elsewhere_and_at_another_time_gives_the_same_bytes(
     for part in ("src", "examples", "packaging/prosa"):
         unwanted = shutil.ignore_patterns("__pycache__", "*.xz")
         shutil.copytree(ROOT / part, tree / part, ignore=unwanted, copy_function=shutil.copyfile)
-    for part in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+    for part in ("pyproject.toml", "README.md", "LICENSE", ".gitignore", "packaging/prosa-core.cdx.json"):
         shutil.copyfile(ROOT / part, tree / part)
     monkeypatch.setenv("TZ", "Asia/Kathmandu")
     for name, first in wheels.items():
@@ -173,10 +204,31 @@ READING: list[tuple[list[str], int, str]] = [
 """What `prosa-core` does alone, the status it ends with, and what it prints among other things."""
 
 
+BEYOND = [
+    ["run", "triage.md", "request=rent", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"],
+    ["serve", "--port", "0"],
+    ["build", ".", "out"],
+    ["mcp"],
+    ["visit", "http://127.0.0.1:9/"],
+    ["call", "http://127.0.0.1:9/", "book"],
+    ["probe", "http://127.0.0.1:9/"],
+    ["doctor", "--online"],
+]
+"""What needs more libraries."""
+
+
 def test_prosa_core_alone_reads_checks_searches_plans_and_plays(core: list[str], folder: Path):
     told = called(folder, [argv for argv, _, _ in READING], path=core)
     for (argv, status, text), (found, out, err) in zip(READING, told, strict=True):
         assert (found, text in out + err) == (status, True), (argv, found, out, err)
+
+
+def test_what_needs_more_than_prosa_core_ends_in_the_line_that_installs_it(core: list[str], folder: Path):
+    told = called(folder, [*BEYOND, ["lsp"], ["check", "--watch"]], path=core)
+    for argv, (status, _, err) in zip(BEYOND, told, strict=False):
+        assert (status, "  pip install prosa\n" in err) == (2, True), (argv, status, err)
+    for extra, (status, _, err) in zip(("lsp", "watch"), told[-2:], strict=True):
+        assert (status, f'  pip install "prosa[{extra}]"\n' in err) == (2, True), err
 
 
 def test_the_console_script_of_prosa_core_starts(core: list[str]):

@@ -1,6 +1,6 @@
 """Writes `packaging/pre-commit/`: the content of the repository that pre-commit clones to run Prosa as a hook.
 
-That repository only names a released version, so a hook installs a wheel in seconds instead of building the sandbox.
+That repository only names a released version, so a hook installs wheels in seconds, those of the libraries that read.
 Run `python tools/packaging/pre_commit.py` after the version in pyproject.toml changed.
 """
 
@@ -44,7 +44,7 @@ name = "prosa-pre-commit"
 version = "0.0.0"
 description = "Prosa as hooks of pre-commit"
 requires-python = "{python}"
-dependencies = ["prosa=={version}"]
+dependencies = ["prosa-core=={version}"]
 
 [build-system]
 requires = ["setuptools"]

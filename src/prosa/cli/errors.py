@@ -118,7 +118,7 @@ def _known(error: BaseException, console: Console) -> int:
         from prosa.extras import line_for_module
 
         message = f"this needs the library `{error.name}`, which is not installed"
-        return say(console, message, line_for_module(error.name))
+        return say(console, message, line_for_module(error.name), status=WRONG_USE)
     if isinstance(error, MemoryError):
         return say(console, "not enough memory")
     return OK

@@ -14,6 +14,7 @@ from prosa.app.journal.history import past_runs
 from prosa.app.options import Environment, Options
 from prosa.app.run.service import service_of
 from prosa.app.run.world import known_prices
+from prosa.extras import ALL
 from prosa.runtime.budget import Ledger
 from prosa.runtime.estimate import Facts
 from prosa.runtime.program import Program, reachable
@@ -33,6 +34,6 @@ def facts_of(program: Program, options: Options, environment: Environment, row: 
     cap = options.max_cost.left if isinstance(options.max_cost, Ledger) else options.max_cost
     prices = known_prices(settings)
     if not has_price_list():
-        environment.notice("the list of prices and context windows is not installed: pip install prosa")
+        environment.notice(f"the list of prices and context windows is not installed: {ALL}")
     past = past_runs(program, options.journal, environment, prices)
     return Facts(prices, KnownModels(settings.models), services[program.model_name], past, cap, services)

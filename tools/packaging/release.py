@@ -1,0 +1,95 @@
+"""Says whether this tree can be released: one version everywhere, a changelog that has it, addresses that are known.
+
+`python tools/packaging/release.py` looks; `--tag v1.2.3` demands that version, and that nothing waits to be described;
+`--notes FILE` writes what the changelog says about it. Exit status 1 with a line for each thing that is not so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECTS = (".", "sandbox", "packaging/prosa")
+KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
+_HEAD = re.compile(r"## \[(?P<version>[^\]]+)\](?: - (?P<date>\d{4}-\d{2}-\d{2}))?")
+
+
+class Section(NamedTuple):
+    """What the changelog says about a version: its date, empty for what is not released, and its text."""
+
+    version: str
+    date: str
+    text: str
+
+
+def sections(changelog: str) -> Iterator[Section]:
+    """The sections of a changelog, the newest first. Raises `ValueError` for another form."""
+    for part in re.split(r"^(?=## )", changelog, flags=re.MULTILINE)[1:]:
+        head, _, text = part.partition("\n")
+        found = _HEAD.fullmatch(head)
+        if found is None or (found["version"] == "Unreleased") == bool(found["date"]):
+            raise ValueError(f"not the heading of a version: {head}")
+        wrong = [kind for kind in re.findall(r"^### (.*)$", text, re.MULTILINE) if kind not in KINDS]
+        if wrong:
+            raise ValueError(f"{found['version']}: {wrong[0]} is none of {', '.join(KINDS)}")
+        yield Section(found["version"], found["date"] or "", text.strip())
+
+
+def versions() -> dict[str, str]:
+    """Every place that says the version, and what it says."""
+    said = {}
+    for folder in PROJECTS:
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        said[f"{folder}/pyproject.toml"] = project["version"]
+        extras = project.get("optional-dependencies", {}).values()
+        lines = [*project.get("dependencies", ()), *(line for extra in extras for line in extra)]
+        ours = (line.partition("==") for line in lines if line.startswith("prosa-"))
+        said |= {f"{folder}/pyproject.toml: {name}": pin for name, _, pin in ours}
+    code = (ROOT / "src" / "prosa" / "__init__.py").read_text(encoding="utf-8")
+    return said | {"src/prosa/__init__.py": code.partition('__version__ = "')[2].partition('"')[0]}
+
+
+def problems(tag: str | None) -> Iterator[str]:
+    """Why this tree cannot be released, or not as ``tag``; nothing where it can."""
+    said = versions()
+    version = said["src/prosa/__init__.py"]
+    yield from (f"{place} says {found}, not {version}" for place, found in said.items() if found != version)
+    log = list(sections((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")))
+    if tag is None:
+        return
+    if tag != f"v{version}":
+        yield f"the tag {tag} is not v{version}"
+    if version not in {section.version for section in log}:
+        yield f"CHANGELOG.md has no section [{version}] with a date"
+    if any(section.version == "Unreleased" and "- " in section.text for section in log):
+        yield "CHANGELOG.md still has entries under [Unreleased]"
+    for folder in PROJECTS:
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        if "urls" not in project:
+            yield f"{folder}/pyproject.toml has no [project.urls]: say where this repository is"
+
+
+def main() -> int:
+    """Looks, tells, and gives the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tag")
+    parser.add_argument("--notes", type=Path)
+    wanted = parser.parse_args()
+    found = list(problems(wanted.tag))
+    for problem in found:
+        print(problem, file=sys.stderr)
+    if wanted.notes and not found:
+        log = sections((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+        version = versions()["src/prosa/__init__.py"]
+        wanted.notes.write_text(next(each.text for each in log if each.version == version) + "\n", encoding="utf-8")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
