@@ -110,7 +110,7 @@ $(RELEASE): requirements/release.lock $(DEV)
 	@touch $@
 
 $(PACKAGE): pyproject.toml packaging/prosa/pyproject.toml $(SANDBOX_SOURCES) $(RUN)
-	$(BIN)/python -m pip install --disable-pip-version-check -qq --no-build-isolation --no-deps $(addprefix -e ./,$(PROJECTS))
+	$(BIN)/python -m pip install --disable-pip-version-check -qq --no-build-isolation --no-deps -e . -e ./sandbox ./packaging/prosa
 	@touch $@
 
 $(NPM): $(PEERS)/package-lock.json $(DEV)

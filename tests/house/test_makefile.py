@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 
 from tests.house.tree import ROOT
 
@@ -37,3 +38,14 @@ def test_an_old_python_is_refused_with_words():
     assert refused.returncode != 0
     assert "Prosa needs Python 3.11 or newer" in refused.stderr
     assert "make PYTHON=" in refused.stderr
+
+
+def test_what_is_installed_to_be_edited_needs_no_further_library_for_that():
+    """Without `dev-mode-dirs` hatchling would look for the library `editables`, which nothing locks."""
+    (line,) = re.findall(r"pip install .*--no-build-isolation.*$", MAKEFILE, re.MULTILINE)
+    edited = re.findall(r"-e (\S+)", line)
+    assert edited == [".", "./sandbox"]
+    for folder in edited:
+        assert (
+            "dev-mode-dirs" in tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+        )
