@@ -142,9 +142,13 @@ def test_a_plan_starts_nothing_and_asks_nobody(tmp_path: Path):
     ("argv", "environ", "service"),
     [
         ([], {}, "no key and no base URL: a run would fail"),
-        ([], {"OPENAI_API_KEY": "sk-mine"}, "https://api.openai.com/v1, with a key"),
+        ([], {"OPENAI_API_KEY": "sk-mine"}, "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"),
         ([], {"OPENAI_BASE_URL": "http://h/v1"}, "http://h/v1, without a key"),
-        ([], {"OPENAI_BASE_URL": "http://me:pw@h/v1", "OPENAI_API_KEY": "sk-mine"}, "http://h/v1, with a key"),
+        (
+            [],
+            {"OPENAI_BASE_URL": "http://me:pw@h/v1", "OPENAI_API_KEY": "sk-mine"},
+            "http://h/v1, key from OPENAI_API_KEY",
+        ),
         (["--model", "local:tiny"], {"OPENAI_API_KEY": "sk-mine"}, "a model server on this machine"),
         (["--model", "scripted:r.jsonl"], {}, "replies scripted in r.jsonl"),
     ],

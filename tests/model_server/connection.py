@@ -113,12 +113,14 @@ class Connection(asyncio.Protocol):
         server = self.server
         if server.record:
             server.requests.append(request)
-        if server.local is not None:
+        if server.local is not None and not request.path.startswith("/v1beta/"):
             found = local.answer(server.local, request.method, request.path, request.body, server.models)
             if found is not None:
                 self._whole(*found, local.HEADERS.get(server.local))
                 return
-        if request.kind == "models":
+        if request.kind == "models" and request.path.startswith("/v1beta/"):
+            self._whole(*gemini.models(request, server.models, server.key))
+        elif request.kind == "models":
             data = [
                 {"id": name, "object": "model", "created": wire.CREATED, "owned_by": "fake"} for name in server.models
             ]

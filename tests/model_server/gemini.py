@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from tests.model_server.behaviour import Behaviour
 
@@ -73,7 +73,8 @@ def key_refusal(headers: Mapping[str, str], key: str) -> Behaviour | None:
     if given == key:
         return None
     wrong = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": given}
-    return Behaviour(status=400, message="API key not valid. Please pass a valid API key.", raw=_error(400, "", wrong))
+    said = "API key not valid. Please pass a valid API key."
+    return Behaviour(status=400, message=said, raw=_error(400, said, wrong))
 
 
 def refusal(body: Mapping[str, Any], refuses: set[str], model: str) -> str | None:
@@ -206,6 +207,19 @@ def error_body(entry: Behaviour) -> bytes:
     if entry.raw is not None:
         return entry.raw.encode()
     return _error(500 if entry.status == 200 else entry.status, entry.message).encode()
+
+
+def models(request: Any, names: Sequence[str], key: str | None) -> tuple[int, str, bytes]:
+    """The list of models, one to a page, with one that makes vectors in it."""
+    refused = key_refusal(request.headers, key) if key is not None else None
+    if refused is not None:
+        return refused.status, "application/json", error_body(refused)
+    at = int(dict(parse_qsl(urlsplit(request.path).query)).get("pageToken", "0"))
+    all_of_them = [*((name, "generateContent") for name in names), ("embedding", "embedContent")]
+    name, method = all_of_them[at]
+    made = {"name": f"models/{name}", "inputTokenLimit": 1048576, "supportedGenerationMethods": [method]}
+    more = {"nextPageToken": str(at + 1)} if at + 1 < len(all_of_them) else {}
+    return 200, "application/json", json.dumps({"models": [made], **more}).encode()
 
 
 def _error(status: int, message: str, *details: Mapping[str, Any]) -> str:

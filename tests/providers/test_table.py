@@ -31,7 +31,7 @@ def test_x7_a_prefix_of_the_users_model_selects_a_service(model: str):
     chosen = with_provider(Options(model=model), Settings(), {})
     assert (chosen.model, chosen.provider) == ("claude-x", "anthropic")
     around = Environment({"ANTHROPIC_API_KEY": "sk-a", "OPENAI_API_KEY": "sk-o"}, Settings())
-    assert service_words(chosen, around) == "https://api.anthropic.com/v1, with a key"
+    assert service_words(chosen, around) == "anthropic at https://api.anthropic.com/v1, key from ANTHROPIC_API_KEY"
     assert service_of(chosen, around) == "https://api.anthropic.com/v1"
 
 
@@ -68,8 +68,11 @@ def test_x7_a_service_of_the_users_own_is_a_row_and_a_prefix():
     row, name = split("mine/m-2", settings, {})
     assert row is not None and (name, row.protocol, row.key_variables) == ("m-2", "anthropic", ("MINE",))
     around = Environment({"MINE": "sk-m", "OPENAI_API_KEY": "sk-o"}, settings)
-    assert service_words(Options(), around, model_name="m-1") == "https://mine.example/v1, with a key"
-    assert service_words(Options(), around, model_name="m-2") == "https://api.openai.com/v1, with a key"
+    assert service_words(Options(), around, model_name="m-1") == "mine at https://mine.example/v1, key from MINE"
+    assert (
+        service_words(Options(), around, model_name="m-2")
+        == "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"
+    )
     flag = Options(base_url="http://127.0.0.1:1/v1")
     assert service_words(flag, around, model_name="m-1") == "http://127.0.0.1:1/v1, without a key"
 
@@ -104,7 +107,7 @@ def test_x7_a_model_that_is_mapped_to_an_unknown_provider_is_refused():
 def test_x7_a_key_variable_of_the_call_goes_to_the_service_that_the_user_chose():
     chosen = with_provider(Options(model="anthropic/m", api_key_env="OTHER"), Settings(), {})
     around = Environment({"OTHER": "sk-1"}, Settings())
-    assert service_words(chosen, around) == "https://api.anthropic.com/v1, with a key"
+    assert service_words(chosen, around) == "anthropic at https://api.anthropic.com/v1, key from OTHER"
     # A provider that a document names gets its own key, whatever variable the user named for another address.
     row = provider_row("anthropic", {})
     words = service_words(Options(api_key_env="OTHER"), around, row)

@@ -195,13 +195,13 @@ def ready(data: dict[str, Any], choices: Options, settings: Settings, environ: d
 @pytest.mark.parametrize(
     ("name", "row", "service"),
     [
-        ("openai", "openai", "https://api.openai.com/v1, with a key"),
-        ("Anthropic", "anthropic", "https://api.anthropic.com/v1, with a key"),
-        ("claude", "anthropic", "https://api.anthropic.com/v1, with a key"),
-        ("google", "google", "https://generativelanguage.googleapis.com/v1beta, with a key"),
-        ("gemini", "google", "https://generativelanguage.googleapis.com/v1beta, with a key"),
+        ("openai", "openai", "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"),
+        ("Anthropic", "anthropic", "anthropic at https://api.anthropic.com/v1, key from ANTHROPIC_API_KEY"),
+        ("claude", "anthropic", "anthropic at https://api.anthropic.com/v1, key from ANTHROPIC_API_KEY"),
+        ("google", "google", "google at https://generativelanguage.googleapis.com/v1beta, key from GEMINI_API_KEY"),
+        ("gemini", "google", "google at https://generativelanguage.googleapis.com/v1beta, key from GEMINI_API_KEY"),
         ("local-llm", "local", "a model server on this machine is asked only when you say so: a run would fail"),
-        (None, None, "https://api.openai.com/v1, with a key"),
+        (None, None, "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"),
     ],
 )
 def test_m28_x7_a_document_picks_a_provider_by_name(name: str | None, row: str | None, service: str):
@@ -231,12 +231,14 @@ def test_m28_the_user_names_another_provider_or_another_address():
     own_row = {"Mill": ProviderSettings("https://mill.example/v1", "MILL_KEY")}
     settings = Settings(providers={name.lower(): each for name, each in own_row.items()})
     job = ready({"provider": "mill", "model-name": "m"}, Options(), settings, {"MILL_KEY": "k"})
-    assert job.service == "https://mill.example/v1, with a key"
+    assert job.service == "mill at https://mill.example/v1, key from MILL_KEY"
     settings = Settings(providers={"anthropic": ProviderSettings("https://gateway.example/v1")})
     job = ready({"provider": "claude", "model-name": "m"}, Options(), settings, {"ANTHROPIC_API_KEY": "sk-a"})
-    assert job.service == "https://gateway.example/v1, without a key"
+    assert job.service == "anthropic at https://gateway.example/v1, without a key"
     settings = Settings(providers={"local": ProviderSettings("http://127.0.0.1:9/v1")})
-    assert ready({"provider": "local"}, Options(), settings, {}).service == "http://127.0.0.1:9/v1, without a key"
+    assert (
+        ready({"provider": "local"}, Options(), settings, {}).service == "local at http://127.0.0.1:9/v1, without a key"
+    )
     job = ready({"provider": "anthropic"}, Options(provider="openai"), Settings(), {"OPENAI_API_KEY": "sk-o"})
     assert job.row is not None and job.row.name == "openai"
 

@@ -23,14 +23,13 @@ from prosa.adapters.files import config_dir, find_root
 from prosa.adapters.files.key_store import FILE_NAME, stored_keys
 from prosa.adapters.files.places import cache_place
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL
-from prosa.adapters.providers.key import URL_VARIABLE
 from prosa.adapters.providers.reach import reach
 from prosa.adapters.providers.table import PROVIDERS
 from prosa.adapters.sandbox import missing_part
 from prosa.adapters.sqlite.place import index_path
 from prosa.app.agreement import stored_agreement
 from prosa.app.options import Environment, Options
-from prosa.app.run.service import THREE_WAYS, service_words
+from prosa.app.run.service import THREE_WAYS, service_of, service_words
 from prosa.app.settings import settings_for
 from prosa.extras import EXTRAS, install_line, is_installed
 from prosa.runtime.errors import RunError
@@ -79,7 +78,8 @@ def examine(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
 def reach_services(environ: Mapping[str, str], folder: Path) -> tuple[Finding, ...]:
     """Whether the service that the user's own choice leads to answers at all. No key is sent."""
     settings = _known_settings(environ, folder)
-    url = environ.get(URL_VARIABLE, "").strip() or settings.base_url or DEFAULT_BASE_URL
+    around = Environment(environ=environ, settings=settings)
+    url = service_of(Options(), around, model_name=settings.model_name) or DEFAULT_BASE_URL
     answer = reach(url)
     if answer.answers:
         return (Finding("service", "ok", f"{url} answers ({answer.words})"),)

@@ -190,6 +190,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("read the agreement and type its phrase", "prosa agree"),
         Example("without a terminal", "prosa agree --phrase 'Trans rights are human rights'"),
     ),
+    "models": (
+        Example("servers on this machine, and services with a key", "prosa models"),
+        Example("the models of one service, which is asked", "prosa models google"),
+        Example("those of Ollama alone, for another program", "prosa models ollama --format json"),
+    ),
     "doctor": (
         Example("look over this installation", "prosa doctor"),
         Example("ask the model service too", "prosa doctor --online"),

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
+from prosa.adapters.files.key_store import FILE_NAME as KEYS_FILE
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
@@ -35,6 +36,9 @@ THREE_WAYS = (
     "- fixed replies, without any model: --model scripted:FILE"
 )
 """X17: what to do without key and base URL."""
+
+OWN_SERVICE = "openai"
+"""The service whose address is the usual one."""
 
 HERE = "http://127.0.0.1"
 """Stands for a model server on this machine that has not been looked for."""
@@ -66,13 +70,14 @@ class Routed(Struct, frozen=True):
 
 
 class _Service(Struct, frozen=True):
-    """A base URL (None: the service's own address), the key for it, the headers that belong to the key, and the row of
-    the service where it has one."""
+    """A base URL (None: the service's own address), the key for it, the headers that belong to the key, the row of the
+    service where it has one, and the variable that holds the key; None where the key was given itself."""
 
     base_url: str | None
     key: str | None
     headers: Mapping[str, str] = field(default_factory=dict)
     row: ProviderRow | None = None
+    variable: str | None = None
 
     @property
     def is_missing(self) -> bool:
@@ -173,8 +178,28 @@ def service_words(
     if service.row is not None and (extra := missing_extra(service.row)) is not None:
         missing = ExtraMissing(service.row.name, extra)
         return f"{missing.message} ({missing.hint}): a run would fail"
+    return _words(service, around)
+
+
+def _words(service: _Service, around: Environment) -> str:
+    """Which service, at which address, and which variable holds the key for it."""
     shown = Endpoint(service.base_url or DEFAULT_BASE_URL, service.key).shown
-    return f"{shown}, {'with' if service.key else 'without'} a key"
+    name = service.row.name if service.row is not None else "" if service.base_url else OWN_SERVICE
+    where = f"{name} at {shown}" if name else shown
+    if service.key is None:
+        return f"{where}, without a key"
+    if service.variable is None:
+        return f"{where}, with the key that was given"
+    is_set = around.environ.get(service.variable, "").strip()
+    return f"{where}, key from {service.variable}{'' if is_set else f' in {KEYS_FILE}'}"
+
+
+def endpoint_of(row: ProviderRow, around: Environment) -> tuple[Endpoint, str | None]:
+    """Where a service of the table is asked and with which key, and the variable that holds it. Asks nobody. Raises
+    `ProviderError` where there is no key for it."""
+    choices = Options()
+    found = _of_row(row, choices, around) if _decides(row, choices) else _service(choices, around)
+    return Endpoint(found.base_url or DEFAULT_BASE_URL, found.key, found.headers), found.variable
 
 
 def service_of(
@@ -209,7 +234,8 @@ def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service
         return _Service(base_url, choices.api_key, row=row)
     if choices.provider is not None and choices.api_key_env:
         named: str | None = choices.api_key_env
-        return _Service(base_url, choose_key(environ, base_url, named=named, notice=around.notice), row=row)
+        key = choose_key(environ, base_url, named=named, notice=around.notice)
+        return _Service(base_url, key, row=row, variable=named)
     named = next((name for name in row.key_variables if environ.get(name, "").strip()), None)
     named = named or around.settings.key_variables.get(row.base_url.rstrip("/"))
     if named is None and row.key_variables:
@@ -217,7 +243,7 @@ def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service
         hint = f"set {row.key_variables[0]}, or choose who answers: --base-url, --model local, --model scripted:FILE"
         raise ProviderError(message, kind="missing", retryable=False, hint=hint)
     key = choose_key(environ, base_url, named=named, notice=around.notice) if named else None
-    return _Service(base_url, key, row=row)
+    return _Service(base_url, key, row=row, variable=named)
 
 
 def _address(row: ProviderRow, around: Environment) -> str | None:
@@ -284,7 +310,8 @@ def _service(choices: Options, around: Environment) -> _Service:
         return _Service(base_url, choices.api_key)
     named = choices.api_key_env or settings.key_variables.get((base_url or DEFAULT_BASE_URL).rstrip("/"))
     key = choose_key(WithStoredKeys(around.environ), base_url, named=named, notice=around.notice)
-    return _Service(base_url, key, account_headers(around.environ, base_url, named=named, key=key))
+    headers = account_headers(around.environ, base_url, named=named, key=key)
+    return _Service(base_url, key, headers, variable=named or KEY_VARIABLE)
 
 
 class WithStoredKeys(Mapping[str, str]):

@@ -1,0 +1,139 @@
+"""Which models can be asked: servers on this machine, and services for which there is a key (X7, X17).
+
+In: the user's environment and settings, the names of services, whether services may be asked. Out: one `Service` each.
+Servers on this machine are looked for; no service is asked for its list unless the user names it or says `online`, and
+no key is in anything that comes out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
+from prosa.adapters.providers.listing import list_models
+from prosa.adapters.providers.local import LocalServer, Silent, local_servers
+from prosa.adapters.providers.table import LOCAL_NAME, PROVIDERS, ProviderRow, provider_row
+from prosa.app.options import Environment
+from prosa.app.run.routes import known_row, local_places
+from prosa.app.run.service import endpoint_of, missing_extra
+from prosa.app.settings import settings_for
+from prosa.extras import install_line
+from prosa.runtime.errors import ProviderError
+from prosa.settings import Settings
+from prosa.settings.model import Protocol
+
+State: TypeAlias = Literal["answers", "silent", "key", "no-key"]
+"""It answered; it did not; it was not asked, and can be; it cannot be, for there is no key."""
+
+
+class Model(Struct, frozen=True):
+    """A model that can be asked. ``context`` is the tokens of its context window, None where nobody says; ``is_loaded``
+    that a server on this machine has it in memory."""
+
+    name: str
+    context: int | None = None
+    is_loaded: bool = False
+
+
+class Service(Struct, frozen=True):
+    """A service or a server: its ``name`` as a prefix of models, its address, the variables that may hold its key and
+    the one that does. ``models`` is None where it was not asked; ``note`` says what keeps it from being used."""
+
+    name: str
+    title: str
+    base_url: str
+    state: State
+    protocol: str = "openai"
+    is_local: bool = False
+    key_variables: tuple[str, ...] = ()
+    key_variable: str | None = None
+    models: tuple[Model, ...] | None = None
+    note: str = ""
+
+
+def survey(
+    environ: Mapping[str, str], folder: Path, names: Sequence[str] = (), *, online: bool = False
+) -> tuple[Service, ...]:
+    """What can be asked: all of it, or the services ``names``, which are asked for their models.
+
+    Raises `RunError` for a name that nobody knows, with the nearest one.
+    """
+    around = Environment(environ, settings_for(folder, environ))
+    rows = [known_row(name, around.settings) for name in names] or _all_rows(around.settings)
+    return asyncio.run(_survey(around, rows, names, online=online))
+
+
+async def _survey(
+    around: Environment, rows: Sequence[ProviderRow], names: Sequence[str], *, online: bool
+) -> tuple[Service, ...]:
+    kinds = [None if row.name == LOCAL_NAME else row.name for row in rows if row.is_local] if names else [None]
+    here = [each for kind in kinds for each in await _local(around, kind)]
+    asking = []
+    for row in rows:
+        if not row.is_local:
+            service, endpoint = _hosted(row, around)
+            asks = endpoint is not None and (names or online)
+            asking.append(_listed(service, row.protocol, endpoint) if endpoint and asks else _same(service))
+    return (*here, *await asyncio.gather(*asking))
+
+
+def _all_rows(settings: Settings) -> list[ProviderRow]:
+    """Every service of the table, and those that the user added."""
+    own = [provider_row(name, settings.providers) for name in settings.providers]
+    known = [provider_row(row.name, settings.providers) or row for row in PROVIDERS]
+    return known + [row for row in own if row is not None and row.name not in {each.name for each in known}]
+
+
+async def _local(around: Environment, kind: str | None) -> list[Service]:
+    titles = {row.title: row.name for row in PROVIDERS if row.port is not None}
+    made = []
+    for each in await local_servers(local_places(around.settings, around.environ, kind)):
+        if isinstance(each, LocalServer):
+            models = tuple(Model(model.name, model.context, model.is_loaded) for model in each.models if model.answers)
+            name = titles.get(each.kind, LOCAL_NAME)
+            made.append(Service(name, each.kind, each.base_url, "answers", is_local=True, models=models))
+        else:
+            made.append(_silent(each, titles))
+    return made
+
+
+def _silent(found: Silent, titles: Mapping[str, str]) -> Service:
+    place = found.place
+    name = titles.get(place.expected, LOCAL_NAME)
+    return Service(name, place.expected, place.base_url, "silent", is_local=True, note=found.why)
+
+
+def _hosted(row: ProviderRow, around: Environment) -> tuple[Service, Endpoint | None]:
+    """What is known of a service without asking it, and how it would be asked; None where it cannot be."""
+    names = row.key_variables
+    try:
+        endpoint, variable = endpoint_of(row, around)
+    except ProviderError as error:
+        shown = Endpoint(row.base_url or DEFAULT_BASE_URL, None).shown
+        return Service(row.name, row.name, shown, "no-key", row.protocol, key_variables=names, note=error.message), None
+    if endpoint.api_key is None and endpoint.base_url == DEFAULT_BASE_URL:
+        note = f"{' or '.join(names)} is not set"
+        return Service(row.name, row.name, endpoint.shown, "no-key", row.protocol, key_variables=names, note=note), None
+    extra = missing_extra(row)
+    note = f"its library is missing: {install_line(extra)}" if extra else ""
+    held = variable if endpoint.api_key is not None else None
+    return Service(row.name, row.name, endpoint.shown, "key", row.protocol, False, names, held, note=note), endpoint
+
+
+async def _same(service: Service) -> Service:
+    return service
+
+
+async def _listed(service: Service, protocol: Protocol, endpoint: Endpoint) -> Service:
+    """The service with its models, or with why it gave none."""
+    try:
+        found = await list_models(protocol, endpoint)
+    except ProviderError as error:
+        return replace(service, state="silent", note=error.message)
+    return replace(service, state="answers", models=tuple(Model(each.name, each.context) for each in found))

@@ -1,0 +1,150 @@
+"""`prosa models`: which models can be asked. No service is asked unless the user names it; no key is shown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prosa.cli.console import Console
+
+if TYPE_CHECKING:
+    from prosa.app.models import Service
+
+MOST = 200
+"""Models of one service that are printed for people; `--format json` has all of them."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `models`."""
+    parser.add_argument(
+        "services",
+        nargs="*",
+        metavar="SERVICE",
+        help="ask these for their models: a name such as openai, anthropic, google, ollama or local",
+    )
+    parser.add_argument("--online", action="store_true", help="ask every service that has a key for its models")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0; 1 where something that was named, or asked, did not answer; 2 for a name that nobody knows."""
+    from prosa.app.models import survey
+    from prosa.cli.parser import WrongUse
+    from prosa.runtime.errors import ProviderError, RunError
+
+    try:
+        found = survey(console.environ, Path(), args.services, online=args.online)
+    except ProviderError:
+        raise
+    except RunError as error:
+        raise WrongUse(error.message, hint=error.hint) from None
+    if args.format == "json":
+        from prosa.render.json import dump
+
+        console.out(dump(_object(found), indent=2))
+    else:
+        console.out("\n".join(_text(found, named=bool(args.services))))
+    return int(_fails(found, named=bool(args.services)))
+
+
+def _fails(found: Sequence[Service], *, named: bool) -> bool:
+    """Whether something that the user wanted to hear from is silent: of servers on this machine one is enough."""
+    local = [each for each in found if each.is_local]
+    silent = any(each.state == "silent" for each in found if not each.is_local)
+    without = named and any(each.state == "no-key" for each in found)
+    return silent or without or (named and bool(local) and all(each.state == "silent" for each in local))
+
+
+def _text(found: Sequence[Service], *, named: bool) -> Iterator[str]:
+    local = [each for each in found if each.is_local]
+    hosted = [each for each in found if not each.is_local]
+    if local:
+        yield "On this machine:"
+        yield from _answering([each for each in local if each.state == "answers"], "  no model server was found")
+        yield from _silent([each for each in local if each.state == "silent"])
+    usable = [each for each in hosted if each.state != "no-key"]
+    if hosted:
+        yield from ([""] if local else [])
+        yield "Services:"
+        yield from _answering(usable, "  there is a key for none")
+        yield from _without([each for each in hosted if each.state == "no-key"], named=named)
+    if not named:
+        yield ""
+        yield "`prosa models SERVICE` asks a service for its models; `--online` asks all that have a key."
+        yield "A run takes one: --model local:MODEL, or --model SERVICE/MODEL."
+
+
+def _answering(found: Sequence[Service], none: str) -> Iterator[str]:
+    from prosa.render.plain import safe
+
+    if not found:
+        yield none
+        return
+    width = max(len(each.title) for each in found)
+    for each in found:
+        key = f"key from {each.key_variable}" if each.key_variable else "" if each.is_local else "without a key"
+        said = [each.base_url, *([key] if key else []), *([each.note] if each.note else [])]
+        yield f"  {safe(each.title):<{width}}  {safe('; '.join(said))}"
+        yield from _models(each)
+
+
+def _models(service: Service) -> Iterator[str]:
+    from prosa.render.plain import safe
+
+    if service.models is None:
+        return
+    if not service.models:
+        yield "    no models"
+    for model in service.models[:MOST]:
+        facts = [f"{model.context:,} tokens"] if model.context else []
+        facts += ["loaded"] if model.is_loaded else []
+        said = f"  ({', '.join(facts)})" if facts else ""
+        yield f"    {safe(model.name)}{said}"
+    if len(service.models) > MOST:
+        yield f"    … and {len(service.models) - MOST:,} more: --format json has all"
+
+
+def _silent(found: Sequence[Service]) -> Iterator[str]:
+    from prosa.render.plain import safe
+
+    for each in found:
+        yield f"  {safe(each.title)}: {safe(each.note)} at {safe(each.base_url)}"
+
+
+def _without(found: Sequence[Service], *, named: bool) -> Iterator[str]:
+    if named:
+        yield from (f"  {each.name}: {each.note}" for each in found)
+    elif found:
+        yield "  without a key:"
+        width = max(len(each.name) for each in found)
+        yield from (f"    {each.name:<{width}}  {' or '.join(each.key_variables)}" for each in found)
+
+
+def _object(found: Sequence[Service]) -> dict[str, object]:
+    return {
+        "local": [_data(each) for each in found if each.is_local],
+        "services": [_data(each) for each in found if not each.is_local],
+    }
+
+
+def _data(service: Service) -> dict[str, object]:
+    """Plain data; ``models`` is null where nobody was asked."""
+    models = None
+    if service.models is not None:
+        models = [
+            {"name": each.name, "context": each.context, **({"loaded": each.is_loaded} if service.is_local else {})}
+            for each in service.models
+        ]
+    return {
+        "name": service.name,
+        "title": service.title,
+        "base_url": service.base_url,
+        "protocol": service.protocol,
+        "state": service.state,
+        "key_variables": list(service.key_variables),
+        "key_variable": service.key_variable,
+        "models": models,
+        "note": service.note,
+    }
