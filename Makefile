@@ -31,8 +31,14 @@ WHOLE   := --extra run --extra sandbox --extra serve --no-emit-package prosa-san
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-demo: $(PACKAGE) ## install what a run needs and take the tour: no key, no network
+demo: .about-demo $(PACKAGE) ## install what a run needs (a minute) and take the tour (half a minute): no key
 	@$(BIN)/prosa demo
+
+.about-demo: # said before anything is installed
+	@if test -e $(PACKAGE); then echo "Taking the tour: about half a minute, no key, no network."; else \
+	  echo "First this installs Prosa into $(VENV): about a minute and 200 MB, from the package index. Nothing else"; \
+	  echo "on this machine changes, and 'make clean' takes it away again. Then comes the tour: about half a"; \
+	  echo "minute, no key, no network."; fi
 
 test: lint peers ## install everything, lint, check the import contracts, run all tests
 	@$(BIN)/python -m tests.requirements --count

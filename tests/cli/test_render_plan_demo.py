@@ -259,7 +259,9 @@ def test_the_demo_runs_end_to_end_and_prints_json_alone_on_stdout(tmp_path: Path
     assert "name: delay-notice\n" in told.partition("--to program")[2]
     assert "killed at call 50" in told and "100 of 100 rows done" in told  # X29: a batch that goes on
     assert "prosa run" in told and "--base-url URL or --model local" in told
-    assert "8 items on 2 pages" in told and told.endswith("The server has stopped.\n\n")
+    assert "8 items on 2 pages" in told and "The server has stopped.\n" in told
+    assert told.startswith("A tour of Prosa\n") and "about half a minute" in told.partition("1. ")[0]  # B15
+    assert told.endswith("lists all commands.\n\n")
     summary = summary_in(told)
     assert summary["agent_calls"]["calls_by_agent"] == {"classify-change": 3}
     assert (summary["iterations"], summary["tools_called"], summary["errors"]) == (4, 1, 1)

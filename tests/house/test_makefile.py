@@ -23,6 +23,14 @@ def test_make_without_a_target_prints_the_help():
     assert all(f"make {target}" in shown and line in shown for target, line in HELPED.items())
 
 
+def test_b15_the_demo_says_what_it_does_and_how_long_before_it_installs():
+    steps = subprocess.run(
+        ["make", "-n", "-B", "demo", "VENV=.venv-of-this-test"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    said = steps.index("First this installs Prosa into .venv-of-this-test: about a minute")
+    assert said < steps.index("pip install") < steps.index("prosa demo")
+
+
 def test_the_ci_runs_the_two_commands_of_the_readme():
     assert re.findall(r"^make (\w+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE) == ["demo", "test"]
 

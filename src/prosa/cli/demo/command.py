@@ -26,6 +26,11 @@ INPUT = FOLDER / "input.json"
 WELCOME = """\
 A tour of Prosa
 ===============
+
+Seven stops in about half a minute: documents are checked and searched, instructions in them are carried out, a
+program and a skill run and are tested, a batch survives being killed, and a site is served and visited. No network is
+used, the model's replies are scripted or recorded, and everything that is written goes to temporary folders. The very
+first tour also compiles the sandbox for this machine, which takes a few seconds.
 """
 
 PROGRAMS = f"""\
@@ -64,6 +69,12 @@ The same with a live model (set OPENAI_API_KEY, or add --base-url URL or --model
 """
 
 
+NEXT = """
+That was the tour. `prosa new program NAME` writes a first program of yours, docs/tutorial.md takes half an hour with
+one, and `prosa --help` lists all commands.
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa demo`."""
     parser.add_argument("--no-progress", action="store_true", help="no status line")
@@ -86,7 +97,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.err(TESTED)
     _tested(console)
     console.err(AFTER)
-    return tour_skill(console) or tour_batch(console) or tour_site(console)
+    status = tour_skill(console) or tour_batch(console) or tour_site(console)
+    if not status:
+        console.err(NEXT)
+    return status
 
 
 def _agreement(console: Console) -> int:
