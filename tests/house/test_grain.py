@@ -22,6 +22,7 @@ LATE: dict[str, str] = {
     "adapters.processes.pool": "What forked processes talk with loads only where there is work for several.",
     "adapters.http.exchange": "The HTTP library loads with the first request; one that is only shown needs none.",
     "adapters.mcp.servers": "The MCP library loads when the first server is started.",
+    "adapters.providers.anthropic": "The library of the service, and the HTTP library, load at the first question.",
     "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
     "adapters.providers.google": "The library of the service loads with the first question, for a second.",
     "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",

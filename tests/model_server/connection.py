@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tests.model_server import gemini, local, wire
+from tests.model_server import gemini, local, messages, wire
 from tests.model_server.behaviour import Behaviour
 
 if TYPE_CHECKING:
@@ -45,11 +45,12 @@ class Request:
 
     @property
     def kind(self) -> str:
-        """chat, responses, generate, models or other."""
+        """chat, responses, messages, generate, models or other."""
         if gemini.PATH.search(self.path):
             return "generate"
         path = self.path.partition("?")[0].rstrip("/")
-        for end, kind in (("/chat/completions", "chat"), ("/responses", "responses"), ("/models", "models")):
+        ends = (("/chat/completions", "chat"), ("/responses", "responses"), ("/messages", "messages"))
+        for end, kind in (*ends, ("/models", "models")):
             if path.endswith(end):
                 return kind
         return "other"
@@ -188,9 +189,19 @@ class Connection(asyncio.Protocol):
         self.transport.write(_http(status, kind, body, headers or {}))
 
 
+_ERRORS = {"generate": gemini.error_body, "messages": messages.error_body}
+_BODIES = {
+    "chat": wire.chat_body,
+    "responses": wire.response_body,
+    "generate": gemini.body,
+    "messages": messages.body,
+}
+_EVENTS = {"responses": wire.response_events, "generate": gemini.events, "messages": messages.events}
+
+
 def _content(request: Request, entry: Behaviour) -> tuple[int, str, bytes]:
     """Status, content type and body of an answer."""
-    error = gemini.error_body(entry) if request.kind == "generate" else wire.error_body(entry)
+    error = _ERRORS.get(request.kind, wire.error_body)(entry)
     if entry.status != 200:
         return entry.status, "application/json", error
     if entry.raw is not None:
@@ -205,20 +216,17 @@ def _content(request: Request, entry: Behaviour) -> tuple[int, str, bytes]:
         return 200, "text/event-stream", _stream(request, entry, error)
     if entry.fault == "error200":
         return 200, "application/json", error
-    makers = {"chat": wire.chat_body, "responses": wire.response_body, "generate": gemini.body}
-    return 200, "application/json", makers[request.kind](entry, request.model)
+    return 200, "application/json", _BODIES[request.kind](entry, request.model)
 
 
 def _stream(request: Request, entry: Behaviour, error: bytes) -> bytes:
     if request.kind == "chat":
         with_usage = bool((request.body.get("stream_options") or {}).get("include_usage"))
         events = wire.chat_events(entry, request.model, with_usage=with_usage)
-    elif request.kind == "generate":
-        events = gemini.events(entry, request.model)
     else:
-        events = wire.response_events(entry, request.model)
+        events = _EVENTS[request.kind](entry, request.model)
     if entry.fault == "error200":
-        name = b"event: error\n" if request.kind == "responses" else b""
+        name = b"event: error\n" if request.kind in {"responses", "messages"} else b""
         events = [events[0], name + b"data: " + error + b"\n\n"]
     return b"".join(events)
 

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from tests.model_server import checks, gemini
+from tests.model_server import checks, gemini, messages
 from tests.model_server.behaviour import Behaviour, Queue, Scripted, behaviour, read_script
 from tests.model_server.connection import SERVER_NAME, Connection, Request
 
@@ -90,7 +90,9 @@ class ModelServer:
     @property
     def bodies(self) -> list[Any]:
         """The decoded bodies of all recorded requests to a model, in order."""
-        return [request.body for request in self.requests if request.kind in {"chat", "responses", "generate"}]
+        return [
+            request.body for request in self.requests if request.kind in {"chat", "responses", "generate", "messages"}
+        ]
 
     def start(self) -> ModelServer:
         """Listens; returns once it does."""
@@ -125,6 +127,8 @@ class ModelServer:
         """What to do with a request to a model."""
         if request.kind == "generate":
             return self._generate(request)
+        if request.kind == "messages":
+            return self._messages(request)
         if self.key is not None and request.headers.get("authorization") != f"Bearer {self.key}":
             wrong = request.headers.get("authorization", "none").removeprefix("Bearer ")
             return Behaviour(status=401, message=f"Incorrect API key provided: {wrong}.", code="invalid_api_key")
@@ -144,6 +148,15 @@ class ModelServer:
         if not isinstance(request.body, dict):
             return Behaviour(status=400, message="Invalid JSON payload received.")
         why = gemini.refusal(request.body, self.refuses, request.model) if self.checks else None
+        return self._given(request) if why is None else Behaviour(status=400, message=why)
+
+    def _messages(self, request: Request) -> Behaviour:
+        refused = messages.key_refusal(request.headers, self.key) if self.key is not None else None
+        if refused is not None:
+            return refused
+        if not isinstance(request.body, dict):
+            return Behaviour(status=400, message="The request body is not valid JSON")
+        why = messages.refusal(request.headers, request.body, self.refuses) if self.checks else None
         return self._given(request) if why is None else Behaviour(status=400, message=why)
 
     def _given(self, request: Request) -> Behaviour:

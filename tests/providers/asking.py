@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from prosa.adapters.providers.anthropic import AnthropicProvider
+from prosa.adapters.providers.exchange import ServiceProvider
 from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
@@ -17,8 +19,16 @@ KEY = "sk-do-not-show-this-1234567890"
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 OUTPUT = OutputFormat("output", SCHEMA, strict=True)
 TOOL = ToolSpec("add", "Adds two numbers.", {"type": "object", "properties": {"a": {"type": "number"}}})
-WAYS = [(api, stream) for api in ("chat", "responses") for stream in (False, True)]
+WAYS = [(api, stream) for api in ("chat", "responses", "anthropic") for stream in (False, True)]
 WAY_NAMES = [f"{api}-{'stream' if stream else 'whole'}" for api, stream in WAYS]
+
+
+def only(*apis: str) -> pytest.MarkDecorator:
+    """Runs a test over these wires alone: it is about their own words."""
+    ways = [way for way in WAYS if way[0] in apis]
+    return pytest.mark.parametrize(
+        "way", ways, indirect=True, ids=[f"{a}-{'stream' if s else 'whole'}" for a, s in ways]
+    )
 
 
 def request(**changes: Any) -> ModelRequest:
@@ -34,16 +44,16 @@ def request(**changes: Any) -> ModelRequest:
 
 @dataclass
 class Way:
-    """One of the four ways to ask, against a server."""
+    """One of the ways to ask, against a server."""
 
     server: ModelServer
     api: Any
     stream: bool
     pieces: list[str]
 
-    def provider(self, **options: Any) -> OpenAIProvider:
-        given: dict[str, Any] = {"api_key": KEY, "base_url": self.server.base_url, "api": self.api, "timeout": 5}
-        return OpenAIProvider(**{**given, **options})
+    def provider(self, **options: Any) -> ServiceProvider:
+        given: dict[str, Any] = {"api_key": KEY, "base_url": self.server.base_url, "timeout": 30, **options}
+        return AnthropicProvider(**given) if self.api == "anthropic" else OpenAIProvider(**{"api": self.api, **given})
 
     def ask(self, *requests: ModelRequest, **options: Any) -> ModelReply:
         """Asks one provider object, once per request, and gives the last reply."""

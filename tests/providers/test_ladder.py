@@ -10,15 +10,16 @@ import pytest
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import OutputFormat
 from tests.model_server.server import ModelServer
-from tests.providers.asking import OUTPUT, SCHEMA, TOOL, Way, request
+from tests.providers.asking import OUTPUT, SCHEMA, TOOL, Way, only, request
 
 
 def formats(server: ModelServer) -> list[str | None]:
-    """How the output was asked for, request by request."""
+    """How the output was asked for, request by request; a tool that must be called stands for any JSON."""
     found = []
     for body in server.bodies:
-        wanted: Any = body.get("response_format") or (body.get("text") or {}).get("format") or {}
-        found.append(wanted.get("type"))
+        wanted: Any = body.get("response_format") or (body.get("text") or body.get("output_config") or {}).get("format")
+        forced = (body.get("tool_choice") or {}).get("type") == "tool"
+        found.append((wanted or {}).get("type") or ("json_object" if forced else None))
     return found
 
 
@@ -46,6 +47,7 @@ def test_la4_a_new_provider_has_no_memory(way: Way) -> None:
     assert formats(way.server) == ["json_schema", "json_object", "json_schema", "json_object"]
 
 
+@only("chat", "responses")
 def test_la4_a_refused_schema_says_nothing_about_others(way: Way) -> None:
     """LA4: strict mode refuses one schema; the next program's schema is still asked for."""
     loose = OutputFormat("output", {"type": "object", "properties": {"n": {"type": "integer"}}}, strict=True)
@@ -54,6 +56,7 @@ def test_la4_a_refused_schema_says_nothing_about_others(way: Way) -> None:
     assert formats(way.server) == ["json_schema", "json_object", "json_object", "json_schema"]
 
 
+@only("chat", "responses")
 def test_la4_a_schema_that_is_not_strict_is_sent_as_such(way: Way) -> None:
     loose = OutputFormat("output", {"type": "object"}, strict=False)
     way.server.default = {"content": {"n": 1}}

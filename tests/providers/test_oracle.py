@@ -4,11 +4,13 @@ fake server answers, and both read the same."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import pytest
+from anthropic import AsyncAnthropic
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
@@ -22,7 +24,7 @@ from openai.types.responses.response_create_params import (
 )
 from pydantic import TypeAdapter, ValidationError
 
-from prosa.adapters.providers import chat, responses
+from prosa.adapters.providers import chat, messages, responses
 from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.wire import decode, encode
@@ -108,9 +110,34 @@ def test_the_oracle_refuses_a_request_that_is_wrong() -> None:
 def test_la3_what_a_service_answers_reads_the_same_as_with_its_own_client(way: Way, entry: dict[str, Any]) -> None:
     way.server.script(entry, entry)
     ours = way.ask(request(output=None, tools=(TOOL,)))
-    theirs = asyncio.run(_asked(way, request(output=None, tools=(TOOL,))))
-    assert (ours.content, [(each.name, each.arguments) for each in ours.tool_calls], ours.refusal) == theirs[:3]
+    ask = _asked_natively if way.api == "anthropic" else _asked
+    theirs = asyncio.run(ask(way, request(output=None, tools=(TOOL,))))
+    calls = [(each.name, json.loads(each.arguments)) for each in ours.tool_calls]
+    assert (ours.content, calls, ours.refusal) == (theirs[0], [(name, _read(it)) for name, it in theirs[1]], theirs[2])
     assert (ours.usage.input_tokens, ours.usage.output_tokens) == theirs[3:]
+
+
+def _read(arguments: Any) -> Any:
+    """Arguments as a client gives them: the text of the model, or what it says."""
+    return json.loads(arguments) if isinstance(arguments, str) else arguments
+
+
+async def _asked_natively(way: Way, asked: ModelRequest) -> tuple[Any, ...]:
+    """Text, calls, refusal and tokens as the anthropic client reads them, from a whole answer or from a stream."""
+    body = dict(decode(encode(messages.body(asked, messages.FIRST_FORM, False))))
+    address = way.server.base_url.removesuffix("/v1")
+    async with AsyncAnthropic(api_key="k", base_url=address, max_retries=0, timeout=30) as client:
+        if way.stream:
+            async with client.messages.stream(**body) as stream:
+                found = await stream.get_final_message()
+        else:
+            found = await client.messages.create(**body)
+    text = "".join(each.text for each in found.content if each.type == "text")
+    calls = [(each.name, each.input) for each in found.content if each.type == "tool_use"]
+    refusal = found.stop_details.explanation if found.stop_details is not None else None
+    counts = found.usage
+    given = counts.input_tokens + (counts.cache_read_input_tokens or 0) + (counts.cache_creation_input_tokens or 0)
+    return text, calls, refusal, given, counts.output_tokens
 
 
 async def _asked(way: Way, asked: ModelRequest) -> tuple[Any, ...]:

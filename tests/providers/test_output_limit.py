@@ -8,7 +8,7 @@ import pytest
 
 from prosa.adapters.providers.openai import OpenAIProvider
 from tests.model_server.server import ModelServer
-from tests.providers.asking import Way, request
+from tests.providers.asking import Way, only, request
 
 NAMES = ("max_completion_tokens", "max_tokens", "max_output_tokens", "n_predict")
 ANSWER = {"content": {"n": 1}}
@@ -25,6 +25,7 @@ def chat(server: ModelServer, *requests: Any) -> list[dict[str, Any]]:
     return sent(server)
 
 
+@only("chat", "responses")
 def test_x26_a_service_gets_the_bound_under_both_names_or_its_own(way: Way) -> None:
     """A service that does not know `max_completion_tokens` may pass over it in silence; the other name still bounds."""
     way.server.default = ANSWER
@@ -56,6 +57,7 @@ def test_x26_a_refused_name_is_left_away_and_remembered(
     assert chat(model_server, request(max_output=9), request(max_output=9)) == taken
 
 
+@only("chat", "responses")
 def test_x26_a_model_that_writes_less_is_asked_without_a_bound_for_that_call_only(way: Way) -> None:
     way.server.refuses, way.server.default = {"large"}, ANSWER
     way.ask(request(max_output=4096), request(max_output=7))

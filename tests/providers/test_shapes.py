@@ -15,7 +15,7 @@ from prosa.adapters.providers.completion import shaped
 from prosa.adapters.providers.ladder import Form
 from prosa.runtime.messages import Message, ToolCall
 from tests.model_server.server import ModelServer
-from tests.providers.asking import TOOL, Way, request
+from tests.providers.asking import TOOL, Way, only, request
 
 SYSTEM = Message("system", "Count.")
 TWO_USERS = (SYSTEM, Message("user", "one", name="ada"), Message("user", "two"))
@@ -39,6 +39,7 @@ def _said(item: dict[str, Any]) -> tuple[Any, Any]:
     return item.get("role") or item["type"], content[0]["text"] if isinstance(content, list) else content
 
 
+@only("chat", "responses")
 def test_x24_two_user_messages_are_joined_where_they_are_refused(way: Way) -> None:
     way.server.refuses = {"two-users"}
     way.server.default = {"content": {"n": 2}}
@@ -47,6 +48,7 @@ def test_x24_two_user_messages_are_joined_where_they_are_refused(way: Way) -> No
     assert users == [["one", "two"], ["ada:\none\n\ntwo"], ["ada:\none\n\ntwo"], ["one", "two"], ["ada:\none\n\ntwo"]]
 
 
+@only("chat", "responses")
 def test_x24_a_refused_system_role_goes_into_the_first_user_message(way: Way) -> None:
     way.server.refuses = {"system", "two-users"}
     way.server.default = {"content": {"n": 2}}
@@ -56,6 +58,7 @@ def test_x24_a_refused_system_role_goes_into_the_first_user_message(way: Way) ->
     assert "instructions" not in way.server.bodies[-1]
 
 
+@only("chat", "responses")
 @pytest.mark.parametrize("also", [set(), {"parallel_tool_calls"}])
 def test_x24_several_tool_calls_at_once_become_one_at_a_time(way: Way, also: set[str]) -> None:
     way.server.refuses = {"several-calls", *also}
@@ -71,6 +74,7 @@ def test_x24_several_tool_calls_at_once_become_one_at_a_time(way: Way, also: set
     assert len(way.server.bodies) == 3 + len(also)
 
 
+@only("chat", "responses")
 def test_x24_everything_that_can_be_refused_at_once(way: Way) -> None:
     way.server.refuses = {"several-calls", "two-users", "system", "json_schema", "json_object"}
     way.server.default = {"content": {"n": 2}}
@@ -147,6 +151,7 @@ def test_pa17_a_service_that_takes_a_last_assistant_message_as_a_prefill(way: Wa
     assert (way.pieces, error.retryable) == ([], False)
 
 
+@only("chat", "responses")
 def test_pa17_a_service_that_gives_another_turn_is_heard(way: Way) -> None:
     way.server.checks = False
     way.server.script("More.")

@@ -190,10 +190,12 @@ class Budget(Struct):
         return Quote(bounded, usage, self._worst(request.model_name, usage, service))
 
     def _worst(self, model_name: str, usage: Usage, service: str | None) -> Decimal:
-        """Nobody knows in advance how much of the input is cached, nor that this makes it cheaper."""
+        """Nobody knows in advance how much of the input is in a cache or is put there, nor that this makes it
+        cheaper."""
         cached = replace(usage, cached_input_tokens=usage.input_tokens)
-        both = (self.price(model_name, each, service) for each in (usage, cached))
-        return max(each for each in both if each is not None)
+        written = replace(usage, written_input_tokens=usage.input_tokens)
+        costs = (self.price(model_name, each, service) for each in (usage, cached, written))
+        return max(each for each in costs if each is not None)
 
     async def reserve(self, quote: Quote, service: str | None) -> None:
         """Holds the worst case of a call. Raises `BudgetSpent` where it does not fit."""

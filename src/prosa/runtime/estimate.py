@@ -423,8 +423,8 @@ class _Bounds(Struct):
     def _price(self, model_name: str, given: int, made: int) -> Decimal | None:
         key = (model_name, given, made)
         if key not in self.prices:
-            both = (Usage(given, made), Usage(given, made, given))
-            costs = [cost for each in both if (cost := self.facts.price(model_name, each)) is not None]
+            ways = (Usage(given, made), Usage(given, made, given), Usage(given, made, 0, given))
+            costs = [cost for each in ways if (cost := self.facts.price(model_name, each)) is not None]
             self.prices[key] = max(costs, default=None)
         return self.prices[key]
 

@@ -8,11 +8,13 @@ from msgspec import Struct
 
 
 class Usage(Struct, frozen=True):
-    """Tokens in and out. ``cached_input_tokens`` are part of ``input_tokens``, billed at their own price."""
+    """Tokens in and out. ``cached_input_tokens`` are part of ``input_tokens``, billed at their own price; so are
+    ``written_input_tokens``, which the service put into its cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_input_tokens: int = 0
+    written_input_tokens: int = 0
 
     @property
     def total_tokens(self) -> int:
@@ -24,6 +26,7 @@ class Usage(Struct, frozen=True):
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cached_input_tokens + other.cached_input_tokens,
+            self.written_input_tokens + other.written_input_tokens,
         )
 
 

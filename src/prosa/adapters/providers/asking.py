@@ -52,15 +52,16 @@ async def judged(request: ModelRequest, on_text: OnText | None, ask: Ask) -> Mod
     try:
         reply = await ask(request, None)
     except StatusProblem as problem:
-        raise (_prefilled() if is_prefill_refusal(problem) else problem) from None
+        raise (prefilled() if is_prefill_refusal(problem) else problem) from None
     if last.content and reply.content.startswith(last.content):
-        raise _prefilled()
+        raise prefilled()
     if on_text is not None and reply.content:
         on_text(reply.content)
     return reply
 
 
-def _prefilled() -> ExchangeProblem:
+def prefilled() -> ExchangeProblem:
+    """What is said of a service that goes on with a last message of the assistant."""
     return ExchangeProblem(
         "takes a last message of the assistant for the beginning of its own answer, so there is no turn to give",
         kind="bad-request",

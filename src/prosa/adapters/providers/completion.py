@@ -90,7 +90,7 @@ def _usage(value: Mapping[str, Value]) -> Usage:
     return usage(count(counts, "prompt_tokens"), count(counts, "completion_tokens"), 0)
 
 
-WIRE = Wire("/completions", body, reply, CompletionAssembly)
+WIRE = Wire("/completions", body, reply, CompletionAssembly, last_reply="sent")
 
 
 # A request in the shape that a service takes: user messages joined, no system role, one tool call at a time (X24).

@@ -24,12 +24,13 @@ THREE_WAYS = "set OPENAI_API_KEY, or name a service with --base-url (OPENAI_BASE
 
 
 class Endpoint(PartlyShown, Struct, frozen=True):
-    """A service, its key, and further headers that belong to the key. ``shown`` is the base URL for people: without
-    user, password and query."""
+    """A service, its key, and further headers that belong to the key. ``variable`` is where its key usually stands.
+    ``shown`` is the base URL for people: without user, password and query."""
 
     base_url: str
     api_key: str | None
     headers: Mapping[str, str] = field(default_factory=dict)
+    variable: str = "OPENAI_API_KEY"
 
     unshown: ClassVar = frozenset({"api_key", "headers"})
 
@@ -96,6 +97,17 @@ class StatusProblem(Exception):
         self.param = error.param
 
 
+_NEVER_RIGHT: Mapping[str, str] = {
+    "invalid_request_error": "bad-request",
+    "not_found_error": "bad-request",
+    "request_too_large": "bad-request",
+    "billing_error": "bad-request",
+    "authentication_error": "auth",
+    "permission_error": "auth",
+}
+"""What services call errors that another attempt does not mend, and their kind."""
+
+
 class ServiceError(Struct, frozen=True):
     """The error object of an answer, as far as it could be read."""
 
@@ -117,7 +129,10 @@ def error_of(body: Value) -> ServiceError:
         message = json.dumps(message, ensure_ascii=False, default=str)
     code, param, kind = (error.get(name) for name in ("code", "param", "type"))
     return ServiceError(
-        message, None if code is None else str(code), None if param is None else str(param), kind if kind else None
+        message,
+        None if code is None else str(code),
+        None if param is None else str(param),
+        kind if isinstance(kind, str) and kind else None,
     )
 
 
@@ -130,8 +145,8 @@ def problem_in_reply(body: Value) -> ExchangeProblem:
         kind, retry = kind_of_status(status), is_retryable(status)
     elif "rate_limit" in code or error.type == "rate_limit_error":
         kind, retry = "rate-limit", True
-    elif error.type == "invalid_request_error" or code.startswith("invalid"):
-        kind, retry = "bad-request", False
+    elif error.type in _NEVER_RIGHT or code.startswith("invalid"):
+        kind, retry = _NEVER_RIGHT.get(error.type or "", "bad-request"), False
     else:
         kind, retry = "server", True
     return ExchangeProblem(
@@ -193,18 +208,23 @@ def _status_words(problem: StatusProblem, endpoint: Endpoint, model_name: str) -
 
 def _auth_words(status: int, endpoint: Endpoint) -> tuple[str, str]:
     if endpoint.api_key is None:
-        own = "set OPENAI_API_KEY"
+        own = f"set {endpoint.variable}"
         other = "name the variable that holds its key: --api-key-env NAME; OPENAI_API_KEY goes to OPENAI_BASE_URL only"
-        return "wants a key, and none was sent", own if endpoint.base_url == DEFAULT_BASE_URL else other
+        is_usual = endpoint.variable == "OPENAI_API_KEY" and endpoint.base_url != DEFAULT_BASE_URL
+        return "wants a key, and none was sent", other if is_usual else own
     if status == 401:
-        return "refused the key", "check OPENAI_API_KEY (or the variable you named), and that it is for this base URL"
-    return "does not allow this", "check the model name, and what the key in OPENAI_API_KEY may do"
+        hint = f"check {endpoint.variable} (or the variable you named), and that it is for this base URL"
+        return "refused the key", hint
+    return "does not allow this", f"check the model name, and what the key in {endpoint.variable} may do"
 
 
 def is_context_length(problem: StatusProblem) -> bool:
     """Whether an answer says that the input is too long."""
     text = problem.text.lower()
-    words = ("context length", "context_length", "context window", "context size", "maximum context", "too many tokens")
+    words = (
+        *("context length", "context_length", "context window", "context size", "maximum context"),
+        *("too many tokens", "prompt is too long", "exceed context limit"),
+    )
     return "context_length" in (problem.code or "") or any(word in text for word in words)
 
 

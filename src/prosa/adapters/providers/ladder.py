@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prosa.adapters.providers.failures import StatusProblem, is_context_length
+from prosa.regex import regex
 from prosa.runtime.messages import Message, ModelRequest
 
 FormatKind: TypeAlias = Literal["json_schema", "json_object", "prompt"]
@@ -39,6 +40,8 @@ _FORMAT_WORDS = (
     "structured output",
     "guided",
     "grammar",
+    "output_config",
+    "output format",
 )
 _TOOL_WORDS = ("for function", "tools[", "tools.", "tool_choice", "does not support tools")
 NEW_LIMIT, OLD_LIMIT = "max_completion_tokens", "max_tokens"
@@ -48,8 +51,11 @@ and then only the other one bounds."""
 
 _LIMIT_STATUSES = frozenset({400, 422})
 _LARGE_WORDS = ("too large", "at most", "less than or equal", "must be <=", "in the completion")
-_SCHEMA_WORDS = ("invalid schema", "invalid_json_schema", "unsupported schema", "schema is not")
+_SCHEMA_WORDS = ("format.schema", "invalid schema", "invalid_json_schema", "unsupported schema", "schema is not")
 
+
+_TOO_MUCH = regex(r"max_tokens: (\d{1,9}) > (\d{1,9})")
+_NO_ROOM = regex(r"exceed context limit: (\d{1,9}) \+ (\d{1,9}) > (\d{1,9})")
 
 _SHAPE_STATUSES = frozenset({400, 422, 500})  # a chat template that raises is a 500 at some servers
 _USER_WORDS = ("alternat", "consecutive", "in a row", "same role", "after user", "successive")
@@ -68,7 +74,8 @@ _PREFILL_WORDS = (
 
 class Form(Struct, frozen=True):
     """How a request is put: the output format, whether a stream asks for its usage, the shape of the messages, the
-    names under which a bound on the answer is sent."""
+    names under which a bound on the answer is sent. ``most`` is the bound of a service that wants one, ``room``
+    what its context window leaves for one answer."""
 
     output: FormatKind = "json_schema"
     stream_usage: bool = True
@@ -76,6 +83,8 @@ class Form(Struct, frozen=True):
     system_role: bool = True
     calls: CallsKind = "several"
     limits: tuple[str, ...] = ANY_LIMIT
+    most: int | None = None
+    room: int | None = None
 
 
 FIRST = Form()
@@ -103,6 +112,7 @@ class Refusals:
         """Keeps a form that worked after refusals."""
         if not refused:
             return
+        form = replace(form, room=None)
         self._forms[request.model_name] = form if form.limits else replace(form, limits=self.form(request).limits)
         if form.output != "json_schema":
             key = _schema_key(request) if any(map(_is_about_this_schema, refused)) else None
@@ -111,18 +121,32 @@ class Refusals:
 
 def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, streams: bool) -> Form | None:
     """The form to try after a refusal, or None when the refusal is about something else."""
-    if request.max_output is not None and problem.status in _LIMIT_STATUSES:
+    if request.max_output is not None and form.most is None and problem.status in _LIMIT_STATUSES:
         names = _next_limits(form.limits, f"{problem.param} {problem.raw}".lower())
         if names is not None:
             return replace(form, limits=names)
+    if form.most is not None and (smaller := _smaller(form, problem)) is not None:
+        return smaller
     if is_context_length(problem):
         return None
     if problem.status == 400:
         if streams and form.stream_usage and "stream_options" in f"{problem.param} {problem.raw}":
             return replace(form, stream_usage=False)
-        if request.output is not None and form.output in _DOWN and _is_about_format(problem):
+        forced = form.most is not None and not request.tools and "tool_choice" in problem.raw
+        if request.output is not None and form.output in _DOWN and (forced or _is_about_format(problem)):
             return replace(form, output=_DOWN[form.output])
     return _next_shape(form, request.messages, problem) if problem.status in _SHAPE_STATUSES else None
+
+
+def _smaller(form: Form, problem: StatusProblem) -> Form | None:
+    """A form with a lower bound on the answer, where a service that wants a bound says how much it takes."""
+    if found := _TOO_MUCH.search(problem.text):
+        most = int(found[2])
+        return replace(form, most=most) if 0 < most < min(form.most or most, int(found[1])) else None
+    if found := _NO_ROOM.search(problem.text):
+        room = int(found[3]) - int(found[1])
+        return replace(form, room=room) if 0 < room < int(found[2]) else None
+    return None
 
 
 def _next_limits(names: tuple[str, ...], text: str) -> tuple[str, ...] | None:

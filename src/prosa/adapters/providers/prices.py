@@ -62,10 +62,12 @@ def _listed(model_name: str, usage: Usage, service: str | None) -> Decimal | Non
     from genai_prices import Usage as ListedUsage
     from genai_prices import calc_price
 
+    cached = min(usage.cached_input_tokens, usage.input_tokens)
     tokens = ListedUsage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
-        cache_read_tokens=min(usage.cached_input_tokens, usage.input_tokens),
+        cache_read_tokens=cached,
+        cache_write_tokens=min(usage.written_input_tokens, usage.input_tokens - cached),
     )
     try:
         return calc_price(tokens, model_name, provider_api_url=service).total_price

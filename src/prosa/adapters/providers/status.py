@@ -22,6 +22,7 @@ _KIND_OF_STATUS = {
 _NEVER_RETRIED = frozenset({501, 505, 511})
 # A 429 with one of these codes stays until somebody pays; waiting does not help.
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 
 
 def kind_of_status(status: int) -> str:
@@ -39,7 +40,8 @@ def is_retryable(status: int, code: str | None = None, wish: str | None = None) 
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` as seconds or as a date (RFC 9110, 10.2.3).
+    """Seconds to wait, from `retry-after-ms`, from `Retry-After` as seconds or as a date (RFC 9110, 10.2.3), or from
+    the limits of which nothing is left.
 
     A date is compared with the service's own `Date` where it sends one, so that a wrong local clock does no harm.
     None when neither header can be read; never negative.
@@ -51,10 +53,28 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     seconds = _number(value)
     if seconds is not None:
         return seconds
-    until = _date(value)
+    until = _date(value) or _spent_until(headers)
     if until is None:
         return None
     return max(0.0, (until - (_date(headers.get("date")) or now or datetime.now(UTC))).total_seconds())
+
+
+def _spent_until(headers: Mapping[str, str]) -> datetime | None:
+    """When the last of the limits is there again of which nothing is left, as Anthropic says it."""
+    ends = [
+        _moment(headers.get(f"anthropic-ratelimit-{name}-reset"))
+        for name in _LIMITS
+        if headers.get(f"anthropic-ratelimit-{name}-remaining") == "0"
+    ]
+    return max((each for each in ends if each is not None), default=None)
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        value = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
 def _number(text: str | None) -> float | None:

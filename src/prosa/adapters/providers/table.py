@@ -110,7 +110,9 @@ PROVIDERS: tuple[ProviderRow, ...] = (
         ("claude",),
         "https://api.anthropic.com/v1",
         ("ANTHROPIC_API_KEY",),
-        (*_CHAT, "top_k", "thinking"),
+        _MESSAGES,
+        "anthropic",
+        "ANTHROPIC_BASE_URL",
         docs="https://docs.anthropic.com/en/api/messages",
     ),
     ProviderRow(

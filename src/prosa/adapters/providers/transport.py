@@ -20,10 +20,10 @@ from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
-from msgspec import Struct
 
 from prosa import __version__
 from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.wire import Answer
 from prosa.data import Value
 from prosa.source.url import is_loopback
 
@@ -32,13 +32,6 @@ KEEP_ALIVE_SECONDS = 30.0  # tools run between two calls of one conversation
 MAX_CONNECTIONS = 1000
 _ENDED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
 """What a connection that the other side closed raises when it is used."""
-
-
-class Answer(Struct, frozen=True):
-    """A successful answer: its content type in lower case, and its bytes as they come."""
-
-    content_type: str
-    chunks: AsyncIterator[bytes]
 
 
 class Transport:
@@ -60,14 +53,8 @@ class Transport:
         Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
         """
         limits = times(self._timeout, silence)
-        response = await self._send(path, body, limits)
-        try:
-            if not response.is_success:
-                text = b"".join([chunk async for chunk in _read(response)]).decode("utf-8", "replace")
-                raise StatusProblem(response.status_code, response.headers, text)
-            yield Answer(response.headers.get("content-type", "").lower(), _read(response))
-        finally:
-            await response.aclose()
+        async with answered(await self._send(path, body, limits)) as answer:
+            yield answer
 
     async def _send(self, path: str, body: bytes, limits: httpx2.Timeout) -> httpx2.Response:
         """The head of the answer."""
@@ -88,6 +75,18 @@ def endpoint_url(base_url: str, path: str) -> str:
     """A path below a base URL, before its query: some services want a version there."""
     parts = urlsplit(base_url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path, fragment=""))
+
+
+@asynccontextmanager
+async def answered(response: httpx2.Response) -> AsyncIterator[Answer]:
+    """The answer of a response, which is closed at the end. Raises `StatusProblem` for one that is no success."""
+    try:
+        if not response.is_success:
+            text = b"".join([chunk async for chunk in _read(response)]).decode("utf-8", "replace")
+            raise StatusProblem(response.status_code, response.headers, text)
+        yield Answer(response.headers.get("content-type", "").lower(), _read(response))
+    finally:
+        await response.aclose()
 
 
 async def _read(response: httpx2.Response) -> AsyncIterator[bytes]:

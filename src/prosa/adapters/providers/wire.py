@@ -1,4 +1,4 @@
-"""What the two wire formats share: a table of them, the bytes of a body, and careful reading of numbers and calls.
+"""What the wire formats share: a table of them, the bytes of a body, and careful reading of numbers and calls.
 
 A wire turns a `ModelRequest` into a JSON body and an answer, whole or as events, into a `ModelReply`. Answers come from
 outside: every step checks what it finds, and what cannot be a reply is an `ExchangeProblem`.
@@ -6,13 +6,15 @@ outside: every step checks what it finds, and what cannot be a reply is an `Exch
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from prosa.adapters.providers.failures import ExchangeProblem
+from prosa.adapters.providers.failures import Endpoint, ExchangeProblem
 from prosa.adapters.providers.ladder import Form
 from prosa.data import Value
 from prosa.regex import regex
@@ -40,13 +42,46 @@ class Assembly(Protocol):
         ...
 
 
+class Answer(Struct, frozen=True):
+    """A successful answer: its content type in lower case, and its bytes as they come."""
+
+    content_type: str
+    chunks: AsyncIterator[bytes]
+
+
+class Connection(Protocol):
+    """The connections to one service, of one event ``loop``."""
+
+    loop: asyncio.AbstractEventLoop
+
+    def post(self, path: str, body: bytes, *, silence: float) -> AbstractAsyncContextManager[Answer]:
+        """Sends a body; ``silence`` is how many seconds may pass between two reads.
+
+        Raises `StatusProblem` for an answer that is no success and `ExchangeProblem` when there is none.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        ...
+
+
+Connect: TypeAlias = Callable[[Endpoint, float], Connection]
+"""Opens the connections to a service, of which a question may take so many seconds. Raises `ExchangeProblem`."""
+
+
 class Wire(Struct, frozen=True):
-    """One wire format: where it lives under the base URL, and its four translations."""
+    """One wire format: where it lives under the base URL, and its three translations.
+
+    ``last_reply`` says what becomes of a last message of the assistant: every service that speaks it goes on with it,
+    or some do and the answer shows it, or it is part of a prompt.
+    """
 
     path: str
     body: Callable[[ModelRequest, Form, bool], dict[str, Value]]
     reply: Callable[[Mapping[str, Value]], ModelReply]
     assembly: Callable[[], Assembly]
+    last_reply: Literal["judged", "continued", "sent"] = "judged"
 
 
 def parameters(request: ModelRequest, limits: Sequence[str] = ()) -> dict[str, Value]:

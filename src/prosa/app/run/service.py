@@ -24,6 +24,8 @@ from prosa.runtime.errors import ExtraMissing, ProviderError
 from prosa.source import FileProblem
 
 if TYPE_CHECKING:
+    from prosa.adapters.providers.anthropic import AnthropicProvider
+    from prosa.adapters.providers.google import GoogleProvider
     from prosa.adapters.providers.table import ProviderRow
     from prosa.runtime.messages import ModelReply, ModelRequest
     from prosa.runtime.ports import OnText, Provider
@@ -263,16 +265,19 @@ async def _local(choices: Options, around: Environment) -> Chosen:
 
 
 def _asking(service: _Service, choices: Options, around: Environment) -> Chosen:
-    if service.row is not None and service.row.protocol == "google":
-        return _native(service, service.row, choices)
     from prosa.adapters.providers.openai import OpenAIProvider
 
+    row = service.row
+    if row is not None and row.protocol != "openai":
+        return _native(service, row, choices, around)
     api = "completions" if choices.completion else choices.api or around.settings.api or "chat"
-    made = OpenAIProvider(api_key=service.key, base_url=service.base_url, headers=service.headers, api=api)
+    made = OpenAIProvider(
+        api_key=service.key, base_url=service.base_url, headers=service.headers, api=api, variable=_variable(row)
+    )
     return Chosen(made, service=made.service)
 
 
-def _native(service: _Service, row: ProviderRow, choices: Options) -> Chosen:
+def _native(service: _Service, row: ProviderRow, choices: Options, around: Environment) -> Chosen:
     """A service that is asked through its own library. Raises `ExtraMissing` without that."""
     if (extra := missing_extra(row)) is not None:
         raise ExtraMissing(row.name, extra)
@@ -280,10 +285,22 @@ def _native(service: _Service, row: ProviderRow, choices: Options) -> Chosen:
         message = f"`{row.name}` answers conversations only, and `@prompt` wants the continuation of a text"
         hint = "use `@user`, or a service with a completions endpoint: --base-url URL"
         raise ProviderError(message, kind="bad-request", retryable=False, hint=hint)
-    from prosa.adapters.providers.google import GoogleProvider
+    if row.protocol == "google":
+        from prosa.adapters.providers.google import GoogleProvider
 
-    made = GoogleProvider(api_key=service.key, base_url=service.base_url)
+        made: GoogleProvider | AnthropicProvider = GoogleProvider(api_key=service.key, base_url=service.base_url)
+    else:
+        from prosa.adapters.providers.anthropic import AnthropicProvider
+        from prosa.adapters.providers.models import KnownModels
+
+        most = KnownModels(around.settings.models).max_output
+        made = AnthropicProvider(api_key=service.key, base_url=service.base_url, variable=_variable(row), most=most)
     return Chosen(made, service=made.service)
+
+
+def _variable(row: ProviderRow | None) -> str:
+    """The variable that a key usually stands in."""
+    return row.key_variables[0] if row is not None and row.key_variables else KEY_VARIABLE
 
 
 def missing_extra(row: ProviderRow) -> str | None:

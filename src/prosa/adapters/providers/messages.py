@@ -1,0 +1,350 @@
+"""The Messages wire, which Anthropic speaks and others have taken over (LA4, X24): functions from values to values.
+
+In: a `ModelRequest`; an answer, whole or as events. Out: the body; a `ModelReply`. The system message stands apart,
+roles alternate, results of tools are blocks of a user message, and every request says how long its answer may be. A
+batch of the service carries the same bodies and the same replies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
+from prosa.adapters.providers.ladder import Form
+from prosa.adapters.providers.messages_schema import closed_schema
+from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.data import Value
+from prosa.regex import regex
+from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, OutputFormat, ToolCall, ToolSpec
+from prosa.runtime.parameters import OUTPUT_NAMES, squashed
+from prosa.runtime.sequence import joined
+from prosa.runtime.usage import Usage
+
+DEFAULT_OUTPUT = 32_000
+"""Tokens of an answer where neither the user nor the program says anything: the service wants a number. A model that
+writes less says so, and is asked for what it can."""
+
+FIRST_FORM = Form(limits=("max_tokens",), most=DEFAULT_OUTPUT)
+ANSWER_TOOL = "give_the_answer"
+"""The tool whose arguments are the answer, for a model or a schema that structured output is not there for."""
+
+_FINISH: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "pause_turn": "length",
+    "refusal": "refusal",
+}
+_OURS = frozenset({"parallel_tool_calls", "reasoning_effort", "n", "stop", "tool_choice", "system"})
+_NO_ID = regex(r"[^A-Za-z0-9_-]")
+
+
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
+    """The request. Parameters come first, the structure after them."""
+    said = list(_turns(request.messages))
+    made: dict[str, Value] = {
+        **_parameters(request),
+        "model": request.model_name,
+        "max_tokens": _most(request, form),
+        "messages": said,
+    }
+    if system := _system(request.messages, said):
+        made["system"] = system
+    tools = [*map(_tool, request.tools), *_gone(request)]
+    if tools:
+        made["tools"] = tools
+    if choice := _choice(request):
+        made["tool_choice"] = choice
+    if request.output is not None:
+        _ask_for(made, request.output, form)
+    if _goes_on(request):
+        made.setdefault("cache_control", {"type": "ephemeral"})
+    if stream:
+        made["stream"] = True
+    return made
+
+
+def _parameters(request: ModelRequest) -> dict[str, Value]:
+    """The parameters under the names of this wire; a bound on the answer is set apart."""
+    given = parameters(request)
+    made = {name: value for name, value in given.items() if name not in _OURS and squashed(name) not in OUTPUT_NAMES}
+    stop = given.get("stop")
+    if stop is not None:
+        made.setdefault("stop_sequences", [stop] if isinstance(stop, str) else stop)
+    effort = given.get("reasoning_effort")
+    if effort is not None:
+        config = made.get("output_config")
+        made["output_config"] = {**(config if isinstance(config, Mapping) else {}), "effort": effort}
+    if _is_manual(made.get("thinking")) and request.messages[-1].role == "tool":
+        del made["thinking"]  # the service wants back thoughts that belong to the calls, and they are not kept
+    return made
+
+
+def _is_manual(thinking: Value) -> bool:
+    return isinstance(thinking, Mapping) and thinking.get("type") == "enabled"
+
+
+def _most(request: ModelRequest, form: Form) -> int:
+    """The tokens that the answer may have: as many as were asked for, within what the model can."""
+    asked = request.max_output
+    if asked is None:
+        given = [value for name, value in request.parameters.items() if squashed(name) in OUTPUT_NAMES]
+        asked = next((each for each in given if isinstance(each, int) and not isinstance(each, bool)), None)
+    bounds = [form.room, form.most if asked is None or form.most != DEFAULT_OUTPUT else None, asked]
+    return min((each for each in bounds if each is not None), default=DEFAULT_OUTPUT)
+
+
+def _goes_on(request: ModelRequest) -> bool:
+    """Whether what is sent now will be sent again with more below it, so that it is worth a place in the cache."""
+    return bool(request.tools) or any(each.role == "assistant" for each in request.messages)
+
+
+# ---- messages ----
+
+
+def _system(messages: Sequence[Message], said: Sequence[Mapping[str, Value]]) -> str:
+    """The text of the system messages; nothing where they are all there is, and are sent as those of a user."""
+    system = [each for each in messages if each.role == "system" and each.content.strip()]
+    return joined(system).content if system and len(system) < len(messages) and said else ""
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[dict[str, Value]]:
+    """The messages with roles in turn; neighbours of one role share a message, block by block."""
+    spoken = [each for each in messages if each.role != "system"] or list(messages)
+    ids, named = _Ids(), len({each.name for each in spoken if each.role == "user"}) > 1
+    role, blocks = "", list[Value]()
+    for message in spoken:
+        of, said = "assistant" if message.role == "assistant" else "user", list(_blocks(message, ids, named=named))
+        if said and of != role:
+            if blocks:
+                yield {"role": role, "content": blocks}
+            role, blocks = of, []
+        blocks += said
+    if blocks:
+        yield {"role": role, "content": blocks}
+
+
+def _blocks(message: Message, ids: _Ids, *, named: bool) -> Iterator[dict[str, Value]]:
+    if message.role == "tool":
+        yield {"type": "tool_result", "tool_use_id": ids.answered(message.tool_call_id), "content": message.content}
+        return
+    text = f"{message.name}:\n{message.content}" if named and message.name else message.content
+    if text.strip():  # the service refuses a text of nothing but blanks
+        yield {"type": "text", "text": text}
+    for call in message.tool_calls:
+        yield {"type": "tool_use", "id": ids.called(call), "name": call.name, "input": _input(call.arguments)}
+
+
+def _input(arguments: str) -> dict[str, Value]:
+    """The arguments of a call as an object; what is none stands in one, as the model wrote it."""
+    try:
+        value = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"arguments": arguments}
+
+
+class _Ids:
+    """The ids of calls as the service takes them: letters of its alphabet, each once in a conversation."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._now: dict[str, str] = {}
+
+    def called(self, call: ToolCall) -> str:
+        """The id of a call."""
+        plain = made = _NO_ID.sub("_", call.id) or "call"
+        number = 1
+        while made in self._taken:
+            number += 1
+            made = f"{plain}_{number}"
+        self._taken.add(made)
+        self._now[call.id] = made
+        return made
+
+    def answered(self, given: str | None) -> str:
+        """The id of the last call that had this one."""
+        return self._now.get(given or "", _NO_ID.sub("_", given or "") or "call")
+
+
+# ---- tools and output ----
+
+
+def _tool(tool: ToolSpec) -> dict[str, Value]:
+    return {"name": tool.name, "description": tool.description, "input_schema": {"type": "object", **tool.parameters}}
+
+
+def _gone(request: ModelRequest) -> Iterator[dict[str, Value]]:
+    """Tools that were called and are offered no more: the service wants every call to have its tool."""
+    names = {call.name: None for each in request.messages for call in each.tool_calls}
+    for name in names.keys() - {tool.name for tool in request.tools}:
+        yield {"name": name, "description": "It is not there any more.", "input_schema": {"type": "object"}}
+
+
+def _choice(request: ModelRequest) -> dict[str, Value] | None:
+    if not request.tools:
+        return {"type": "none"} if any(each.tool_calls for each in request.messages) else None
+    if request.parameters.get("parallel_tool_calls") is False:
+        return {"type": "auto", "disable_parallel_tool_use": True}
+    return None
+
+
+def _ask_for(made: dict[str, Value], output: OutputFormat, form: Form) -> None:
+    """Asks for the form of the answer: as the service has it, else as the arguments of a tool that must be called."""
+    config = made.get("output_config")
+    plain = {name: value for name, value in config.items() if name != "format"} if isinstance(config, Mapping) else {}
+    schema = closed_schema(output.schema) if form.output == "json_schema" else None
+    if schema is not None:
+        made["output_config"] = {**plain, "format": {"type": "json_schema", "schema": schema}}
+        return
+    if isinstance(config, Mapping):
+        made["output_config"] = plain
+    if form.output != "prompt" and "tools" not in made and "thinking" not in made:
+        schema = {"type": "object", **output.schema}
+        made["tools"] = [{"name": ANSWER_TOOL, "description": "Gives the answer.", "input_schema": schema}]
+        made["tool_choice"] = {"type": "tool", "name": ANSWER_TOOL}
+
+
+# ---- replies ----
+
+
+def reply(value: Mapping[str, Value]) -> ModelReply:
+    """Reads a whole message."""
+    if value.get("type") == "error" or value.get("error"):
+        raise problem_in_reply(value)
+    blocks = value.get("content")
+    if not isinstance(blocks, list):
+        raise ExchangeProblem("sent a reply without a message", retryable=True)
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    for block in blocks:
+        if not isinstance(block, Mapping):
+            continue
+        if block.get("type") == "text":
+            texts.append(optional_text(block.get("text")) or "")
+        elif block.get("type") == "tool_use":
+            calls.append(tool_call(block.get("id"), block.get("name"), block.get("input")))
+    return _reply("".join(texts), calls, value, _usage(value.get("usage")), optional_text(value.get("model")))
+
+
+def _reply(
+    text: str, calls: list[ToolCall], value: Mapping[str, Value], counts: Usage, model: str | None
+) -> ModelReply:
+    """The reply; ``value`` has the reason why it ended."""
+    reason = value.get("stop_reason")
+    if not isinstance(reason, str):
+        raise ExchangeProblem("sent a reply without the reason why it ended", retryable=True)
+    finish = _FINISH.get(reason, "stop")
+    answer = next((call for call in calls if call.name == ANSWER_TOOL), None)
+    if answer is not None:
+        text, calls = answer.arguments, []
+    if finish == "refusal":
+        said = _refusal(value)
+        return ModelReply("" if said else text, (), counts, model, "refusal" if said else "filter", said)
+    if calls and finish == "stop":
+        finish = "tool_calls"
+    return ModelReply(text, with_ids(calls), counts, model, finish)
+
+
+def _refusal(value: Mapping[str, Value]) -> str | None:
+    """What the service says of a refusal; without a word it has cut off what the model was writing."""
+    details = value.get("stop_details")
+    said = details if isinstance(details, Mapping) else {}
+    return optional_text(said.get("explanation")) or optional_text(said.get("category"))
+
+
+def _usage(value: Value) -> Usage:
+    """What came out of the cache and what went into it are counted apart by the service."""
+    read, written = count(value, "cache_read_input_tokens"), count(value, "cache_creation_input_tokens")
+    counts = usage(count(value, "input_tokens") + read + written, count(value, "output_tokens"), read)
+    return Usage(counts.input_tokens, counts.output_tokens, counts.cached_input_tokens, written)
+
+
+class MessageAssembly:
+    """Puts a streamed message together from its events."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, list[str]] = {}
+        self._calls: dict[int, _OpenCall] = {}
+        self._usage: dict[str, Value] = {}
+        self._end: Mapping[str, Value] = {}
+        self._model: str | None = None
+        self.complete = False
+
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
+        """Takes one event; gives the text it adds."""
+        kind = data.get("type") or event
+        if kind == "error" or data.get("error"):
+            raise problem_in_reply(data)
+        if kind == "message_start":
+            message = data.get("message")
+            if isinstance(message, Mapping):
+                self._model = optional_text(message.get("model"))
+                self._count(message.get("usage"))
+        elif kind == "content_block_start":
+            return self._start(data.get("index"), data.get("content_block"))
+        elif kind == "content_block_delta":
+            return self._add(data.get("index"), data.get("delta"))
+        elif kind == "message_delta":
+            delta = data.get("delta")
+            self._end = delta if isinstance(delta, Mapping) else {}
+            self._count(data.get("usage"))
+        elif kind == "message_stop":
+            self.complete = True
+        return ""
+
+    def _count(self, given: Value) -> None:
+        """Counts are those of the whole message so far; one that says nothing of the input does not take it back."""
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            if isinstance(value, int):
+                self._usage[name] = max(value, count(self._usage, name))
+
+    def _start(self, index: Value, block: Value) -> str:
+        if not isinstance(index, int) or not isinstance(block, Mapping):
+            return ""
+        if block.get("type") == "tool_use":
+            self._calls[index] = _OpenCall(block)
+            return ""
+        return self._text(index, block.get("text")) if block.get("type") == "text" else ""
+
+    def _add(self, index: Value, delta: Value) -> str:
+        if not isinstance(index, int) or not isinstance(delta, Mapping):
+            return ""
+        if delta.get("type") == "text_delta":
+            return self._text(index, delta.get("text"))
+        call = self._calls.get(index)
+        if delta.get("type") != "input_json_delta" or call is None:
+            return ""
+        piece = optional_text(delta.get("partial_json")) or ""
+        call.pieces.append(piece)
+        return piece if call.name == ANSWER_TOOL else ""
+
+    def _text(self, index: int, text: Value) -> str:
+        piece = optional_text(text) or ""
+        self._texts.setdefault(index, []).append(piece)
+        return piece
+
+    def finish(self) -> ModelReply:
+        """The reply, or the reason why there is none."""
+        if not self.complete and not self._end.get("stop_reason"):
+            raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
+        text = "".join(piece for _, pieces in sorted(self._texts.items()) for piece in pieces)
+        calls = [call.made() for _, call in sorted(self._calls.items())]
+        return _reply(text, calls, self._end, _usage(self._usage), self._model)
+
+
+class _OpenCall:
+    """A tool call whose arguments are still coming."""
+
+    __slots__ = ("given", "id", "name", "pieces")
+
+    def __init__(self, block: Mapping[str, Value]) -> None:
+        self.id, self.name, self.given = block.get("id"), block.get("name"), block.get("input")
+        self.pieces: list[str] = []
+
+    def made(self) -> ToolCall:
+        """The call; arguments that came at once stand in its first event."""
+        return tool_call(self.id, self.name, "".join(self.pieces) or self.given)
+
+
+WIRE = Wire("/messages", body, reply, MessageAssembly, last_reply="continued")
