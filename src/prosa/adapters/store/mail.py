@@ -296,6 +296,16 @@ def given_back(
     return work
 
 
+def moved_to(message: MessageRecord) -> Callable[[Database], None]:
+    """A message that this process has starts another run than the one that it had begun."""
+
+    def work(database: Database) -> None:
+        text = "UPDATE message SET run = ? WHERE id = ? AND state = 'leased' AND holder = ?"
+        database.execute(text, (message.run, message.id, message.holder))
+
+    return work
+
+
 def retry(name: str, now: str) -> Callable[[Database], MessageRecord]:
     """A dead letter waits again, as if it had never been given out. ``name`` is its id, or how that begins. Raises
     `MailRefused`."""

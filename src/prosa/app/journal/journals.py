@@ -84,8 +84,8 @@ class OpenStore(Struct):
             writer.release()
 
 
-Settles: TypeAlias = "Callable[[BaseException | None], Work[None]]"
-"""What is written in the transaction of the end of a run, for the error that ended it."""
+Settles: TypeAlias = "Callable[[BaseException | None, Value], Work[None]]"
+"""What is written in the transaction of the end of a run, for the error that ended it, or its output."""
 
 
 class JobJournal(Struct):
@@ -142,7 +142,7 @@ class Journals(Struct):
         if isinstance(found, JobJournal):
             yield found
             return
-        mine = JobJournal(found.run.id, found)
+        mine = JobJournal(found.run.id, found, settles=self.settles(job))
         try:
             yield mine
         except GeneratorExit as error:
@@ -208,7 +208,7 @@ class Journals(Struct):
             batch=self.batch,
             job=job,
             program=program.name,
-            file=_file_of(program, document),
+            file=file_of(program, document),
             closure=as_json(closure_digests(program)),
             model=program.model_name,
             input_sha=digest_of(given),
@@ -282,9 +282,14 @@ class Journals(Struct):
                 priced=priced,
                 forget=self.history != "full" and not goes_on,
             )
-            return ends if settles is None else _both(ends, settles(error))
+            return ends if settles is None else _both(ends, settles(error, output))
 
         return write
+
+    def settles(self, job: str) -> Settles | None:
+        """What else is written with the end of the run of a job."""
+        del job
+        return None
 
     def kind_of(self, error: BaseException) -> str:
         """What kind of end an error is, as one word for the history."""
@@ -328,7 +333,8 @@ def _both(first: Work[None], second: Work[None]) -> Work[None]:
     return work
 
 
-def _file_of(program: Program, document: Path | None) -> str:
+def file_of(program: Program, document: Path | None = None) -> str:
+    """The path of the file that a program stands in, empty for one that was made."""
     if document is None and not program.file:
         return ""
     return str((document or Path(program.folder, program.file)).absolute())

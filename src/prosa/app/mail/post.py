@@ -22,6 +22,7 @@ from prosa.adapters.store.holding import living
 from prosa.adapters.store.mail import Lease, MemoryStore
 from prosa.app.journal.journals import JobJournal, Journals, words_of
 from prosa.app.journal.stored import StoredJournal
+from prosa.data import Value
 from prosa.runtime.errors import RunError, StoreProblem
 from prosa.runtime.mail import (
     POLL_SECONDS,
@@ -134,9 +135,10 @@ class StoredMail(Struct):
         """The run goes on and has again what it had."""
         await self._do(mail.hold_again(self.run, lambda: self.store().holder, self._now()))
 
-    def settlement(self, error: BaseException | None) -> Work[None]:
+    def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
         """What becomes of the messages that the run has when it ends. One that failed by itself counts against them,
         one that was interrupted does not."""
+        del output
         if error is None:
             return mail.handled(self.run, self._now())
         why = words_of(error) if isinstance(error, RunError) else None
@@ -221,7 +223,7 @@ async def open_mail(
     alive = LivingHolders(journals.writer_in_use().place, journals.clock)
     stored = StoredMail(kept.run or mail.new_id(), journals.writer_in_use, journals.clock, alive)
     if isinstance(kept.journal, StoredJournal):
-        kept.settles = stored.settlement
+        kept.settles = kept.settles or stored.settlement
         if kept.journal.begun:
             await stored.held_again()
         yield stored

@@ -1,0 +1,410 @@
+"""A worker of a mailbox: it runs a program for each message, whose payload is the input and whose sender gets the
+output (L47, X29).
+
+In: a program with a mailbox, what the user chose. Out: what became of each message, until somebody stops it. A message
+and the run that it starts end in one transaction: handled with the answer sent, or there again. What broke off goes on
+from its journal, so that nothing is asked or sent twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from prosa.adapters.store import mail, reading, writing
+from prosa.adapters.store.holding import host_name
+from prosa.app.journal.journals import JobJournal, Journals, Settles, file_of, require_same, words_of
+from prosa.app.journal.stored import StoredJournal, by_path
+from prosa.app.mail.post import LivingHolders
+from prosa.app.options import JournalOptions
+from prosa.app.run.jobs import Driver, Job, Progress, driving
+from prosa.app.run.world import kept_servers, system_clock
+from prosa.data import Value
+from prosa.runtime.digest import as_json, closure_digests, digest_of
+from prosa.runtime.errors import (
+    AgreementRequired,
+    BudgetSpent,
+    InputRefused,
+    LimitExceeded,
+    NotResumed,
+    OutputRefused,
+    PriceUnknown,
+    ProviderError,
+    RunError,
+    SandboxError,
+    StoreProblem,
+    TemplateRefused,
+    ToolServerError,
+)
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.gate import Gated, GateLimits, Gates
+from prosa.runtime.mail import (
+    MAX_ATTEMPTS,
+    POLL_SECONDS,
+    Delivery,
+    MailRefused,
+    MessageRecord,
+    payload_of,
+    too_many_hops,
+)
+from prosa.runtime.program import reachable
+from prosa.runtime.runs import RunRecord, stamp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prosa.adapters.store.database import Database
+    from prosa.adapters.store.writer import Work, Writer
+    from prosa.app.options import Environment, Options
+    from prosa.app.run.jobs import Outcome
+    from prosa.runtime.ports import Clock, Provider
+    from prosa.runtime.program import Program
+
+GRACE = 10.0
+"""Seconds that messages under way get to end in, where a worker is stopped."""
+
+DOOR = "mail"
+_OUTPUT = "output"
+"""The path from which the answer of a run is sent: no call has it."""
+
+MessageEnd: TypeAlias = Literal["handled", "again", "dead"]
+
+T = TypeVar("T")
+
+_ANEW = (OutputRefused, LimitExceeded)
+"""Failures that the same answers would lead to again: a further attempt begins from the beginning."""
+
+_ELSEWHERE = (AgreementRequired, BudgetSpent, PriceUnknown, SandboxError, StoreProblem, ToolServerError)
+"""What is no fault of a message, and would be the same with the next one."""
+
+
+class WorkerOptions(Struct, frozen=True):
+    """How a worker works: so many messages at once, in their order where it is one. ``until_empty`` ends it when
+    nothing is left."""
+
+    at_once: int = 1
+    until_empty: bool = False
+
+
+class Worked(Struct, frozen=True):
+    """What became of one message that was given out: ``output``, or ``error``. ``unsent`` is why its answer was not
+    sent."""
+
+    message: MessageRecord
+    end: MessageEnd
+    output: Value = None
+    error: str = ""
+    unsent: str = ""
+    cost: float | None = None
+    calls: int = 0
+    seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, Value]:
+        """A line of results."""
+        said: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
+        return said | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
+
+
+class WorkerEnd(Struct):
+    """What a worker did; ``reason`` is why it stopped by itself, empty where it was told to."""
+
+    handled: int = 0
+    failed: int = 0
+    dead: int = 0
+    reason: str = ""
+
+
+async def work_mail(
+    program: Program,
+    chosen: WorkerOptions,
+    options: Options,
+    environment: Environment,
+    *,
+    listener: Listener = ignore,
+    on_message: Callable[[Worked], None] = lambda _: None,
+    provider: Provider | None = None,
+    stop: asyncio.Event | None = None,
+    clock: Clock | None = None,
+) -> WorkerEnd:
+    """Handles messages until ``stop`` is set; those under way get a moment to end, and what is left is given back.
+    Raises `RunError` for what keeps it from beginning."""
+    clock = clock or system_clock()
+    require_mailbox(program)
+    journal = options.journal or JournalOptions(DOOR)
+    journals = MessageJournals(journal, environment, clock)
+    if journals.history == "off":
+        raise MailRefused('a worker keeps its runs, and `history = "off"` keeps nothing', hint="see docs/mailboxes.md")
+    gates = Gates(GateLimits(chosen.at_once), clock)
+    async with (
+        kept_servers(program, environment) as servers,
+        driving(
+            replace(options, journal=journal),
+            environment,
+            listener=listener,
+            provider=provider,
+            progress=Progress(clock=clock),
+            gate=lambda answers, service: Gated(answers, gates, service),
+            journals=journals,
+            servers=servers,
+        ) as driver,
+    ):
+        await driver.require_prices([Job("", program, None)])
+        working = _Working(program, chosen, driver, journals, on_message, stop or asyncio.Event(), clock)
+        return await working.all()
+
+
+def require_mailbox(program: Program) -> None:
+    """Raises `MailRefused` for a program without a mailbox, and for one whose messages may not be kept."""
+    name = program.file or program.name
+    if program.mailbox is None:
+        raise MailRefused(f"{name} has no mailbox", hint="write `mailbox: true` in its front matter")
+    secret = next((each for each in reachable(program) if each.classified), None)
+    if secret is not None:
+        message = f"{secret.file or secret.name} is confidential, and a mailbox is kept on disk"
+        raise MailRefused(message, hint="leave `mailbox` out, or the classification")
+
+
+class MessageJournals(Journals):
+    """The journals of runs that messages start. ``messages`` are those that are handled now; ``ends`` are what became
+    of those that ended, until somebody asks, ``unsent`` why an answer was not sent."""
+
+    messages: dict[str, tuple[MessageRecord, Program]] = field(default_factory=dict)
+    unsent: dict[str, str] = field(default_factory=dict)
+
+    async def journal_for(
+        self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None
+    ) -> StoredJournal | JobJournal:
+        """The journal of a message: a new one, or that of the run that broke off with it."""
+        del document
+        message, _ = self.messages[job]
+        writer, name = self.writer_in_use(), message.run or mail.new_id()
+        found = await self._do(lambda database: [each for each in reading.run_of(database, name) if each.id == name])
+        if found:
+            run = found[0]
+            with suppress(NotResumed):
+                require_same(run, program, given)
+                if run.whole and run.state != "done":
+                    return await self._goes_on(options, run)
+            name = mail.new_id()
+            message = replace(message, run=name)
+            await self._do(mail.moved_to(message))
+            self.messages[job] = (message, program)
+        run = self._run(name, message, program, given)
+        await self._do(writing.begin(run, lambda: writer.holder))
+        return self._journal(options, run)
+
+    def settles(self, job: str) -> Settles | None:
+        """A message ends with its run."""
+
+        def settled(error: BaseException | None, output: Value) -> Work[None]:
+            message, program = self.messages[job]
+            return self._handled(message, program, output) if error is None else self._failed(message, error)
+
+        return settled
+
+    async def require_settled(self, job: str, error: RunError) -> None:
+        """Settles a message whose run failed before it began; one that is settled stays as it is."""
+        with suppress(StoreProblem):  # it is there again when this process has ended
+            await self._do(self._failed(self.messages[job][0], error))
+
+    def _handled(self, message: MessageRecord, program: Program, output: Value) -> Work[None]:
+        now, run = stamp(self.clock.now()), message.run or ""
+        handled, box = mail.handled(run, now), program.mailbox
+        if message.returns is None or box is None:
+            return handled
+        payload, failed = payload_of(Delivery(message.returns, program.name, _OUTPUT, as_json(output)))
+        answer = MessageRecord(
+            id=mail.new_id(),
+            mailbox=message.returns,
+            sender=program.name,
+            time=now,
+            payload=payload,
+            thread=message.thread,
+            origin_run=run,
+            origin_path=_OUTPUT,
+            returns=box.name,
+            reply_to=message.id,
+            failed=failed,
+        )
+
+        def work(database: Database) -> None:
+            if mail.deliver(answer)(database) is None:
+                self.unsent[message.id] = too_many_hops(message.hops + 1)
+            handled(database)
+
+        return work
+
+    def _failed(self, message: MessageRecord, error: BaseException) -> Work[None]:
+        now, run = stamp(self.clock.now()), message.run or ""
+        if not counts(error):
+            return mail.given_back(run, now)
+        final = isinstance(error, InputRefused | TemplateRefused)
+        return mail.given_back(run, now, error=words_of(error), final=final, anew=isinstance(error, _ANEW))
+
+    def _run(self, name: str, message: MessageRecord, program: Program, given: Value) -> RunRecord:
+        return RunRecord(
+            id=name,
+            door=DOOR,
+            batch=name,
+            job=message.id,
+            program=program.name,
+            file=file_of(program),
+            closure=as_json(closure_digests(program)),
+            model=program.model_name,
+            input_sha=digest_of(given),
+            started=stamp(self.clock.now()),
+            input=message.payload,
+            host=host_name(),
+        )
+
+    def _journal(self, options: JournalOptions, run: RunRecord) -> StoredJournal:
+        return StoredJournal(
+            run,
+            self.writer_in_use,
+            self.clock,
+            self.environment.notice,
+            full=self.history == "full",
+            rerun=options.rerun_in_doubt,
+            required=True,
+            begun=True,
+        )
+
+    async def _goes_on(self, options: JournalOptions, run: RunRecord) -> StoredJournal:
+        writer: Writer = self.writer_in_use()
+        await self._do(writing.claim(run, lambda: writer.holder, host_name(), crashed=run.state == "open"))
+        calls = await self._do(lambda database: reading.calls_of(database, run.id))
+        journal = self._journal(options, replace(run, attempts=run.attempts + 1))
+        journal.known = by_path(calls)
+        return journal
+
+    async def _do(self, work: Work[T]) -> T:
+        return await asyncio.wrap_future(self.writer_in_use().do(work))
+
+
+def counts(error: BaseException) -> bool:
+    """Whether an error counts against a message: it is not the fault of the machine, the service or the user."""
+    if isinstance(error, ProviderError):
+        return not (error.is_absent or error.kind == "auth")
+    return isinstance(error, RunError) and not isinstance(error, _ELSEWHERE)
+
+
+class _Working(Struct, eq=False):
+    """One worker. ``busy`` counts the messages under way."""
+
+    program: Program
+    chosen: WorkerOptions
+    driver: Driver
+    journals: MessageJournals
+    on_message: Callable[[Worked], None]
+    stop: asyncio.Event
+    clock: Clock
+    busy: int = 0
+    ended: WorkerEnd = field(default_factory=WorkerEnd)
+    alive: LivingHolders | None = None
+
+    async def all(self) -> WorkerEnd:
+        """Works until it is stopped, or something stops it."""
+        self.alive = LivingHolders(self.journals.writer_in_use().place, self.clock)
+        tasks = [asyncio.create_task(self._work()) for _ in range(self.chosen.at_once)]
+        stopping = asyncio.create_task(self._stopped())
+        try:
+            pending = {*tasks}
+            while pending and not stopping.done():
+                await asyncio.wait({*pending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                pending = {each for each in pending if not each.done()}
+            if pending:
+                await asyncio.wait(pending, timeout=GRACE)
+        finally:
+            for each in (*tasks, stopping):
+                each.cancel()
+            results = await asyncio.gather(*tasks, stopping, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        return self.ended
+
+    async def _stopped(self) -> None:
+        await self.stop.wait()
+
+    async def _work(self) -> None:
+        try:
+            while not self.stop.is_set():
+                found = await self._lease()
+                if found is not None:
+                    await self._handle(found)
+                elif self.chosen.until_empty and not self.busy:
+                    return
+                else:
+                    await self._pause()
+        except Exception:
+            self.stop.set()  # what ends one ends all
+            raise
+
+    async def _lease(self) -> MessageRecord | None:
+        """The next message. What is under way counts from here on."""
+        box, writer, now = self.program.mailbox, self.journals.writer_in_use(), self.clock.now()
+        assert box is not None
+        assert self.alive is not None
+        since = None if box.expires is None else stamp(now - timedelta(seconds=min(box.expires, 1e9)))
+        self.busy += 1
+        try:
+            work = mail.lease(mail.Lease(box.name, stamp(now), since=since), lambda: writer.holder, self.alive)
+            found = await asyncio.wrap_future(writer.do(work))
+        finally:
+            self.busy -= 1
+        return found[0] if found else None
+
+    async def _pause(self) -> None:
+        """Waits a moment, or until it is stopped."""
+        waits = (asyncio.ensure_future(self.stop.wait()), asyncio.ensure_future(self.clock.sleep(POLL_SECONDS)))
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+
+    async def _handle(self, message: MessageRecord) -> None:
+        self.journals.messages[message.id] = (message, self.program)
+        self.busy += 1
+        try:
+            outcome = await self.driver.outcome(Job(message.id, self.program, message.value))
+            if outcome.error is not None:
+                await self.journals.require_settled(message.id, outcome.error)
+        finally:
+            self.busy -= 1
+            self.journals.messages.pop(message.id, None)
+            for told in (self.driver.progress.tallies, self.driver.progress.ended):
+                told.pop(message.id, None)
+        self._ended(message, outcome)
+
+    def _ended(self, message: MessageRecord, outcome: Outcome[Job]) -> None:
+        error, summary = outcome.error, outcome.summary
+        if error is not None and not counts(error):
+            if isinstance(error, BudgetSpent):
+                self.ended.reason = error.message
+                self.stop.set()
+                return
+            raise error
+        final = isinstance(error, InputRefused | TemplateRefused) or message.attempts >= MAX_ATTEMPTS
+        end: MessageEnd = "handled" if error is None else "dead" if final else "again"
+        cost = summary.total_cost
+        self.ended.handled += error is None
+        self.ended.failed += error is not None
+        self.ended.dead += end == "dead"
+        worked = Worked(
+            message,
+            end,
+            outcome.output,
+            "" if error is None else error.message,
+            self.journals.unsent.pop(message.id, ""),
+            None if cost is None else float(cost),
+            len(summary.answered) + len(summary.below),
+            summary.seconds,
+        )
+        self.on_message(worked)
