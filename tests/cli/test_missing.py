@@ -37,6 +37,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("search word doc", "docs"),
     ("search word --root doc", "docs"),
     ("search --similar triag.md", "triage.md"),
+    ("worker --mail triag.md", "triage.md"),
     ("links triag.md", "triage.md"),
     ("path triag.md talk.md", "triage.md"),
     ("impact triag.md", "triage.md"),
@@ -56,7 +57,7 @@ PATHS: tuple[tuple[str, str], ...] = (
     ("trust reprt.mda", "report.mda"),
 )
 
-WITHOUT = {"runs", "explain", "lsp", "visit", "agree", "doctor", "completion", "demo"}
+WITHOUT = {"runs", "mail", "models", "explain", "lsp", "visit", "agree", "doctor", "completion", "demo"}
 """Commands that take no path which has to be there."""
 
 

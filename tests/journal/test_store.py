@@ -450,3 +450,24 @@ def test_x25_no_byte_of_a_store_can_bring_down_or_hold_up_who_asks_it(tmp_path, 
             with suppress(StoreProblem, NotResumed, QueryRefused):
                 ask()
         assert path.exists()
+
+
+def test_x25_processes_that_make_a_store_at_the_same_moment_all_have_it(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from prosa.adapters.store.opening import open_store\n"
+        "def opens(path):\n"
+        "    child = os.fork()\n"
+        "    if child:\n"
+        "        return child\n"
+        "    try:\n"
+        "        open_store(path).close()\n"
+        "    except BaseException as error:\n"
+        "        print(error, flush=True)\n"
+        "    os._exit(0)\n"
+        "for n in range(15):\n"
+        "    for child in [opens(Path(sys.argv[1], f'{n}.sqlite')) for _ in range(8)]:\n"
+        "        os.waitpid(child, 0)\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": f"{SOURCE}{os.pathsep}{ROOT}"}
+    child = subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environ, capture_output=True, text=True)
+    assert (child.stdout, child.stderr) == ("", "")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +25,7 @@ from prosa.cli.options import add_limits, add_model, add_otel, choices_from, cou
 from prosa.cli.parser import Parser, WrongUse
 from prosa.cli.run.delivery import require_writable
 from prosa.cli.run.resuming import store_place
+from prosa.cli.stopping import stopping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -307,34 +306,11 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
 
     async def work() -> BatchEnd:
         stop = asyncio.Event()
-        with _stopping(stop, lambda: at.notice("stopping: rows under way end; Ctrl-C again leaves them")):
+        with stopping(stop, lambda: at.notice("stopping: rows under way end; Ctrl-C again leaves them")):
             listens = at.listens if at.log is not None else None
             return await run_batch(prepared, heard=at.heard, on_row=at.row, listens=listens, agree=agree, stop=stop)
 
     return asyncio.run(work())
-
-
-@contextmanager
-def _stopping(stop: asyncio.Event, say: Callable[[], None]) -> Iterator[None]:
-    """Within the block a first signal sets ``stop``, a second one cancels the task."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-    def hear() -> None:
-        if stop.is_set() and task is not None:
-            task.cancel()
-        else:
-            say()
-            stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, ValueError, RuntimeError):
-            loop.add_signal_handler(number, hear)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError, ValueError, RuntimeError):
-                loop.remove_signal_handler(number)
 
 
 def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found: Survey, counts: BatchCounts) -> None:

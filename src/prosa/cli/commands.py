@@ -34,6 +34,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("chat", "prosa.cli.chat.command", "answer the last message of a chat and append the reply", "run"),
     Command("test", "prosa.cli.test", "try programs and skills on cases, and count what is as expected", "run"),
     Command("batch", "prosa.cli.batch", "run a program over many rows, and go on where it stopped", "run"),
+    Command("mail", "prosa.cli.mail", "list mailboxes, read them, and send to programs", "run"),
+    Command("worker", "prosa.cli.worker", "run a program for each message in its mailbox", "run"),
     Command("runs", "prosa.cli.runs", "list what was run, show a run, or compare two", "run"),
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),

@@ -61,6 +61,18 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ),
         Example("how far a batch is", "prosa batch triage --status"),
     ),
+    "mail": (
+        Example("the mailboxes, and what waits in them", "prosa mail"),
+        Example("send to the mailbox of a program", """prosa mail send triage '{"request": "Rent is due."}'"""),
+        Example("what a worker answered", "prosa mail user --from triage --since 1h"),
+        Example("try a dead letter again", "prosa mail --retry 4f1c"),
+    ),
+    "worker": (
+        Example("run a program for each message that comes", "prosa worker --mail triage.md --max-cost 5"),
+        Example(
+            "handle what waits, four at a time, and end", "prosa worker --mail triage.md --concurrency 4 --until-empty"
+        ),
+    ),
     "runs": (
         Example("the runs of the last week that failed", "prosa runs --since 7d --failed"),
         Example("where two runs begin to differ", "prosa runs 7k2m 9q4x"),

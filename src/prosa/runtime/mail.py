@@ -214,6 +214,38 @@ class BoxCounts(Struct, frozen=True):
         return {"mailbox": self.mailbox, **counts, "oldest": self.oldest}
 
 
+MessageEnd: TypeAlias = Literal["handled", "again", "dead"]
+"""What became of a message that was given out: it is handled, given out again, or never again."""
+
+
+class Worked(Struct, frozen=True):
+    """What became of one message that was given out: ``output``, or ``error``. ``unsent`` is why its answer was not
+    sent."""
+
+    message: MessageRecord
+    end: MessageEnd
+    output: Value = None
+    error: str = ""
+    unsent: str = ""
+    cost: float | None = None
+    calls: int = 0
+    seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, Value]:
+        """A line of results."""
+        said: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
+        return said | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
+
+
+class WorkerEnd(Struct):
+    """What a worker did; ``reason`` is why it stopped by itself, empty where it was told to."""
+
+    handled: int = 0
+    failed: int = 0
+    dead: int = 0
+    reason: str = ""
+
+
 def address_of(text: str) -> str:
     """A mailbox as people write it: `./send` is the one called `send`. Raises `MailRefused`."""
     name = text.removeprefix("./")

@@ -150,7 +150,7 @@ class QueryTool(Struct, frozen=True):
                 after=_moment("after", arguments),
                 before=_moment("before", arguments),
                 text=arguments.get("text"),
-                where=parse_where(arguments["where"]) if "where" in arguments else None,
+                where=parse_where(arguments["where"], bare=True) if "where" in arguments else None,
                 limit=arguments.get("limit", USUAL_FOUND),
             )
         except (ValueError, WhereError) as error:

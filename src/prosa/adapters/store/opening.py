@@ -11,6 +11,7 @@ import os
 import sqlite3
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from prosa.adapters.store.database import Database, Row, ServerAdapter
 
 T = TypeVar("T")
+
+_MOMENT = 0.02
 
 PRIVATE = 0o600
 
@@ -121,7 +124,7 @@ def open_file(path: Path, *, wait: float = WAIT_SECONDS) -> SqliteDatabase:
             path, timeout=wait, isolation_level=None, check_same_thread=False, factory=SqliteDatabase
         )
         try:
-            _prepare(connection, path)
+            _prepare_in_turn(connection, path, wait)
         except BaseException:
             connection.close()
             raise
@@ -206,6 +209,19 @@ _AWAY = "it is left as it is: move it away, and the next run begins a new one"
 _ELSEWHERE = "--store PATH or PROSA_DATA_DIR names another place"
 
 
+def _prepare_in_turn(connection: sqlite3.Connection, path: Path, wait: float) -> None:
+    """The same, for as long as others are making the file: SQLite does not wait for them in every step."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            return _prepare(connection, path)
+        except sqlite3.OperationalError as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if not name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) or time.monotonic() >= until:
+                raise
+            time.sleep(_MOMENT)
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     """Raises `StoreProblem`, and `sqlite3.Error` for what SQLite cannot do."""
     version = _checked(connection, path)
@@ -223,9 +239,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 def _checked(connection: sqlite3.Connection, path: Path) -> int:
     """The version of the store, 0 for an empty file. Raises `StoreProblem` for what is no store of ours."""
-    version = schema.version_of(connection)
-    (made_by,) = connection.execute("PRAGMA application_id").fetchone()
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    version, made_by, names = _marks(connection)
     if not names and not made_by and not version:
         return 0
     if made_by != schema.APPLICATION_ID:
@@ -237,6 +251,19 @@ def _checked(connection: sqlite3.Connection, path: Path) -> int:
         lacking = ", ".join(sorted(TABLES - names))
         raise StoreProblem(f"the store {path} is damaged: it lacks the table {lacking}", hint=_AWAY)
     return version
+
+
+def _marks(connection: sqlite3.Connection) -> tuple[int, int, set[str]]:
+    """The version, who made the file and its tables, as they are at one moment: others may be making it."""
+    connection.execute("BEGIN")
+    try:
+        version = schema.version_of(connection)
+        (made_by,) = connection.execute("PRAGMA application_id").fetchone()
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    return version, made_by, names
 
 
 def backup_path(path: Path, version: int) -> Path:

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -49,7 +49,10 @@ from prosa.runtime.mail import (
     POLL_SECONDS,
     Delivery,
     MailRefused,
+    MessageEnd,
     MessageRecord,
+    Worked,
+    WorkerEnd,
     payload_of,
     too_many_hops,
 )
@@ -73,8 +76,6 @@ DOOR = "mail"
 _OUTPUT = "output"
 """The path from which the answer of a run is sent: no call has it."""
 
-MessageEnd: TypeAlias = Literal["handled", "again", "dead"]
-
 T = TypeVar("T")
 
 _ANEW = (OutputRefused, LimitExceeded)
@@ -90,34 +91,6 @@ class WorkerOptions(Struct, frozen=True):
 
     at_once: int = 1
     until_empty: bool = False
-
-
-class Worked(Struct, frozen=True):
-    """What became of one message that was given out: ``output``, or ``error``. ``unsent`` is why its answer was not
-    sent."""
-
-    message: MessageRecord
-    end: MessageEnd
-    output: Value = None
-    error: str = ""
-    unsent: str = ""
-    cost: float | None = None
-    calls: int = 0
-    seconds: float = 0.0
-
-    def as_dict(self) -> dict[str, Value]:
-        """A line of results."""
-        said: dict[str, Value] = {"id": self.message.id, "sender": self.message.sender, "output": self.output}
-        return said | {"cost": self.cost, "calls": self.calls, "seconds": round(self.seconds, 3)}
-
-
-class WorkerEnd(Struct):
-    """What a worker did; ``reason`` is why it stopped by itself, empty where it was told to."""
-
-    handled: int = 0
-    failed: int = 0
-    dead: int = 0
-    reason: str = ""
 
 
 async def work_mail(

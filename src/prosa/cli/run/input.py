@@ -82,16 +82,25 @@ def _request_in(content: str) -> str:
     return found if isinstance(found, str) else content
 
 
-def parse_input(text: str, console: Console, max_size: int = MAX_STDIN_BYTES) -> Value:
-    """JSON, ``@FILE`` or ``-``. Raises `WrongUse` with the place of the mistake, `FileProblem` for a bad file."""
+def parse_input(
+    text: str,
+    console: Console,
+    max_size: int = MAX_STDIN_BYTES,
+    *,
+    what: str = "--input",
+    example: str = """--input '{"name": "Ada"}'""",
+) -> Value:
+    """JSON, ``@FILE`` or ``-``; ``what`` it is called in messages, with an ``example``. Raises `WrongUse` with the
+    place of the mistake, `FileProblem` for a bad file."""
     from prosa.data import JsonError, parse_json
 
     where, content = named_content(text, console, max_size)
     try:
         return parse_json(content)
     except JsonError as error:
+        where = what if where == "--input" else where
         message = f"{where} is not valid JSON: line {error.line}, column {error.column}: {error.message}"
-        raise WrongUse(message, hint="""as in: --input '{"name": "Ada"}'""") from None
+        raise WrongUse(message, hint=f"as in: {example}") from None
 
 
 def _merged(base: dict[str, Value], typed: Mapping[str, Value]) -> dict[str, Value]:

@@ -21,9 +21,10 @@ MAX_VALUES: Final = 200
 _OPERATORS = "an operator: = != < <= > >= ~ in"
 
 
-def parse_where(text: str) -> Expression:
-    """The tree of a condition. Raises `WhereError`, also for an empty text."""
-    cursor = _Cursor(text)
+def parse_where(text: str, *, bare: bool = False) -> Expression:
+    """The tree of a condition. ``bare`` lets a field stand alone, and mean that it is true. Raises `WhereError`, also
+    for an empty text."""
+    cursor = _Cursor(text, bare=bare)
     found = _expression(cursor)
     if cursor.peek().kind != "end":
         raise cursor.error("and, or, or the end")
@@ -33,8 +34,9 @@ def parse_where(text: str) -> Expression:
 class _Cursor:
     """The state of one parse."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, bare: bool = False) -> None:
         self.text = text
+        self.bare = bare
         self._tokens = lex(text)
         self._at = 0
         self.depth = 0
@@ -57,6 +59,12 @@ class _Cursor:
             return False
         self._at += 1
         return True
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether nothing follows on a field that may stand alone."""
+        token = self.peek()
+        return self.bare and (token.kind in ("end", ")") or token.text.lower() in ("and", "or"))
 
     def error(self, expected: str, *, field: str = "") -> WhereError:
         """What is wrong at the token at hand."""
@@ -109,7 +117,7 @@ def _primary(cursor: _Cursor) -> Expression:
 
 
 def _comparison(cursor: _Cursor) -> Expression:
-    """comparison = field operator value | field ["not"] "in" list"""
+    """comparison = field operator value | field ["not"] "in" list | field"""
     field = _field(cursor)
     if cursor.takes("not"):
         if not cursor.takes("in"):
@@ -118,6 +126,8 @@ def _comparison(cursor: _Cursor) -> Expression:
     if cursor.takes("in"):
         return Compare(field, "=", _list(cursor, field))
     if cursor.peek().kind != "operator":
+        if cursor.stands_alone:
+            return Compare(field, "=", (constant("true"),))
         raise cursor.error(_OPERATORS, field=field.name)
     operator = cursor.next().text
     value = (_value(cursor, field),)

@@ -1,0 +1,110 @@
+"""`prosa worker`: takes work that waits, until it is told to stop. With `--mail PROGRAM` it is the messages in the
+mailbox of a program, which runs for each (L47, X29).
+
+A first Ctrl-C lets what is under way end and gives the rest back, a second one leaves at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from prosa.cli.console import Console
+from prosa.cli.environment import environment_of
+from prosa.cli.errors import FAILED, OK
+from prosa.cli.options import add_limits, add_model, add_otel, choices_from
+from prosa.cli.parser import WrongUse
+from prosa.cli.run.resuming import store_place
+from prosa.cli.stopping import stopping
+
+if TYPE_CHECKING:
+    from prosa.app.options import Options
+    from prosa.runtime.mail import Worked, WorkerEnd
+
+T = TypeVar("T")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `prosa worker`."""
+    taken = parser.add_argument_group("what it takes")
+    taken.add_argument("--mail", type=Path, metavar="PROGRAM", help="messages in the mailbox of a program, which runs")
+    taken.add_argument("--until-empty", action="store_true", help="end when nothing is left")
+    taken.add_argument("--store", type=store_place, metavar="PATH|URL", help="where it waits (default: yours)")
+    taken.add_argument(
+        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
+    )
+    add_model(parser)
+    add_limits(parser, at_once="messages at once; with 1 in their order (1)")
+    add_otel(parser)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """0 when it was told to stop, or nothing is left; 1 when it stopped by itself."""
+    if args.mail is None:
+        raise WrongUse("what is it to take?", hint="prosa worker --mail PROGRAM")
+    return _mail(args, console)
+
+
+def _mail(args: argparse.Namespace, console: Console) -> int:
+    """Handles messages. Results go to stdout, a line of JSON for each; everything else to stderr."""
+    from prosa.app.mail.work import WorkerOptions, require_mailbox, work_mail
+    from prosa.app.run.load import ready_program
+    from prosa.app.run.service import complete_options
+    from prosa.render.mail import end_words
+
+    environment = environment_of(console, args.mail)
+    options = _options(args, console)
+    program = ready_program(args.mail, options, environment)
+    require_mailbox(program)
+    options = complete_options(options, environment)
+    chosen = WorkerOptions(args.concurrency or 1, until_empty=args.until_empty)
+    assert program.mailbox is not None
+    if not args.until_empty:
+        console.note(f"{program.name} takes messages from the mailbox {program.mailbox.name}; Ctrl-C stops it")
+
+    def work(stop: asyncio.Event) -> Coroutine[None, None, WorkerEnd]:
+        return work_mail(program, chosen, options, environment, on_message=_teller(console), stop=stop)
+
+    end = until_stopped(work, console)
+    console.note(f"{program.name}: {end_words(end)}")
+    if end.reason:
+        console.err(f"stopped: {end.reason}")
+    return FAILED if end.reason else OK
+
+
+def until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, T]], console: Console) -> T:
+    """Runs what ends when its event is set, which a signal does."""
+
+    async def both() -> T:
+        stop = asyncio.Event()
+        with stopping(stop, lambda: console.note("stopping: what is under way ends; Ctrl-C again leaves it")):
+            return await work(stop)
+
+    return asyncio.run(both())
+
+
+def _teller(console: Console) -> Callable[[Worked], None]:
+    from prosa.render.json import dump
+    from prosa.render.mail import worked_line
+
+    def tell(worked: Worked) -> None:
+        if worked.end == "handled":
+            console.out(dump(worked.as_dict()))
+        line = worked_line(worked)
+        if line:
+            console.err(line)
+
+    return tell
+
+
+def _options(args: argparse.Namespace, console: Console) -> Options:
+    from prosa.app.options import JournalOptions
+
+    plain = argparse.Namespace(**{name: value for name, value in vars(args).items() if name != "concurrency"})
+    journal = JournalOptions("mail", args.store, rerun_in_doubt=args.in_doubt == "rerun")
+    return replace(choices_from(plain, console.environ), journal=journal)
