@@ -18,6 +18,7 @@ from prosa.runtime.messages import Message
 from prosa.source import FileProblem
 from prosa.testing import ScriptedProvider
 from tests.api.test_scripts import Asked
+from tests.compiled import lend_compiled
 
 ASK = "### @system:\n\nBe brief.\n\n### @user/Ada:\n\nWhat is a tide?\n"
 
@@ -28,6 +29,7 @@ def me(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "prosa.toml").touch()
     places = {name: str(tmp_path / name.lower()) for name in ("HOME", "PROSA_CONFIG_DIR", "PROSA_CACHE_DIR")}
     (tmp_path / "home").mkdir()
+    lend_compiled(Path(places["PROSA_CACHE_DIR"]))
     return places
 
 

@@ -19,6 +19,7 @@ from prosa.adapters.providers.scripted import ScriptedProvider
 from prosa.cli.main import main
 from prosa.runtime.messages import ModelReply, ModelRequest
 from tests.cli.desk import desk
+from tests.compiled import lend_compiled
 
 ASK = "### @user:\n\nHi.\n"
 
@@ -64,6 +65,7 @@ class User:
         """Their environment."""
         places = {name: str(self.folder / name.lower()) for name in ("HOME", "PROSA_CONFIG_DIR", "PROSA_CACHE_DIR")}
         (self.folder / "home").mkdir(exist_ok=True)
+        lend_compiled(Path(places["PROSA_CACHE_DIR"]))
         return {**places, "TERM": "xterm"}
 
     def chat(self, *argv: str | Path, typed: str = "", terminal: bool = False, file: Path | None = None) -> Done:

@@ -64,6 +64,7 @@ def sent(at: TestClient, request: Mapping[str, Any]) -> Any:
     )
 
 
+@cache
 def actions() -> dict[str, dict[str, Any]]:
     """Every action that the pages declare, by id."""
     nodes = [prosa.load(str(page)) for page in sorted(PAGES.rglob("*.md"))]

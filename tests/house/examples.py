@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from tests.compiled import lend_compiled
 from tests.house.tree import ROOT
 
 SECONDS = 60
@@ -165,6 +166,7 @@ def surroundings(home: Path) -> dict[str, str]:
     tree that these tests belong to, whatever is installed."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     tested = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH", ""))))
+    lend_compiled(home / ".cache" / "prosa")
     agreed = {"MARKDOWNLANG_AGREE": "Trans rights are human rights"}
     return {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": tested, **agreed}
 

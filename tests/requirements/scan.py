@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.requirements.ledger import ID
@@ -38,6 +39,7 @@ class NamedTest:
         return f"{self.path.relative_to(TESTS.parent)}:{self.line} {self.name}"
 
 
+@cache
 def scan(folder: Path = TESTS) -> list[NamedTest]:
     """All test functions below a folder, in a fixed order."""
     texts = {file: file.read_text("utf-8") for file in sorted(folder.rglob("*.py")) if "node_modules" not in file.parts}

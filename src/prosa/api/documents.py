@@ -15,6 +15,7 @@ from msgspec import Struct
 from prosa.api.arguments import path_of, words
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import gather
+from prosa.app.check.memory import MemoryStore
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
 from prosa.dialects.dialect import DialectName
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from prosa.dialects.prapti.model import ChatModel
     from prosa.dialects.skill_md.model import SkillModel
     from prosa.dialects.ymj.model import YmjModel
+
+_SEEN = MemoryStore()
+"""What is beside a document is looked at once, however many of its folder are loaded one after the other."""
 
 Model: TypeAlias = "ChatModel | MagiModel | NodeModel | PlainModel | ProgramModel | SkillModel | YmjModel"
 """The typed reading of a document: one class for each dialect."""
@@ -62,7 +66,7 @@ def load(path_or_text: str | Path, dialect: DialectName | None = None) -> Docume
     else:
         (group,) = gather([path])
         group.files.read(path)
-        checked = Checker.of(CheckOptions(dialect), os.environ).check(group, keep=True)
+        checked = Checker.of(CheckOptions(dialect), os.environ, memory=_SEEN).check(group, keep=True)
     found = checked.documents[0]
     front = found.front
     model = cast("Model", found.model)  # whatever dialect it is, its model is one of these

@@ -35,6 +35,7 @@ from prosa.source import Files, TextFiles
 
 if TYPE_CHECKING:
     from prosa.adapters.files.result_store import ResultStore
+    from prosa.app.check.memory import MemoryStore
 
 _DAY = 24 * 60 * 60
 
@@ -58,15 +59,19 @@ class Checker(Struct, frozen=True):
     """How groups of documents are checked. ``progress`` hears how many documents more are done."""
 
     profile: Profile
-    store: ResultStore | None = None
+    store: ResultStore | MemoryStore | None = None
     workers: Workers | None = None
     progress: Callable[[int], None] | None = None
 
     @classmethod
     def of(
-        cls, options: CheckOptions, environ: Mapping[str, str], progress: Callable[[int], None] | None = None
+        cls,
+        options: CheckOptions,
+        environ: Mapping[str, str],
+        progress: Callable[[int], None] | None = None,
+        memory: MemoryStore | None = None,
     ) -> Checker:
-        """The checker that these options ask for. Raises `UnknownName`."""
+        """The checker that these options ask for; ``memory`` is asked where the cache is not. Raises `UnknownName`."""
         profile = Profile(
             known_dialect(options.dialect) if options.dialect is not None else None,
             strict=options.strict,
@@ -75,7 +80,7 @@ class Checker(Struct, frozen=True):
         )
         count = worker_count() if options.jobs is None else options.jobs
         workers = Pool(count, here=True) if count > 1 else None
-        return cls(profile, _store(environ) if options.cache else None, workers, progress)
+        return cls(profile, _store(environ) if options.cache else memory, workers, progress)
 
     def diagnostics(self, groups: Sequence[Group]) -> tuple[Diagnostic, ...]:
         """What is found in all groups, in reading order; what is wrong with their settings first."""

@@ -1,0 +1,49 @@
+"""What a check found, kept for the next one in this process, for whoever loads one document after the other.
+
+In: rows by key, as `prosa.rules.cache.Store` has them. Out: the same rows, until they take too much memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from prosa.rules.cache import Stamped
+
+MOST_CHARACTERS = 64_000_000
+"""Beyond this, everything is forgotten: what is still needed comes back."""
+
+
+class MemoryStore(Struct):
+    """Meets `prosa.rules.cache.Store`. Several threads may use it at once: what one forgets another makes again."""
+
+    rows: dict[str, str] = {}
+    files: dict[str, tuple[Stamped, str]] = {}
+    characters: int = 0
+
+    def get(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """The rows there are."""
+        rows = self.rows
+        return {key: row for key in keys if (row := rows.get(key)) is not None}
+
+    def put(self, rows: Mapping[str, str]) -> None:
+        """Keeps rows."""
+        self.characters += sum(len(text) - len(self.rows.get(key, "")) for key, text in rows.items())
+        if self.characters > MOST_CHARACTERS:
+            self.rows, self.files, self.characters = {}, {}, 0
+        else:
+            self.rows.update(rows)
+
+    def digests(self, stamps: Mapping[str, Stamped]) -> Mapping[str, str]:
+        """The digests of the files that look as they did when they were hashed, by path."""
+        files = self.files
+        found = {path: known for path in stamps if (known := files.get(path)) is not None}
+        return {path: digest for path, (stamp, digest) in found.items() if stamp == stamps[path]}
+
+    def remember(self, digests: Mapping[str, tuple[Stamped, str]]) -> None:
+        """Keeps the digests of files with their stamps."""
+        self.files.update(digests)
+
+    def close(self) -> None:
+        """Keeps everything: the next check is in the same process."""

@@ -1,0 +1,40 @@
+"""The interpreter of the sandbox, compiled once for all tests: its compilation takes ten seconds of a processor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+
+from prosa.adapters.sandbox import WasmSandbox
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / "build" / "sandbox-cache"
+
+
+def lend_compiled(cache: Path) -> Path:
+    """Puts the compiled interpreter into another cache folder, where a test has one of its own. Gives the folder."""
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for compiled in _compiled():
+        try:
+            os.link(compiled, cache / compiled.name)
+        except FileExistsError:
+            continue
+        except OSError:  # another file system
+            shutil.copyfile(compiled, cache / compiled.name)
+    return cache
+
+
+def _compiled() -> list[Path]:
+    CACHE.parent.mkdir(exist_ok=True)
+    found = sorted(CACHE.glob("python-*.cwasm"))
+    if not found:
+
+        async def compile_it() -> None:
+            async with WasmSandbox(CACHE) as sandbox:
+                await sandbox.warm()
+
+        asyncio.run(compile_it())
+        found = sorted(CACHE.glob("python-*.cwasm"))
+    return found
