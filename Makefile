@@ -79,8 +79,9 @@ build: $(DEV) ## build the wheels and the source distributions into dist/
 	for project in $(PROJECTS); do (cd $$project && $(abspath $(BIN))/hatchling build -d $(CURDIR)/dist) || exit 1; done
 
 release-check: $(RELEASE) $(PACKAGE) build ## build all, compare, look through and install it
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/packaging/release.py
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tools/packaging/look_through.py dist
+	$(BIN)/python tools/packaging/release.py
+	$(BIN)/zizmor --offline --no-progress .github/workflows
+	$(BIN)/python tools/packaging/look_through.py dist
 
 vscode: $(EDITOR) ## build the extension for VS Code into editors/vscode/dist/
 	cd $(VSCODE) && PATH="$(abspath $(BIN)):$$PATH" npm run --silent package

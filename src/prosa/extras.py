@@ -34,6 +34,20 @@ EXTRAS = {
 """Extras by name."""
 
 
+LIBRARIES = (
+    "genai_prices",
+    "httpcore2",
+    "httptools",
+    "httpx2",
+    "mcp",
+    "minijinja",
+    "nh3",
+    "pygments",
+    "starlette",
+    "uvicorn",
+)
+"""Modules that `prosa` installs beside those of `prosa-core`, for runs and sites."""
+
 ALL = "pip install prosa"
 """The command that installs everything but the extras: what `prosa-core` alone is without."""
 

@@ -18,6 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import prosa
+from prosa.extras import LIBRARIES
 from tests.house.tree import PACKAGE, ROOT, files, named
 from tests.packaging.calling import called
 from tests.sandbox.conftest import cache
@@ -123,6 +124,12 @@ def test_every_extra_of_the_code_is_one_of_the_whole():
     assert whole["optional-dependencies"] == {name: [f"prosa-core[{name}]=={core['version']}"] for name in own}
 
 
+def test_the_libraries_that_only_the_whole_brings_are_known():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    asked = {Requirement(line).name.replace("-", "_") for line in (*extras["run"], *extras["serve"])}
+    assert set(LIBRARIES) == asked - {"uvloop"}  # which is not everywhere
+
+
 def test_a_build_elsewhere_and_at_another_time_gives_the_same_bytes(
     wheels: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -197,6 +204,7 @@ READING: list[tuple[list[str], int, str]] = [
     (["plan", "triage.md", "request=rent"], 0, "no price"),
     (["explain", "unresolved-link"], 0, "# unresolved-link"),
     (["show", "triage.md"], 0, "triage"),
+    (["doctor"], 0, "for runs and sites also: genai_prices, httpcore2"),
     (["convert", "triage.md", "--to", "skill"], 0, "name: triage"),
     (["new", "skill", "refunds"], 0, "refunds/SKILL.md"),
     (["run", "triage.md", "request=rent", "--model", "scripted:replies.jsonl"], 0, '"urgent": true'),

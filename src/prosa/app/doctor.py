@@ -13,6 +13,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -31,7 +32,7 @@ from prosa.app.agreement import stored_agreement
 from prosa.app.options import Environment, Options
 from prosa.app.run.service import THREE_WAYS, service_of, service_words
 from prosa.app.settings import settings_for
-from prosa.extras import EXTRAS, install_line, is_installed
+from prosa.extras import ALL, EXTRAS, LIBRARIES, install_line, is_installed
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa
 from prosa.source import FileProblem
@@ -103,6 +104,9 @@ def _installation(_environ: Mapping[str, str], _folder: Path) -> Iterator[Findin
     yield Finding("prosa", "ok", f"{__version__}, {_kind()}, at {Path(__file__).parents[1]}")
     python = f"{platform.python_implementation()} {platform.python_version()}, at {sys.executable}"
     yield Finding("python", "ok", f"{python}, on {platform.system()} {platform.machine()}")
+    absent = [name for name in LIBRARIES if find_spec(name) is None]
+    if absent:
+        yield Finding("libraries", "note", f"those that read; for runs and sites also: {', '.join(absent)}", ALL)
 
 
 def _kind() -> str:
