@@ -34,7 +34,9 @@ MAX_PHRASE_BYTES = 4096
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the way that needs no terminal."""
-    parser.add_argument("--phrase", metavar="TEXT", help="accept by giving one of the phrases; needs no terminal")
+    parser.add_argument(
+        "--phrase", metavar="TEXT", help="accept by giving one of the phrases; works without a terminal"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -49,39 +49,46 @@ def configure(parser: argparse.ArgumentParser) -> None:
     rows.add_argument("--rows", metavar="FILE", help=".jsonl, .json, .csv, .sqlite::TABLE, .parquet, or - for lines")
     rows.add_argument("--query", default="", metavar="SELECT", help="the rows of a .sqlite file by a query")
     rows.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="the column of a field")
-    rows.add_argument("--id", default="", metavar="COLUMN", help="what rows are called by (default: their number)")
+    rows.add_argument(
+        "--id", default="", metavar="COLUMN", help="the column that identifies a row (default: its number)"
+    )
     rows.add_argument("--limit", type=count, metavar="N", help="the first N rows only")
     rows.add_argument("--sample", type=count, metavar="N", help="N rows drawn from all")
-    rows.add_argument("--seed", type=int, default=0, metavar="S", help="what --sample draws with (0)")
+    rows.add_argument("--seed", type=int, default=0, metavar="S", help="the random seed of --sample (0)")
     out = parser.add_argument_group("results")
     out.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="JSON lines, written at the end (default: stdout)"
     )
-    out.add_argument("--unordered", action="store_true", help="rows in the order of their ends")
+    out.add_argument("--unordered", action="store_true", help="write rows in the order in which they finish")
     out.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
     out.add_argument("--no-progress", action="store_true", help="no status line")
     before = parser.add_argument_group("before it begins")
     before.add_argument("--plan", action="store_true", help="print what it would do and cost; ask no model")
-    before.add_argument("--yes", action="store_true", help=f"begin without a question above $1 or {MANY_ROWS:,} rows")
-    before.add_argument("--format", choices=("text", "json"), default="text", help="of --plan, --status and the list")
+    before.add_argument("--yes", action="store_true", help=f"do not ask before more than $1 or {MANY_ROWS:,} rows")
+    before.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print --plan, --status and the list"
+    )
     bounds = parser.add_argument_group("bounds")
     bounds.add_argument("--rpm", type=count, metavar="N", help="model calls a minute")
     bounds.add_argument("--tpm", type=count, metavar="N", help="tokens a minute")
-    bounds.add_argument("--max-cost-per-row", type=dollars, metavar="USD", help="what one row may cost")
+    bounds.add_argument("--max-cost-per-row", type=dollars, metavar="USD", help="the most that one row may cost")
     bounds.add_argument(
-        "--max-failures", type=_failures, default="10%", metavar="N|N%", help="stop after so many (10%%)"
+        "--max-failures", type=_failures, default="10%", metavar="N|N%", help="stop after so many failures (10%%)"
     )
     begun = parser.add_argument_group("a batch that was begun")
     chosen = begun.add_mutually_exclusive_group()
-    chosen.add_argument("--status", action="store_true", help="how far it is")
-    chosen.add_argument("--cancel", action="store_true", help="leave the rows that are left")
-    chosen.add_argument("--retry-failed", action="store_true", help="run the rows again that failed")
-    chosen.add_argument("--export", type=Path, metavar="FILE", help="write what it has so far")
+    chosen.add_argument("--status", action="store_true", help="show its progress")
+    chosen.add_argument("--cancel", action="store_true", help="cancel the rows that are left")
+    chosen.add_argument("--retry-failed", action="store_true", help="run failed rows again")
+    chosen.add_argument("--export", type=Path, metavar="FILE", help="write the results so far")
     begun.add_argument(
-        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may be made (fail)"
+        "--in-doubt",
+        choices=("fail", "rerun"),
+        default="fail",
+        help="what to do about tool calls that may have been made already (fail)",
     )
     begun.add_argument(
-        "--store", type=store_place, metavar="PATH|URL", help="what keeps batches: a file, postgresql://…"
+        "--store", type=store_place, metavar="PATH|URL", help="where batches are kept: a file, postgresql://…"
     )
     add_model(parser)
     add_limits(parser, at_once="rows at once (32)")
@@ -333,7 +340,7 @@ def _agree(args: argparse.Namespace, console: Console, prepared: Prepared, found
 
 
 def _delivered(args: argparse.Namespace, console: Console, end: BatchEnd, expected: str, at: BatchWatch) -> int:
-    """Writes or prints the results and says how far it is."""
+    """Writes or prints the results and says show its progress."""
     from prosa.app.batch.results import lines, write_results
     from prosa.render.batch import counts_words
 

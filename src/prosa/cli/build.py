@@ -25,7 +25,7 @@ READY_SECONDS = 3_600.0
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `build`."""
     add_site_options(parser, optional=False)
-    parser.add_argument("out", metavar="OUT", help="the folder to write into; it is made where there is none")
+    parser.add_argument("out", metavar="OUT", help="the folder to write into; created if it does not exist")
     parser.add_argument("--dry-run", action="store_true", help="name the files that would be written; write nothing")
 
 

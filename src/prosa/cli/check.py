@@ -46,18 +46,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_folder_options(parser)
     add_hidden_options(parser)
     parser.add_argument(
-        "--select", action="append", default=[], metavar="RULES", help="report only these: names, codes, ML03"
+        "--select",
+        action="append",
+        default=[],
+        metavar="RULES",
+        help="report only these rules: names, codes, beginnings of codes",
     )
-    parser.add_argument("--ignore", action="append", default=[], metavar="RULES", help="do not report these")
+    parser.add_argument("--ignore", action="append", default=[], metavar="RULES", help="do not report these rules")
     parser.add_argument("--fix", action="store_true", help="apply the fixes that are safe")
-    parser.add_argument("--unsafe-fixes", action="store_true", help="apply those too that may change a meaning")
+    parser.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change a meaning")
     parser.add_argument("--diff", action="store_true", help="show what fixes would change, and write nothing")
-    parser.add_argument("--dry-run", action="store_true", help="say what --fix would do, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="say what --fix would do; write nothing")
     parser.add_argument(
         "--format", choices=REPORTS, default="text", metavar="FORMAT", help=f"how to print: {', '.join(REPORTS)}"
     )
     parser.add_argument(
-        "--report", action="append", default=[], metavar="FORMAT=FILE", help="write another format to a file too"
+        "--report", action="append", default=[], metavar="FORMAT=FILE", help="also write this format to a file"
     )
     parser.add_argument(
         "--fail-on",
@@ -65,8 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=Severity.ERROR.value,
         help="the least severity that makes the exit status 1 (default: error)",
     )
-    parser.add_argument("--statistics", action="store_true", help="print how often each rule was broken instead")
-    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called; imports start there")
+    parser.add_argument("--statistics", action="store_true", help="print counts for each rule instead of findings")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input; imports start there")
     parser.add_argument("-w", "--watch", action="store_true", help="check again whenever a document changes")
     add_work_options(parser)
 

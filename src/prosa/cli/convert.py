@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|DIR",
         help="write here (default: one result to stdout, several beside their sources)",
     )
-    parser.add_argument("--wrap", action="store_true", help="make a skill around a program, which stays as it is")
+    parser.add_argument("--wrap", action="store_true", help="wrap a skill around a program, which stays as it is")
     parser.add_argument("--report", choices=("text", "json"), default="text", help="how to print the report, on stderr")
     parser.add_argument("--strict", action="store_true", help="fail when anything is lost")
     parser.add_argument("--force", action="store_true", help="replace files that exist")

@@ -38,7 +38,10 @@ def add_corpus_options(parser: argparse.ArgumentParser, *, refresh: bool = True)
         parser.set_defaults(refresh=True, builds=True)
         return
     parser.add_argument(
-        "--no-refresh", dest="refresh", action="store_false", help="ask the index as it is, without a look at the files"
+        "--no-refresh",
+        dest="refresh",
+        action="store_false",
+        help="use the index as it is, without looking at the files",
     )
 
 

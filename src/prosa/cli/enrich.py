@@ -23,9 +23,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `enrich`."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="YMJ records, and folders that hold some")
     parser.add_argument("--no-embed", dest="embed", action="store_false", help="write hashes only; nothing is sent")
-    parser.add_argument("--force", action="store_true", help="make vectors anew that are fresh")
+    parser.add_argument("--force", action="store_true", help="recompute vectors that are still up to date")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written; send and write nothing")
-    diff = "show what would change; send and write nothing, so that vectors are named and not shown"
+    diff = "show what would change; send and write nothing (vectors are named, not shown)"
     parser.add_argument("--diff", action="store_true", help=diff)
     add_embedding(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")

@@ -24,16 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when something would change")
     parser.add_argument("--diff", action="store_true", help="show what would change, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="name what would change, and write nothing")
+    parser.add_argument("--rehash", action="store_true", help="recompute stored hashes that no longer match their text")
     parser.add_argument(
-        "--rehash", action="store_true", help="write stored hashes anew that no longer match their text"
-    )
-    parser.add_argument(
-        "--sync", action="store_true", help="write the `relationships` of MAGI documents anew from their footnotes"
+        "--sync", action="store_true", help="rewrite the `relationships` of MAGI documents from their footnotes"
     )
     parser.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the documents as this dialect")
     parser.add_argument("--root", metavar="DIR", help="open nothing outside this folder (default: the project)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
-    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input")
     add_folder_options(parser)
     add_work_options(parser, cache=False)
 

@@ -43,9 +43,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for flag, known, what in (("--origin", get_args(Origin), "notation"), ("--dialect", DIALECT_NAMES, "dialect")):
         meant = f"only this {what}: {', '.join(known)}"
         choice.add_argument(flag, action="append", default=[], choices=known, metavar="NAME", help=meant)
-    choice.add_argument("--no-derived", dest="derived", action="store_false", help="only what is written")
-    choice.add_argument("--unresolved", action="store_true", help="draw targets that do not exist")
-    asked = f"answer one question instead, as text or json: {', '.join(REPORTS)}"
+    choice.add_argument(
+        "--no-derived",
+        dest="derived",
+        action="store_false",
+        help="only references that are written, without derived ones",
+    )
+    choice.add_argument("--unresolved", action="store_true", help="include targets that do not exist")
+    asked = f"print one report instead, as text or json: {', '.join(REPORTS)}"
     parser.add_argument("--report", choices=REPORTS, metavar="NAME", help=asked)
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to stdout")

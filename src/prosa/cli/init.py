@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only",
         action="append",
         choices=("settings", "hook", "workflow", "agents", "skill"),
-        help="this part: prosa.toml, a hook of pre-commit, a workflow of GitHub, a section of AGENTS.md, a skill",
+        help="only this part: prosa.toml, a pre-commit hook, a GitHub workflow, a section of AGENTS.md, a skill",
     )
     parser.add_argument("--diff", action="store_true", help="show what would be written, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="name what would be written, and write nothing")

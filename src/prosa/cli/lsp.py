@@ -17,8 +17,8 @@ from prosa.extras import is_installed, lacking
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `lsp`."""
-    parser.add_argument("--stdio", action="store_true", help="over standard input and output, as always")
-    parser.add_argument("--log", metavar="FILE", help="write what goes over the wire to a file")
+    parser.add_argument("--stdio", action="store_true", help="use standard input and output, as always")
+    parser.add_argument("--log", metavar="FILE", help="log the protocol to a file")
     parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
 
 

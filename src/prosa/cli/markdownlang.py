@@ -36,7 +36,7 @@ FLAGS = (
     Flag("h", "print this text"),
 )
 AGREE_FLAGS = (
-    Flag("phrase", "accept by giving one of the phrases; needs no terminal", "TEXT"),
+    Flag("phrase", "accept by giving one of the phrases; works without a terminal", "TEXT"),
     Flag("help", "print this text"),
     Flag("h", "print this text"),
 )

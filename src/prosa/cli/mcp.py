@@ -28,14 +28,14 @@ CONFIG = "config"
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `mcp`."""
     parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="the folder (default: .); or: config")
-    parser.add_argument("rest", nargs="?", metavar="DIR", help="behind config: the folder")
-    parser.add_argument("--client", choices=CLIENTS, help="behind config: whose configuration is printed")
-    parser.add_argument("--name", metavar="TEXT", help="what the folder is called (default: its first page)")
+    parser.add_argument("rest", nargs="?", metavar="DIR", help="after config: the folder")
+    parser.add_argument("--client", choices=CLIENTS, help="after config: the client whose configuration is printed")
+    parser.add_argument("--name", metavar="TEXT", help="the name of the folder (default: its first page)")
     parser.add_argument("--max-size", default="10MB", metavar="SIZE", help="largest document (default: 10MB)")
     group = parser.add_argument_group("what may run")
     run = "let programs whose path matches run as tools (default: all); repeatable"
     group.add_argument("--allow-run", action="append", nargs="?", const="*", metavar="GLOB", help=run)
-    group.add_argument("--allow-servers", action="store_true", help="let them start MCP servers and ask sites too")
+    group.add_argument("--allow-servers", action="store_true", help="let them start MCP servers and use sites")
     group.add_argument("--max-cost", type=dollars, metavar="USD", help="US dollars for all runs of this server")
     tokens = "tokens that one model call may write"
     group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     net.add_argument("--http", action="store_true", help="answer Streamable HTTP on this machine")
     net.add_argument("--port", type=int, default=8001, metavar="N", help="the port (default: 8001; 0: any)")
     net.add_argument("--token-env", metavar="NAME", help="the variable with the token that clients must know")
-    private = "tell of documents that are not public too; over HTTP only with --token-env"
+    private = "include documents that are not public; over HTTP only with --token-env"
     net.add_argument("--include-private", action="store_true", help=private)
 
 

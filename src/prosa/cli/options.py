@@ -53,15 +53,13 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 def add_folder_options(parser: argparse.ArgumentParser) -> None:
     """`--no-gitignore`."""
-    parser.add_argument(
-        "--no-gitignore", dest="gitignore", action="store_false", help="take files too that git ignores"
-    )
+    parser.add_argument("--no-gitignore", dest="gitignore", action="store_false", help="include files that git ignores")
 
 
 def add_hidden_options(parser: argparse.ArgumentParser, *, shown: bool = True) -> None:
     """`--skip-hidden`, and `--show-skipped` where it is told what was passed over."""
     parser.add_argument(
-        "--skip-hidden", action="store_true", help="leave out the hidden folders of agents too (.claude, .github …)"
+        "--skip-hidden", action="store_true", help="leave out the hidden folders of agents (.claude, .github …)"
     )
     if shown:
         parser.add_argument("--show-skipped", action="store_true", help="list the files and folders passed over")
@@ -72,9 +70,7 @@ def add_work_options(parser: argparse.ArgumentParser, *, cache: bool = True) -> 
     parser.add_argument("--jobs", type=_count, metavar="N", help="processes (default: one for each processor)")
     if not cache:
         return
-    parser.add_argument(
-        "--no-cache", dest="cache", action="store_false", help="look at everything anew, and keep nothing"
-    )
+    parser.add_argument("--no-cache", dest="cache", action="store_false", help="neither read nor write the cache")
 
 
 def _count(text: str) -> int:
@@ -104,14 +100,14 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     if isinstance(parser, Parser):
         parser.input_names = partial(input_names, parser.console)
     # The default keeps it out of what argparse calls required when FILE is missing.
-    typed = "one input, typed by the program's input schema; of a skill words"
+    typed = "one input, typed by the program's input schema; for a skill, the words of the request"
     parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=typed)
     parser.add_argument("--input", metavar="JSON", help="the whole input as JSON, @FILE, or - for standard input")
 
 
 def add_output_schema(parser: argparse.ArgumentParser) -> None:
     """What a skill is to answer."""
-    about = "a JSON Schema of what a skill answers (text without one)"
+    about = "a JSON Schema for the answer of a skill (default: plain text)"
     parser.add_argument("--output-schema", dest="schema_file", type=Path, metavar="FILE", help=about)
 
 
@@ -119,10 +115,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """Which model answers, and where."""
     group = parser.add_argument_group("model")
     group.add_argument(
-        "-m", "--model", metavar="NAME", help="model for the program and its imports; local[:NAME]; scripted:FILE"
+        "-m",
+        "--model",
+        metavar="NAME",
+        help="model of the program and its imports; local[:NAME] for this machine, scripted:FILE for fixed replies",
     )
     group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
-    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--api-key-env", metavar="NAME", help="the environment variable with the key for --base-url")
     group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
 
 
@@ -130,25 +129,39 @@ def add_limits(parser: argparse.ArgumentParser, *, at_once: str = "tool calls at
     """Limits; a flag may go beyond what a document may ask for (X9). ``at_once`` says what `--concurrency` bounds."""
     group = parser.add_argument_group("limits")
     group.add_argument("--max-iterations", type=count, metavar="N", dest="iterations", help="model calls (10)")
-    group.add_argument("--timeout", type=duration, metavar="SECONDS", dest="wall_clock", help="wall clock (600)")
-    group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after transient errors (10)")
     group.add_argument(
-        "--max-tool-result", type=_bytes, metavar="SIZE", dest="tool_result", help="cut results (256KiB)"
+        "--timeout", type=duration, metavar="SECONDS", dest="wall_clock", help="wall-clock time of the run (600)"
+    )
+    group.add_argument("--retries", type=_count0, metavar="N", help="further attempts after a transient error (10)")
+    group.add_argument(
+        "--max-tool-result",
+        type=_bytes,
+        metavar="SIZE",
+        dest="tool_result",
+        help="longest tool result that the model sees (256KiB)",
     )
     group.add_argument("--concurrency", type=count, metavar="N", help=at_once)
-    group.add_argument("--max-tool-calls", type=count, metavar="N", dest="tool_calls", help="calls of one reply (32)")
+    group.add_argument(
+        "--max-tool-calls", type=count, metavar="N", dest="tool_calls", help="tool calls in one reply (32)"
+    )
     group.add_argument(
         "--max-output-tokens",
         type=count,
         metavar="N",
         dest="output_tokens",
-        help="what one model call may write (no limit; 4096 under --max-cost)",
+        help="tokens that one model call may write (no limit; 4096 with --max-cost)",
     )
-    group.add_argument("--max-cost", type=dollars, metavar="USD", help="what all model calls may cost together")
-    group.add_argument("--python-timeout", type=duration, metavar="SECONDS", help="one call of the sandbox (30)")
+    group.add_argument(
+        "--max-cost", type=dollars, metavar="USD", help="the most that all model calls together may cost"
+    )
+    group.add_argument(
+        "--python-timeout", type=duration, metavar="SECONDS", help="seconds for one call of the sandbox (30)"
+    )
     group.add_argument("--python-memory", type=_size, metavar="SIZE", help="memory of the sandbox (128MB)")
     group.add_argument(
-        "--allow-cut", action="store_true", help="take a text that ends at the model's length limit, marked as cut"
+        "--allow-cut",
+        action="store_true",
+        help="accept an answer that was cut off at the model's length limit, and mark it",
     )
     add_reading(parser)
 
@@ -267,8 +280,8 @@ def add_embedding(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("vectors")
     group.add_argument("--embedding-model", metavar="NAME", help="the model at the service, or: local")
     group.add_argument("--base-url", metavar="URL", help="the service that makes vectors")
-    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
-    group.add_argument("--max-cost", type=dollars, metavar="USD", help="what the service may cost")
+    group.add_argument("--api-key-env", metavar="NAME", help="the environment variable with the key for --base-url")
+    group.add_argument("--max-cost", type=dollars, metavar="USD", help="the most that the service may cost")
 
 
 def embedding_choice(args: argparse.Namespace) -> EmbeddingChoice:
@@ -284,7 +297,7 @@ MOST_SECONDS = 3_600
 
 def add_bounds(group: argparse._ArgumentGroup) -> None:
     """Which addresses may be asked, how long an answer may take and how large it may be."""
-    group.add_argument("--allow-private", action="store_true", help="ask private and loopback addresses too")
+    group.add_argument("--allow-private", action="store_true", help="allow private and loopback addresses")
     group.add_argument("--timeout", type=seconds, metavar="SECONDS", help="for each answer (30)")
     group.add_argument("--max-size", metavar="SIZE", help="largest answer (10MiB)")
 
@@ -323,26 +336,31 @@ TAPE_FLAGS = {"match": "--match", "new": "--new", "live_tools": "--tools", "stri
 def add_tape(parser: argparse.ArgumentParser) -> None:
     """What is recorded, and what is played in place of a run (X27)."""
     group = parser.add_argument_group("recordings")
-    group.add_argument("--record", type=Path, metavar="DIR", help="record every call, in a file of this folder")
+    group.add_argument("--record", type=Path, metavar="DIR", help="record every call in a file in this folder")
     group.add_argument(
-        "--replay", type=Path, metavar="PLACE", help="play a recording, or that of a folder; nothing is asked"
+        "--replay",
+        type=Path,
+        metavar="PLACE",
+        help="replay a recording (a file, or a folder of them); no model or tool is called",
     )
     group.add_argument(
         "--match",
         choices=("exact", "messages", "path"),
-        help="what must be as recorded: all (exact), all but descriptions of tools (messages), the place alone (path)",
+        help="what must equal the recording: all (exact), all but tool descriptions (messages), only the place (path)",
     )
-    group.add_argument("--new", choices=("live",), help="ask for what is not recorded, and record it (needs --record)")
     group.add_argument(
-        "--tools", dest="live_tools", choices=("live",), help="call tools as in any run, and play models alone"
+        "--new", choices=("live",), help="call live for what is not recorded, and record it (needs --record)"
     )
-    group.add_argument("--strict", action="store_true", help="a recorded call that nobody asks for is an error")
+    group.add_argument(
+        "--tools", dest="live_tools", choices=("live",), help="call tools as in any run, and replay only the models"
+    )
+    group.add_argument("--strict", action="store_true", help="treat a recorded call that is not made as an error")
     group.add_argument(
         "--redact",
         action="append",
         metavar="PATTERN",
-        help="take what the pattern (RE2) finds out of the recording; without it a confidential or secret document is "
-        "recorded only with --force",
+        help="remove whatever this RE2 pattern matches from the recording; without it, a confidential or secret "
+        "document is recorded only with --force",
     )
 
 
@@ -352,7 +370,7 @@ def add_otel(parser: argparse.ArgumentParser) -> None:
     sent = "send spans and metrics to an OpenTelemetry collector: --otel=URL, or the address of the environment"
     group.add_argument("--otel", dest="traced", action="store_true", help=sent)
     group.add_argument("--otel-value", metavar="URL", help=argparse.SUPPRESS)
-    group.add_argument("--otel-content", action="store_true", help="send what was asked and answered too")
+    group.add_argument("--otel-content", action="store_true", help="include prompts and answers in the traces")
     if isinstance(parser, Parser):
         parser.with_value.add("--otel")
 
@@ -420,25 +438,25 @@ def add_sites(parser: argparse.ArgumentParser, *, named: bool) -> None:
     group = parser.add_argument_group("sites")
     if named:
         group.add_argument(
-            "--site", dest="sites", action="append", metavar="URL", help="a page whose actions become tools, too"
+            "--site", dest="sites", action="append", metavar="URL", help="a page whose actions become tools"
         )
-    group.add_argument("--allow-actions", action="store_true", help="let every action change something at its site")
+    group.add_argument("--allow-actions", action="store_true", help="let all actions change things at their sites")
     group.add_argument(
         "--allow-action",
         dest="allowed",
         action="append",
         type=_permission,
         metavar="ACTION",
-        help="let this action change something: an id, or 'METHOD /path'",
+        help="let this action change things: an id, or 'METHOD /path'",
     )
-    group.add_argument("--allow-private", action="store_true", help="ask sites at private and loopback addresses, too")
+    group.add_argument("--allow-private", action="store_true", help="allow sites at private and loopback addresses")
     group.add_argument(
         "--site-token",
         dest="site_tokens",
         action="append",
         type=_token,
         metavar="ORIGIN=NAME",
-        help="the variable with the token for a site",
+        help="the environment variable with the token for a site",
     )
 
 
@@ -501,15 +519,24 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("ai-scripts of a .mda document (or of any document, with --as magi)")
     group.add_argument("--as", dest="dialect", metavar="DIALECT", help="read the document as magi or markdownlang")
     group.add_argument(
-        "--script", dest="ids", action="append", nargs="+", metavar="ID", help="these; ID@LINE for a second one"
+        "--script",
+        dest="ids",
+        action="append",
+        nargs="+",
+        metavar="ID",
+        help="these scripts; ID@LINE if two have the same id",
     )
-    group.add_argument("--auto", action="store_true", help="those with auto-run, in a document that you trust")
+    group.add_argument("--auto", action="store_true", help="those marked auto-run, in a document that you trust")
     group.add_argument("--all", dest="every", action="store_true", help="all of them")
-    group.add_argument("--stale", action="store_true", help="of these, or of all, those whose result is stale")
-    group.add_argument("--scripts", dest="beside", type=Path, metavar="FILE", help="scripts from a JSON file instead")
+    group.add_argument("--stale", action="store_true", help="only those whose result is stale")
+    group.add_argument(
+        "--scripts", dest="beside", type=Path, metavar="FILE", help="take the scripts from a JSON file instead"
+    )
     group.add_argument("--env", default="server", metavar="NAME", help="those for this runtime-env (server)")
-    group.add_argument("--context", choices=CONTEXTS, help="what is sent with each (document; a stale one: as before)")
-    group.add_argument("--provider", metavar="NAME", help="the provider for all of them")
+    group.add_argument(
+        "--context", choices=CONTEXTS, help="what is sent with each script (document; for a stale one: as before)"
+    )
+    group.add_argument("--provider", metavar="NAME", help="the provider for all scripts")
     group.add_argument("--tool", action="append", dest="tools", metavar="NAME", help="a tool they may call: python")
     return group
 
@@ -517,5 +544,5 @@ def add_scripts(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 def add_writing(group: argparse._ArgumentGroup) -> None:
     """What is done with results, and how many scripts run at once."""
     group.add_argument("--write", action="store_true", help="write results into the document, below each block")
-    group.add_argument("--force", action="store_true", help="replace results that were edited by hand, too")
+    group.add_argument("--force", action="store_true", help="also replace results that were edited by hand")
     group.add_argument("--jobs", type=count, default=4, metavar="N", help="scripts at the same time (4)")

@@ -27,11 +27,11 @@ MOST_PAGES = 10_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `probe`."""
     parser.add_argument("target", metavar="URL|DIR", help="the root node of a running site, or a folder of nodes")
-    parser.add_argument("--strict", action="store_true", help="every SHOULD has to hold too")
+    parser.add_argument("--strict", action="store_true", help="require every SHOULD as well")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     group = parser.add_argument_group("over the network")
-    group.add_argument("--max-pages", type=count, metavar="N", help="ask for at most N pages (200)")
-    group.add_argument("--call-reads", action="store_true", help="call GET actions that need no input, once each")
+    group.add_argument("--max-pages", type=count, metavar="N", help="request at most N pages (200)")
+    group.add_argument("--call-reads", action="store_true", help="call each GET action that needs no input once")
     add_bounds(group)
 
 

@@ -38,8 +38,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="stop after so long (default: 10)",
     )
-    parser.add_argument("--runs", action="store_true", help="ask the history of runs, not a corpus")
-    parser.add_argument("--store", type=store_place, metavar="PATH|URL", help="with --runs: the file that keeps runs")
+    parser.add_argument("--runs", action="store_true", help="query the history of runs instead of a corpus")
+    parser.add_argument(
+        "--store", type=store_place, metavar="PATH|URL", help="with --runs: the file that holds the runs"
+    )
     add_corpus_options(parser)
     parser.add_argument_group("what can be asked", _views())
 

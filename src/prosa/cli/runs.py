@@ -24,18 +24,29 @@ MOST = 1_000_000
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `runs`."""
-    parser.add_argument("ids", nargs="*", metavar="ID", help="one run with its calls; two: where they begin to differ")
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="one ID: the run with its calls; two: where they begin to differ"
+    )
     parser.add_argument("--program", metavar="NAME", help="runs of a program, by its name or its file")
-    parser.add_argument("--since", metavar="WHEN", help="runs that began since: 7d, 12h, or a date")
+    parser.add_argument("--since", metavar="WHEN", help="runs that began since then: 7d, 12h, or a date")
     parser.add_argument("--failed", action="store_true", help="runs that did not end well")
     parser.add_argument("--limit", type=_limit, default=SHOWN, metavar="N", help=f"list at most N runs ({SHOWN})")
-    parser.add_argument("--prices", choices=("then", "now"), default="then", help="of when it ran, or of today (then)")
     parser.add_argument(
-        "--trace", nargs="?", const=Path(), type=Path, metavar="DIR", help="write a run of full history as a recording"
+        "--prices", choices=("then", "now"), default="then", help="prices at the time of the run, or of today (then)"
     )
-    parser.add_argument("--forget", metavar="BEFORE", help="take away runs that began before: 30d, or a date")
-    parser.add_argument("--dry-run", action="store_true", help="with --forget: count them, and take nothing away")
-    parser.add_argument("--store", type=store_place, metavar="PATH|URL", help="what keeps runs: a file, postgresql://…")
+    parser.add_argument(
+        "--trace",
+        nargs="?",
+        const=Path(),
+        type=Path,
+        metavar="DIR",
+        help="write the run as a recording (needs its full history)",
+    )
+    parser.add_argument("--forget", metavar="BEFORE", help="delete runs that began before: 30d, or a date")
+    parser.add_argument("--dry-run", action="store_true", help="with --forget: only count them")
+    parser.add_argument(
+        "--store", type=store_place, metavar="PATH|URL", help="where runs are kept: a file, postgresql://…"
+    )
     parser.add_argument("--format", choices=("text", "json", "jsonl"), default="text", help="how to print (text)")
 
 

@@ -156,21 +156,27 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     filters.add_argument("--tag", action="append", default=[], metavar="TAG", help="with every one of these tags")
     filters.add_argument("--kind", action="append", default=[], metavar="KIND", help="of one of these kinds or types")
-    filters.add_argument("--rel", action="append", default=[], metavar="REL", help="that point at something with it")
+    filters.add_argument(
+        "--rel", action="append", default=[], metavar="REL", help="that have a reference with this rel"
+    )
     filters.add_argument("--path", metavar="GLOB", help="whose path matches: 'docs/**/*.md'")
-    filters.add_argument("--since", metavar="DATE", help="updated on that day or later (else published)")
-    filters.add_argument("--until", metavar="DATE", help="updated on that day or earlier (else published)")
+    filters.add_argument("--since", metavar="DATE", help="updated (or else published) on that day or later")
+    filters.add_argument("--until", metavar="DATE", help="updated (or else published) on that day or earlier")
     filters.add_argument("--current", action="store_true", help="that have not expired")
     filters.add_argument(
         "--where", action="append", default=[], metavar="EXPRESSION", help="audience=ops and has owner"
     )
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--similar", metavar="FILE|ID", help="documents like this one, instead of a query")
-    way.add_argument("--semantic", action="store_true", help="by meaning too: needs a model that makes vectors")
-    parser.add_argument(
-        "--sections", action="store_true", help="every section that matches, not the best of each document"
+    way.add_argument(
+        "--semantic", action="store_true", help="search by meaning as well; needs a model that makes vectors"
     )
-    parser.add_argument("--limit", type=_limit, default=DEFAULT_LIMIT, metavar="N", help="most hits (default: 20)")
+    parser.add_argument(
+        "--sections", action="store_true", help="show every section that matches, not only the best of each document"
+    )
+    parser.add_argument(
+        "--limit", type=_limit, default=DEFAULT_LIMIT, metavar="N", help="show at most N hits (default: 20)"
+    )
     parser.add_argument("--files", action="store_true", help="print paths only")
     parser.add_argument("-v", "--verbose", action="store_true", help="print scores too")
     parser.add_argument(

@@ -30,11 +30,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json", "jsonl"), default="text", help="how to print (default: text)"
     )
-    parser.add_argument("--stdin-filename", metavar="NAME", help="what standard input is called")
+    parser.add_argument("--stdin-filename", metavar="NAME", help="the name to give standard input")
     group = parser.add_argument_group("payload of a YMJ record")
     group.add_argument("--payload", action="store_true", help="write the payload alone, decoded, byte for byte")
-    group.add_argument("--selector", metavar="SELECTOR", help="in place of the record's own, first_fenced:csv say")
-    group.add_argument("--fallback-body", action="store_true", help="the whole body where nothing is selected or found")
+    group.add_argument(
+        "--selector", metavar="SELECTOR", help="use this selector instead of the record's own, such as first_fenced:csv"
+    )
+    group.add_argument(
+        "--fallback-body", action="store_true", help="use the whole body if nothing is selected or found"
+    )
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

@@ -29,33 +29,53 @@ FORMATS = ("text", "json", "jsonl", "junit", "github")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa test`."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="test documents, skills, folders of them (default: .)")
-    parser.add_argument("--case", action="append", dest="cases", metavar="NAME", help="cases with this in their name")
-    parser.add_argument("--failed", action="store_true", help="the cases that failed the last time")
-    parser.add_argument("--repeat", type=count, metavar="N", help="how often each case runs (default: its document)")
-    parser.add_argument("--gate", choices=("point", "lower"), default="point", help="what has to be high enough")
+    parser.add_argument(
+        "--case", action="append", dest="cases", metavar="NAME", help="only cases with this in their name"
+    )
+    parser.add_argument("--failed", action="store_true", help="only the cases that failed last time")
+    parser.add_argument(
+        "--repeat", type=count, metavar="N", help="how often each case runs (default: as its document says)"
+    )
+    parser.add_argument(
+        "--gate",
+        choices=("point", "lower"),
+        default="point",
+        help="what must reach the required rate: the rate itself, or the lower end of its interval",
+    )
     parser.add_argument("--against", metavar="OTHER", help="compare with another program, git revision or model")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
-    parser.add_argument("--update", action="store_true", help="write what came out into expectations that were not met")
+    parser.add_argument(
+        "--update", action="store_true", help="rewrite expectations that were not met with the actual results"
+    )
     parser.add_argument("--diff", action="store_true", help="show what --update would change, and write nothing")
     parser.add_argument("--dry-run", action="store_true", help="the same: show the diff of --update, write nothing")
     parser.add_argument("-w", "--watch", action="store_true", help="run again whenever a document changes")
-    parser.add_argument("--no-cache", action="store_false", dest="cache", help="ask anew for what was answered before")
+    parser.add_argument(
+        "--no-cache", action="store_false", dest="cache", help="ask again, even for what was answered before"
+    )
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     _add_models(parser)
     add_limits(parser, at_once="runs at once (8)")
     add_tape(parser)
     add_otel(parser)
-    parser.add_argument("--force", action="store_true", help="record classified documents all the same")
+    parser.add_argument("--force", action="store_true", help="record classified documents anyway")
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("models")
     group.add_argument(
-        "-m", "--model", action="append", dest="models", metavar="NAME", help="try this model; several: each on its own"
+        "-m",
+        "--model",
+        action="append",
+        dest="models",
+        metavar="NAME",
+        help="try this model; repeat to compare several",
     )
-    group.add_argument("--grader-model", metavar="NAME", help="who grades (default: the first model that is tried)")
+    group.add_argument(
+        "--grader-model", metavar="NAME", help="the model that grades (default: the first model that is tried)"
+    )
     group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
-    group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --base-url")
+    group.add_argument("--api-key-env", metavar="NAME", help="the environment variable with the key for --base-url")
     group.add_argument("--api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
 
 

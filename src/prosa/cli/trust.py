@@ -17,9 +17,11 @@ from prosa.cli.parser import WrongUse
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `trust`."""
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="documents, and folders with all of theirs")
-    parser.add_argument("--remove", action="store_true", help="trust them no more")
-    parser.add_argument("--list", action="store_true", help="print what is trusted, and what was changed since")
+    parser.add_argument(
+        "paths", nargs="*", type=Path, metavar="PATH", help="documents, or folders with everything in them"
+    )
+    parser.add_argument("--remove", action="store_true", help="trust them no longer")
+    parser.add_argument("--list", action="store_true", help="list what is trusted, and what has changed since")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:

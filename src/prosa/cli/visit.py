@@ -25,9 +25,9 @@ MOST_STEPS = 100
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `visit`."""
     parser.add_argument("node", metavar="URL", help="the page of a site")
-    what = "go on to a link: its number, rel, target, text or path; repeat for further steps"
+    what = "follow a link: its number, rel, target, text or path; repeat for further steps"
     parser.add_argument("--follow", action="append", default=[], metavar="WHAT", help=what)
-    parser.add_argument("--any-origin", action="store_true", help="follow links to other sites too")
+    parser.add_argument("--any-origin", action="store_true", help="also follow links to other sites")
     shown = "text for people, markdown as the site has it, json for programs"
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text", help=shown)
     group = parser.add_argument_group("copying a site")
@@ -36,8 +36,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--dry-run", action="store_true", help=dry)
     group.add_argument("--max-pages", type=count, metavar="N", help="copy at most N pages (200)")
     group.add_argument("--max-depth", type=_depth, metavar="N", help="go at most N links from the page (10)")
-    group.add_argument("--delay", type=_delay, metavar="SECONDS", help="between two pages (0.5; 0 for this machine)")
-    group.add_argument("--refresh", action="store_true", help="begin again, where a copy was interrupted")
+    group.add_argument(
+        "--delay", type=_delay, metavar="SECONDS", help="seconds to wait between two pages (0.5; 0 for this machine)"
+    )
+    group.add_argument("--refresh", action="store_true", help="start over instead of continuing an interrupted copy")
     network = parser.add_argument_group("over the network")
     network.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this site")
     add_bounds(network)

@@ -31,17 +31,19 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of `call`."""
-    parser.add_argument("node", metavar="URL", help="the node that declares the action; with --dry-run also a file")
-    parser.add_argument("action", nargs="?", metavar="ACTION", help="the id of the action; without one all are listed")
-    put = "one input; it goes into the path, the query or the body, where the action declares it"
+    parser.add_argument("node", metavar="URL", help="the page that declares the action; with --dry-run, a file too")
+    parser.add_argument(
+        "action", nargs="?", metavar="ACTION", help="the id of the action; without it, all actions are listed"
+    )
+    put = "one input; the action declares whether it goes into the path, the query or the body"
     parser.add_argument("pairs", nargs="*", default=(), metavar="KEY=VALUE", help=put)
     whole = '{"query": {...}, "path": {...}, "body": ...} as JSON, @FILE, or - for standard input'
     parser.add_argument("--input", metavar="JSON", help=whole)
-    parser.add_argument("--allow-undeclared", action="store_true", help="send parameters that are not declared too")
+    parser.add_argument("--allow-undeclared", action="store_true", help="also send parameters that are not declared")
     parser.add_argument("--site-root", metavar="URL", help="the root of the site that a file belongs to")
     parser.add_argument("--dry-run", action="store_true", help="print the request and send nothing")
     parser.add_argument("--token-env", metavar="NAME", help="the variable that holds the token for this call")
-    parser.add_argument("--idempotency-key", metavar="KEY", help="repeat a change under its earlier key")
+    parser.add_argument("--idempotency-key", metavar="KEY", help="the key of an earlier request, to repeat it safely")
     parser.add_argument("--show-secrets", action="store_true", help="print credentials instead of ***")
     _add_network(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="text for people, json for programs")
@@ -49,9 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_network(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("over the network")
-    group.add_argument("--yes", action="store_true", help="send a request that changes something, without asking")
-    group.add_argument("--all-pages", action="store_true", help="follow the pages; print each item on a line")
-    group.add_argument("--max-pages", type=count, metavar="N", help="follow at most N pages (1000)")
+    group.add_argument("--yes", action="store_true", help="do not ask before a request that changes something")
+    group.add_argument("--all-pages", action="store_true", help="follow pagination; print each item on a line")
+    group.add_argument("--max-pages", type=count, metavar="N", help="follow at most N pages of results (1000)")
     add_bounds(group)
 
 

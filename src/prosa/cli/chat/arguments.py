@@ -21,15 +21,17 @@ _NAME = regex(r"[\w.-]+")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """All of them."""
-    parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="the chat; a missing or empty file is begun")
+    parser.add_argument(
+        "file", type=Path, nargs="?", metavar="FILE", help="the chat; a missing or empty file starts a new one"
+    )
     parser.add_argument("stdin", nargs="?", choices=("-",), metavar="-", help="add standard input as a message")
     parser.add_argument("--message", metavar="TEXT", help="add a message of the user first")
-    parser.add_argument("--as", dest="speaker", metavar="NAME", help="whose message that is: ### @user/NAME:")
+    parser.add_argument("--as", dest="speaker", metavar="NAME", help="the name of its author: ### @user/NAME:")
     parser.add_argument("-w", "--watch", action="store_true", help="answer whenever the file is saved, until Ctrl-C")
     parser.add_argument("--dry-run", action="store_true", help="print the messages that would be sent; send nothing")
     parser.add_argument("--inspect", action="store_true", help="print the configuration in effect; send nothing")
-    parser.add_argument("--force", action="store_true", help="send whatever the last message is")
-    parser.add_argument("--format", dest="form", choices=("text", "json"), default="text", help="of what is printed")
+    parser.add_argument("--force", action="store_true", help="send even if the last message is not the user's")
+    parser.add_argument("--format", dest="form", choices=("text", "json"), default="text", help="how to print")
     _add_chat(parser.add_argument_group("configuration and rights"))
     _add_exchange(parser.add_argument_group("other forms"))
     add_model(parser)
@@ -67,20 +69,26 @@ def _add_chat(group: argparse._ArgumentGroup) -> None:
         action="append",
         type=Path,
         metavar="DIR",
-        help="offer a skill, or all those in a folder, by name and description",
+        help="offer this skill, or all skills in a folder, by name and description",
     )
     group.add_argument("--plugin", dest="plugins", action="append", metavar="NAME", help="allow a plugin")
-    group.add_argument("--trusted", action="store_true", help="give the chat, and what it includes, your rights")
-    group.add_argument("--legacy", action="store_true", help="read headings and configuration inside code, too")
-    group.add_argument("-n", "--replies", dest="n", type=count, metavar="N", help="replies to the message")
+    group.add_argument(
+        "--trusted", action="store_true", help="give the chat, and the files it includes, your permissions"
+    )
+    group.add_argument("--legacy", action="store_true", help="also read headings and configuration inside code")
+    group.add_argument("-n", "--replies", dest="n", type=count, metavar="N", help="how many replies to ask for")
 
 
 def _add_exchange(group: argparse._ArgumentGroup) -> None:
     forms = ", ".join(FORMS)
-    group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print it as {forms}")
+    group.add_argument("--export", dest="exported", choices=FORMS, metavar="FORM", help=f"print the chat as {forms}")
     group.add_argument("-o", "--output", type=Path, metavar="FILE", help="write that here instead of to stdout")
     group.add_argument(
-        "--import", dest="imported", nargs=2, metavar=("FORM", "FROM"), help="make FILE, a new chat, of FROM (-: stdin)"
+        "--import",
+        dest="imported",
+        nargs=2,
+        metavar=("FORM", "FROM"),
+        help="create FILE, a new chat, from FROM (-: standard input)",
     )
 
 

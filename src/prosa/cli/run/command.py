@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print what would be done, as `prosa plan`; do nothing")
     parser.add_argument("--summary", action="store_true", help="print the execution summary as JSON on stderr")
     parser.add_argument("--events", metavar="jsonl[:FILE]", help="write every event as a JSON line to stderr or FILE")
-    parser.add_argument("--stream", action="store_true", help="ask for streaming replies and show how they arrive")
+    parser.add_argument("--stream", action="store_true", help="ask for streaming replies and show them as they arrive")
     parser.add_argument("--no-progress", action="store_true", help="no status line")
     scripts = add_scripts(parser)
     add_writing(scripts)

@@ -30,11 +30,16 @@ _ALREADY_WRITTEN = ("--message",)
 def add_journal(parser: argparse.ArgumentParser, door: str) -> None:
     """`--resume`, `--in-doubt`, `--store`."""
     group = parser.add_argument_group("history")
-    group.add_argument("--resume", metavar="ID", help="go on with a run that broke off; see: prosa runs")
+    group.add_argument("--resume", metavar="ID", help="continue an interrupted run; its ID is in: prosa runs")
     group.add_argument(
-        "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
+        "--in-doubt",
+        choices=("fail", "rerun"),
+        default="fail",
+        help="what to do about tool calls that may have been made already (fail)",
     )
-    group.add_argument("--store", type=store_place, metavar="PATH|URL", help="what keeps runs: a file, postgresql://…")
+    group.add_argument(
+        "--store", type=store_place, metavar="PATH|URL", help="where runs are kept: a file, postgresql://…"
+    )
     parser.set_defaults(door=door, call=(), known_input=())
 
 

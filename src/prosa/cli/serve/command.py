@@ -46,15 +46,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to bind to (default: loopback)"
     )
     net.add_argument("--port", type=_port, default=DEFAULT_PORT, metavar="N", help="the port (default: 8000; 0: any)")
-    also = "a further name that requests may call the site by; repeatable"
+    also = "another host name that requests may use; repeatable"
     net.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=also)
-    proxy = "a proxy whose X-Forwarded-For is believed: an address or a network such as 10.0.0.0/8; repeatable"
+    proxy = "a proxy whose X-Forwarded-For is trusted: an address or a network such as 10.0.0.0/8; repeatable"
     net.add_argument("--trusted-proxy", action="append", default=[], type=_network, metavar="CIDR", help=proxy)
-    mounted = "serve an ASGI application of yours below /api: FILE.py:NAME or MODULE:NAME"
+    mounted = "serve your own ASGI application below /api: FILE.py:NAME or MODULE:NAME"
     net.add_argument("--api", metavar="APP", help=mounted)
-    net.add_argument("--mcp", action="store_true", help="answer agents at /mcp over the Model Context Protocol too")
+    net.add_argument("--mcp", action="store_true", help="also answer agents at /mcp over the Model Context Protocol")
     net.add_argument("--access-log", metavar="FILE", help="where to log requests as JSON lines (default: stderr)")
-    private = "show documents that are not public too, to those who know the token"
+    private = "also show documents that are not public, to those who know the token"
     net.add_argument("--include-private", action="store_true", help=private)
     add_running_options(parser)
 

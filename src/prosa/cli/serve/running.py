@@ -48,18 +48,24 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what may run")
     run = "let those who know the token run programs and interactive ai-scripts"
     group.add_argument("--allow-run", action="store_true", help=run)
-    reach = "let programs start their own MCP servers and ask their own sites too"
+    reach = "let programs start their own MCP servers and use their own sites"
     group.add_argument("--allow-servers", action="store_true", help=reach)
-    group.add_argument("--token-env", metavar="NAME", help="the variable with the token (default: a new one, printed)")
-    group.add_argument("-m", "--model", metavar="NAME", help="model for all that runs; local[:NAME]; scripted:FILE")
+    group.add_argument(
+        "--token-env", metavar="NAME", help="the environment variable with the token (default: a new token, printed)"
+    )
+    group.add_argument(
+        "-m", "--model", metavar="NAME", help="model for everything that runs; local[:NAME], scripted:FILE"
+    )
     group.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
     group.add_argument("--api-key-env", metavar="NAME", help="the variable whose key may go to --model-url")
     group.add_argument("--concurrency", type=count, metavar="N", help=f"runs at the same time ({AT_ONCE})")
     group.add_argument("--runs-per-minute", type=count, metavar="N", help=f"runs begun in a minute ({PER_MINUTE})")
-    budget = "US dollars for all runs until the server ends (5, of known prices); --budget is its older name"
+    budget = (
+        "US dollars for all runs until the server ends (5, for models with known prices); --budget is its older name"
+    )
     group.add_argument("--max-cost", "--budget", type=dollars, metavar="USD", help=budget)
-    tokens = "tokens that one model call may write (4096, where a price is known)"
+    tokens = "tokens that one model call may write (4096, if the price is known)"
     group.add_argument("--max-output-tokens", type=count, metavar="N", dest="output_tokens", help=tokens)
     group.add_argument("--timeout", type=seconds, metavar="SECONDS", dest="wall_clock", help="for each run (120)")
 

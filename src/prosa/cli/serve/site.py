@@ -28,12 +28,10 @@ def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) 
     else:
         parser.add_argument("folder", metavar="DIR", help=words)
     group = parser.add_argument_group("what the site is")
-    group.add_argument(
-        "--name", metavar="TEXT", help="what the site is called (default: its first page, or its folder)"
-    )
+    group.add_argument("--name", metavar="TEXT", help="the name of the site (default: its first page, or its folder)")
     urls = "path: a URL for each file (default); id: /node/ID"
     group.add_argument("--layout", choices=LAYOUTS, default="path", help=urls)
-    public = "where the world finds the site: https://host, with the path it lives under"
+    public = "the public URL of the site: https://host, with its path"
     group.add_argument("--base-url", metavar="URL", help=public)
     group.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
 
