@@ -14,6 +14,7 @@ from prosa.adapters.sqlite.search import prepare, search_in
 from prosa.adapters.sqlite.search_filter import filter_condition
 from prosa.corpus.search import Search
 from prosa.corpus.where import WhereError, parse_where
+from prosa.corpus.where.match import is_met
 from tests.search.memory import index_of
 from tests.search.reference import passes
 
@@ -167,6 +168,15 @@ def test_any_condition_answers_as_the_reference_does(where: str, many: int):
         patch.setattr(search_filter, "MANY", many)
         answer = found(where)
     assert answer == [path[0] for path, front in FRONTS.items() if passes(front, expression)]
+    assert answer == [path[0] for path, front in FRONTS.items() if is_met(expression, front)]
+
+
+@pytest.mark.parametrize(("where", "paths"), [("ok", "a"), ("not ok and has n", "bcd"), ("(ok or n > 10)", "ab")])
+def test_a_field_may_stand_alone_where_that_is_asked_for(where: str, paths: str):
+    expression = parse_where(where, bare=True)
+    assert "".join(path[0] for path, front in FRONTS.items() if is_met(expression, front)) == paths
+    with pytest.raises(WhereError):
+        parse_where(where)
 
 
 @settings(max_examples=150, deadline=None)

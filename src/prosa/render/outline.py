@@ -91,6 +91,8 @@ def _program(facts: Facts) -> Iterator[_Row]:
     yield from _list("imports", facts["imports"])
     yield from _list("servers", [_server(server) for server in facts["mcp_servers"]])
     yield from _list("sites", facts["mdh"])
+    if facts["mailbox"]:
+        yield _Row("mailbox", facts["mailbox"]["name"])
     yield from _list("uses", [f".{name}" for name in facts["variables"]])
 
 

@@ -42,7 +42,7 @@ def data_completions(spot: EditorSpot, data: DataSpot) -> Completions:
     place = data.place
     if place.slot == "key":
         return _names(spot, data, place.path)
-    if place.slot == "item" and not place.flow:
+    if place.slot == "item" and not place.flow and (_kind(spot, data), place.path) not in _NAMED:
         found = _names(spot, data, place.path)
         return found if found.items else _values(spot, data)
     return _values(spot, data)

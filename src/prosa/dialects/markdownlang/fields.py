@@ -81,7 +81,7 @@ def _mailbox_form(text: str) -> str | None:
     """What keeps a text from naming a mailbox; the one called `send` may be written as `./send`."""
     if MAILBOX.fullmatch(text.removeprefix("./")) is not None:
         return None
-    return f"is the name of a mailbox: letters, digits, `_` and `-`, at most {MAX_MAILBOX}"
+    return f"must be the name of a mailbox: letters, digits, `_` and `-`, at most {MAX_MAILBOX}"
 
 
 IMPORT: tuple[Field, ...] = (
