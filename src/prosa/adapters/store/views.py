@@ -19,7 +19,7 @@ RUN_VIEWS = Readable(
             (
                 ("id", "its id, as `prosa runs` shows it"),
                 ("call", "the id that the runs of one command share"),
-                ("door", "what began it: `run`, `script`, `chat`, `batch`, `serve`, `mcp`, `python`"),
+                ("door", "what began it: `run`, `script`, `chat`, `batch`, `mail`, `serve`, `mcp`, `python`"),
                 ("job", "which of the runs of one command it is: the id of a script, the place of a reply"),
                 ("program", "the name of the program"),
                 ("file", "its file"),
@@ -51,7 +51,7 @@ RUN_VIEWS = Readable(
                 ("run", "the id of the run"),
                 ("path", "its place in the run: `1`, `1.0`, `1.0/1`"),
                 ("attempt", "the process that made it, as in `runs.attempts`"),
-                ("kind", "`model`, or that of the tool: `python`, `mcp`, `program`, `action`"),
+                ("kind", "`model`, or that of the tool: `python`, `mcp`, `program`, `action`, `skill`, `mail`"),
                 ("program", "the program that asked"),
                 ("name", "the model or the tool"),
                 ("state", "`asked`, `answered` or `failed`"),
