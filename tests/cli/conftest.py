@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.programs import program
+from tests.cli.services import NAMES, Service
 from tests.model_server.fixture import model_server
+from tests.model_server.server import ModelServer
 
 __all__ = ["model_server"]
 
@@ -16,3 +18,9 @@ __all__ = ["model_server"]
 def count(tmp_path: Path) -> Path:
     """A program that counts words."""
     return program(tmp_path)
+
+
+@pytest.fixture(params=NAMES)
+def service(request: pytest.FixtureRequest, model_server: ModelServer) -> Service:
+    """Each service in turn: what a scenario is about goes the same way with all of them."""
+    return Service(request.param, model_server)

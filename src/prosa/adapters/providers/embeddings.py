@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from prosa.adapters.providers.asking import asking
-from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint, ExchangeProblem, page_instead
 from prosa.adapters.providers.wire import count, decode, encode
 from prosa.corpus.embedding import MAX_DIMENSION
 from prosa.data import Value
@@ -77,9 +77,7 @@ class OpenAIEmbedder:
         async with self._connected().post(PATH, body, silence=self._timeout) as answer:
             data = b"".join([chunk async for chunk in answer.chunks])
         if "html" in answer.content_type or data.lstrip()[:1] == b"<":
-            raise ExchangeProblem(
-                "sent a web page instead of vectors", hint="check the base URL: it usually ends in /v1"
-            )
+            raise page_instead("vectors")
         value = decode(data)
         self.tokens += count(value.get("usage"), "prompt_tokens")
         return read_vectors(value, len(texts))

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged, prefilled
 from prosa.adapters.providers.completion import events, shaped
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
 from prosa.adapters.providers.wire import Answer, Connect, Connection, Wire, decode, encode
 from prosa.runtime.errors import ProviderError
@@ -118,8 +118,7 @@ class ServiceProvider:
 
     def _read_whole(self, content_type: str, data: bytes) -> ModelReply:
         if "html" in content_type or data.lstrip()[:1] == b"<":
-            hint = "check the base URL: it usually ends in /v1"
-            raise ExchangeProblem("sent a web page instead of a reply", hint=hint)
+            raise page_instead("a reply")
         return self._wire.reply(decode(data))
 
     async def _assemble(self, answer: Answer, on_text: OnText) -> ModelReply:

@@ -136,6 +136,12 @@ def error_of(body: Value) -> ServiceError:
     )
 
 
+def page_instead(wanted: str) -> ExchangeProblem:
+    """A web page where something else was wanted, as a wrong base URL or a captive portal gives."""
+    hint = "check the base URL: it usually ends in /v1"
+    return ExchangeProblem(f"sent a web page instead of {wanted}", hint=hint)
+
+
 def problem_in_reply(body: Value) -> ExchangeProblem:
     """An error that came with status 200, whole or inside a stream."""
     error = error_of(body)

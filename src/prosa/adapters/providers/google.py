@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.providers.asking import STREAM_SILENCE, asking, judged
 from prosa.adapters.providers.completion import shaped
-from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem
+from prosa.adapters.providers.failures import Endpoint, ExchangeProblem, StatusProblem, page_instead
 from prosa.adapters.providers.gemini import Asked, GeminiAssembly, asked, understood, wants_signature
 from prosa.adapters.providers.ladder import Form, Refusals, next_form
 from prosa.adapters.providers.wire import encode
@@ -164,7 +164,8 @@ def _client(endpoint: Endpoint, timeout: float, silence: float) -> Client:
     logging.getLogger("google_genai").setLevel(logging.ERROR)  # it tells of variables that it must not use here
     connections = client_of(endpoint)
     prepare = _preparing(endpoint, timeout, silence)
-    connections.event_hooks = {**connections.event_hooks, "request": [prepare]}
+    bounds = connections.event_hooks["response"]
+    connections.event_hooks = {"request": [prepare], "response": [*bounds, _refuse_page]}
     found = _VERSION.match(endpoint.base_url)
     options = types.HttpOptions(
         base_url=found["address"] if found else endpoint.base_url,
@@ -174,6 +175,12 @@ def _client(endpoint: Endpoint, timeout: float, silence: float) -> Client:
     )
     debug = DebugConfig(client_mode=None, replays_directory=None, replay_id=None)
     return Client(vertexai=False, api_key=endpoint.api_key or NO_KEY, http_options=options, debug_config=debug)
+
+
+async def _refuse_page(response: httpx2.Response) -> None:
+    """A web page is no reply; the library would take it for one that came in part, which is asked for again."""
+    if response.is_success and "html" in response.headers.get("content-type", "").lower():
+        raise page_instead("a reply")
 
 
 def _preparing(
