@@ -67,6 +67,7 @@ def refusal(headers: Mapping[str, str], body: Mapping[str, Any], refuses: set[st
         unlike(body, getattr(module, kind), "")
         or _bound(body, refuses)
         or _conversation(body["messages"], bool(body.get("tools")))
+        or _thinking(body)
         or _tools(body)
         or _output(body, refuses)
         or _unsupported(body, refuses)
@@ -175,12 +176,25 @@ def _blocks(at: int, role: str, blocks: list[Any], called: set[str], waiting: li
         place = f"messages.{at}.content.{number}"
         if each["type"] == "text" and not each["text"].strip():
             return f"{place}: text content blocks must contain non-whitespace text"
+        if each["type"] == "thinking" and each["signature"] != "c2lnbmF0dXJl":
+            return f"{place}: Invalid `signature` in `thinking` block"
         if each["type"] == "tool_use":
             if role != "assistant" or not _ID.fullmatch(each["id"]):
                 return f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
             if each["id"] in called:
                 return f"{place}: `tool_use` ids must be unique"
             called.add(each["id"])
+    return None
+
+
+def _thinking(body: Mapping[str, Any]) -> str | None:
+    """Who thinks as it is told to wants its thoughts back with its calls."""
+    if (body.get("thinking") or {}).get("type") != "enabled":
+        return None
+    last = next((each["content"] for each in reversed(body["messages"]) if each["role"] == "assistant"), [])
+    kinds = [each["type"] for each in last]
+    if "tool_use" in kinds and kinds[0] != "thinking" and body["messages"][-1]["content"][0]["type"] == "tool_result":
+        return "Expected `thinking` or `redacted_thinking`, but found `tool_use`"
     return None
 
 
@@ -249,6 +263,7 @@ def _message(entry: Behaviour, model: str) -> dict[str, Any]:
     details = None
     if entry.refusal is not None:
         stop, details = "refusal", {"type": "refusal", "category": None, "explanation": entry.refusal}
+    thoughts = [{"type": "thinking", "thinking": "hm, hm", "signature": "c2lnbmF0dXJl"}] if entry.tool_calls else []
     blocks: list[dict[str, Any]] = [{"type": "text", "text": entry.text, "citations": None}] if entry.text else []
     for number, call in enumerate(entry.tool_calls, 1):
         made = call.get("id") or f"toolu_{number}"
@@ -261,7 +276,7 @@ def _message(entry: Behaviour, model: str) -> dict[str, Any]:
         "type": "message",
         "role": "assistant",
         "model": entry.model or model,
-        "content": [] if entry.fault == "empty_choices" else blocks,
+        "content": [] if entry.fault == "empty_choices" else [*thoughts, *blocks],
         "stop_reason": None if entry.fault in {"empty_choices", "missing_message"} else stop,
         "stop_sequence": None,
         "stop_details": details,
@@ -297,6 +312,13 @@ def _adapter(make: Any) -> Any:
     return make(_types().RawMessageStreamEvent)
 
 
+_DELTAS = {
+    "text": ("text", "text_delta", "text"),
+    "tool_use": ("input", "input_json_delta", "partial_json"),
+    "thinking": ("thinking", "thinking_delta", "thinking"),
+}
+
+
 def _events(entry: Behaviour, model: str) -> Iterator[dict[str, Any]]:
     whole = _message(entry, model)
     usage = whole["usage"]
@@ -304,13 +326,15 @@ def _events(entry: Behaviour, model: str) -> Iterator[dict[str, Any]]:
     start = {**whole, "content": [], "stop_reason": None, "stop_details": None, "usage": begun}
     yield {"type": "message_start", "message": start}
     for at, block in enumerate(whole["content"]):
-        empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
+        name, kind, field = _DELTAS[block["type"]]
+        empty = {**block, name: {} if name == "input" else ""} | ({"signature": ""} if name == "thinking" else {})
         yield {"type": "content_block_start", "index": at, "content_block": empty}
-        text = block["text"] if block["type"] == "text" else json.dumps(block["input"], ensure_ascii=False)
+        text = json.dumps(block["input"], ensure_ascii=False) if name == "input" else block[name]
         for begin in range(0, len(text), entry.piece):
-            piece = text[begin : begin + entry.piece]
-            plain = {"type": "text_delta", "text": piece}
-            delta = plain if block["type"] == "text" else {"type": "input_json_delta", "partial_json": piece}
+            delta = {"type": kind, field: text[begin : begin + entry.piece]}
+            yield {"type": "content_block_delta", "index": at, "delta": delta}
+        if name == "thinking":
+            delta = {"type": "signature_delta", "signature": block["signature"]}
             yield {"type": "content_block_delta", "index": at, "delta": delta}
         yield {"type": "content_block_stop", "index": at}
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": None, "stop_details": whole["stop_details"]}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from prosa.adapters.providers import messages
 from prosa.adapters.providers.anthropic import AnthropicProvider
@@ -342,6 +343,21 @@ def test_x24_ids_that_come_again_are_told_apart() -> None:
     body = messages.body(request(messages=tuple(said), tools=(TOOL,)), messages.FIRST_FORM, False)
     ids = [(block.get("id"), block.get("tool_use_id")) for turn in body["messages"][1:] for block in turn["content"]]
     assert ids == [("call_1", None), (None, "call_1"), ("call_1_2", None), (None, "call_1_2")]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_x24_thoughts_go_back_with_the_results_of_their_calls(model_server: ModelServer, stream: bool) -> None:
+    """As the service wants it of a model that was told to think; calls that another one made are sent without."""
+    model_server.script({"tool_calls": [{"name": "add", "arguments": {"a": 1}, "id": "c1"}]}, "3", "3")
+    asked = request(output=None, tools=(TOOL,), parameters={"thinking": {"type": "enabled", "budget_tokens": 1024}})
+    made = ask(model_server, asked, stream=stream)
+    for opaque in (made.opaque, '{"parts": []}'):
+        said = (Message("assistant", made.content, made.tool_calls, opaque=opaque), Message("tool", "3", (), "c1"))
+        ask(model_server, replace(asked, messages=(*asked.messages, *said)), stream=stream)
+    _, kept, strange = model_server.bodies
+    assert [block["type"] for block in kept["messages"][1]["content"]] == ["thinking", "tool_use"]
+    assert kept["messages"][1]["content"][0]["thinking"] == "hm, hm"
+    assert ("thinking" in kept, "thinking" in strange) == (True, False)
 
 
 def test_pa17_a_last_message_of_the_assistant_is_never_sent(model_server: ModelServer) -> None:

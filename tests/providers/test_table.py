@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prosa.adapters.providers.table import PROVIDERS, mapped, provider_row
+from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.table import PROVIDERS, ProviderRow, mapped, provider_row
 from prosa.app.options import Environment, Options
 from prosa.app.run.routes import split, with_default_provider, with_provider
 from prosa.app.run.service import row_of_model, service_of, service_words
@@ -119,3 +120,24 @@ def test_ma10_parameters_have_the_names_of_the_protocol():
     row = provider_row("mine", mine)
     sent = mapped({"stop": ["x"], "max-completion-tokens": 5, "topK": 3, "odd": 1}, row, "responses").sent
     assert sent == {"stop_sequences": ["x"], "max_tokens": 5, "top_k": 3, "odd": 1}
+
+
+def documented(row: ProviderRow) -> str:
+    """The line of a service in the documentation."""
+    usual = "this machine" if row.is_local else f"`{DEFAULT_BASE_URL}`"
+    cells = [
+        f"`{row.name}`",
+        ", ".join(f"`{alias}`" for alias in row.aliases),
+        f"`{row.base_url}`" if row.base_url else usual,
+        " or ".join(f"`{name}`" for name in row.key_variables) or "none",
+        row.protocol,
+        row.tried,
+    ]
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def test_x7_the_documentation_has_every_service_with_what_it_was_tried_against():
+    text = Path(__file__).parents[2].joinpath("docs", "models.md").read_text("utf-8")
+    _, _, table = text.partition("| service | also |")
+    lines = [line for line in table.partition("\n\n")[0].splitlines() if line.startswith("| `")]
+    assert lines == [documented(row) for row in PROVIDERS]

@@ -118,7 +118,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         "-m",
         "--model",
         metavar="NAME",
-        help="model of the program and its imports; local[:NAME] for this machine, scripted:FILE for fixed replies",
+        help="model of the program and its imports; SERVICE/NAME for that of a service, such as anthropic/NAME;"
+        " local[:NAME] for this machine, scripted:FILE for fixed replies",
     )
     group.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--api-key-env", metavar="NAME", help="the environment variable with the key for --base-url")

@@ -81,7 +81,8 @@ class PastRun(Struct, frozen=True):
 
 class Facts(Struct, frozen=True):
     """What an estimate is made with. ``service`` is the base URL that will be asked, ``services`` those of models that
-    others answer for; ``past`` are runs of the same version of the program and its imports with the same models."""
+    others answer for, ``unsaid`` how many tokens of output are asked for, by model, where nobody says how many;
+    ``past`` are runs of the same version of the program and its imports with the same models."""
 
     prices: Prices
     models: Models
@@ -89,6 +90,7 @@ class Facts(Struct, frozen=True):
     past: Sequence[PastRun] = ()
     cap: Decimal | None = None
     services: Mapping[str, str | None] = field(default_factory=dict)
+    unsaid: Mapping[str, int] = field(default_factory=dict)
 
     def service_of(self, model_name: str) -> str | None:
         """The base URL that is asked for a model."""
@@ -364,7 +366,8 @@ class _Bounds(Struct):
         asked = most_output(program.parameters, program.limits.output_tokens)
         if asked is None and self.facts.cap is not None:
             asked = OUTPUT_UNDER_CAP
-        bounds = {"output-tokens": asked, "the model": able, "its context": context}
+        unsaid = self.facts.unsaid.get(name) if asked is None else None
+        bounds = {"output-tokens": asked, "the model": able, "its context": context, "its service": unsaid}
         given = {why: most for why, most in bounds.items() if most is not None}
         least = min(given, key=lambda why: given[why], default="")
         return Window(context, given.get(least), least)

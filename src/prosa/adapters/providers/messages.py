@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from prosa.adapters.providers.failures import ExchangeProblem, problem_in_reply
 from prosa.adapters.providers.ladder import Form
 from prosa.adapters.providers.messages_schema import closed_schema
+from prosa.adapters.providers.models import DEFAULT_OUTPUT
 from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
 from prosa.data import Value
 from prosa.regex import regex
@@ -20,10 +21,6 @@ from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, Ou
 from prosa.runtime.parameters import OUTPUT_NAMES, squashed
 from prosa.runtime.sequence import joined
 from prosa.runtime.usage import Usage
-
-DEFAULT_OUTPUT = 32_000
-"""Tokens of an answer where neither the user nor the program says anything: the service wants a number. A model that
-writes less says so, and is asked for what it can."""
 
 FIRST_FORM = Form(limits=("max_tokens",), most=DEFAULT_OUTPUT)
 ANSWER_TOOL = "give_the_answer"
@@ -36,6 +33,10 @@ _FINISH: dict[str, Finish] = {
     "refusal": "refusal",
 }
 _OURS = frozenset({"parallel_tool_calls", "reasoning_effort", "n", "stop", "tool_choice", "system"})
+_THOUGHTS = {"thinking": ("type", "thinking", "signature"), "redacted_thinking": ("type", "data")}
+"""The blocks that a service wants back before its calls, each with its fields."""
+
+_OPAQUE = "thoughts of messages"
 _NO_ID = regex(r"[^A-Za-z0-9_-]")
 
 
@@ -75,13 +76,29 @@ def _parameters(request: ModelRequest) -> dict[str, Value]:
     if effort is not None:
         config = made.get("output_config")
         made["output_config"] = {**(config if isinstance(config, Mapping) else {}), "effort": effort}
-    if _is_manual(made.get("thinking")) and request.messages[-1].role == "tool":
-        del made["thinking"]  # the service wants back thoughts that belong to the calls, and they are not kept
+    if _is_manual(made.get("thinking")) and _lacks_thoughts(request.messages):
+        del made["thinking"]  # the service wants back the thoughts that belong to calls, and these are not there
     return made
 
 
 def _is_manual(thinking: Value) -> bool:
     return isinstance(thinking, Mapping) and thinking.get("type") == "enabled"
+
+
+def _lacks_thoughts(messages: Sequence[Message]) -> bool:
+    """Whether the last calls were made by somebody else, or in a run that was continued."""
+    last = next((each for each in reversed(messages) if each.role == "assistant"), None)
+    return messages[-1].role == "tool" and last is not None and not _thoughts(last.opaque)
+
+
+def _thoughts(opaque: str) -> list[Value]:
+    """The thoughts of a reply, as they stand beside it; none where another adapter wrote it."""
+    try:
+        value = json.loads(opaque or "{}")
+    except (ValueError, RecursionError):
+        return []
+    found = value.get(_OPAQUE) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
 
 
 def _most(request: ModelRequest, form: Form) -> int:
@@ -128,6 +145,7 @@ def _blocks(message: Message, ids: _Ids, *, named: bool) -> Iterator[dict[str, V
     if message.role == "tool":
         yield {"type": "tool_result", "tool_use_id": ids.answered(message.tool_call_id), "content": message.content}
         return
+    yield from _thoughts(message.opaque) if message.tool_calls else ()
     text = f"{message.name}:\n{message.content}" if named and message.name else message.content
     if text.strip():  # the service refuses a text of nothing but blanks
         yield {"type": "text", "text": text}
@@ -215,20 +233,31 @@ def reply(value: Mapping[str, Value]) -> ModelReply:
     blocks = value.get("content")
     if not isinstance(blocks, list):
         raise ExchangeProblem("sent a reply without a message", retryable=True)
-    texts: list[str] = []
-    calls: list[ToolCall] = []
-    for block in blocks:
-        if not isinstance(block, Mapping):
-            continue
-        if block.get("type") == "text":
-            texts.append(optional_text(block.get("text")) or "")
-        elif block.get("type") == "tool_use":
-            calls.append(tool_call(block.get("id"), block.get("name"), block.get("input")))
-    return _reply("".join(texts), calls, value, _usage(value.get("usage")), optional_text(value.get("model")))
+    found = [block for block in blocks if isinstance(block, Mapping)]
+    text = "".join(optional_text(each.get("text")) or "" for each in found if each.get("type") == "text")
+    used = [each for each in found if each.get("type") == "tool_use"]
+    calls = [tool_call(each.get("id"), each.get("name"), each.get("input")) for each in used]
+    counts, model = _usage(value.get("usage")), optional_text(value.get("model"))
+    return _reply(text, calls, value, counts, model, [each for each in found if _is_thought(each)])
+
+
+def _is_thought(block: Mapping[str, Value]) -> bool:
+    return isinstance(kind := block.get("type"), str) and kind in _THOUGHTS
+
+
+def _opaque(thoughts: Sequence[Mapping[str, Value]]) -> str:
+    """What goes back with the results of the calls: the thoughts before them, as they were."""
+    kept = [{name: each.get(name, "") for name in _THOUGHTS[str(each["type"])]} for each in thoughts]
+    return json.dumps({_OPAQUE: kept}, ensure_ascii=False, separators=(",", ":")) if kept else ""
 
 
 def _reply(
-    text: str, calls: list[ToolCall], value: Mapping[str, Value], counts: Usage, model: str | None
+    text: str,
+    calls: list[ToolCall],
+    value: Mapping[str, Value],
+    counts: Usage,
+    model: str | None,
+    thoughts: Sequence[Mapping[str, Value]] = (),
 ) -> ModelReply:
     """The reply; ``value`` has the reason why it ended."""
     reason = value.get("stop_reason")
@@ -243,7 +272,7 @@ def _reply(
         return ModelReply("" if said else text, (), counts, model, "refusal" if said else "filter", said)
     if calls and finish == "stop":
         finish = "tool_calls"
-    return ModelReply(text, with_ids(calls), counts, model, finish)
+    return ModelReply(text, with_ids(calls), counts, model, finish, opaque=_opaque(thoughts) if calls else "")
 
 
 def _refusal(value: Mapping[str, Value]) -> str | None:
@@ -266,6 +295,7 @@ class MessageAssembly:
     def __init__(self) -> None:
         self._texts: dict[int, list[str]] = {}
         self._calls: dict[int, _OpenCall] = {}
+        self._thoughts: dict[int, dict[str, Value]] = {}
         self._usage: dict[str, Value] = {}
         self._end: Mapping[str, Value] = {}
         self._model: str | None = None
@@ -305,6 +335,8 @@ class MessageAssembly:
         if block.get("type") == "tool_use":
             self._calls[index] = _OpenCall(block)
             return ""
+        if _is_thought(block):
+            self._thoughts[index] = dict(block)
         return self._text(index, block.get("text")) if block.get("type") == "text" else ""
 
     def _add(self, index: Value, delta: Value) -> str:
@@ -312,12 +344,19 @@ class MessageAssembly:
             return ""
         if delta.get("type") == "text_delta":
             return self._text(index, delta.get("text"))
+        if delta.get("type") in ("thinking_delta", "signature_delta"):
+            self._think(index, delta)
         call = self._calls.get(index)
         if delta.get("type") != "input_json_delta" or call is None:
             return ""
         piece = optional_text(delta.get("partial_json")) or ""
         call.pieces.append(piece)
         return piece if call.name == ANSWER_TOOL else ""
+
+    def _think(self, index: int, delta: Mapping[str, Value]) -> None:
+        thought, name = self._thoughts.get(index), "thinking" if "thinking" in delta else "signature"
+        if thought is not None:
+            thought[name] = (optional_text(thought.get(name)) or "") + (optional_text(delta.get(name)) or "")
 
     def _text(self, index: int, text: Value) -> str:
         piece = optional_text(text) or ""
@@ -330,7 +369,8 @@ class MessageAssembly:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         text = "".join(piece for _, pieces in sorted(self._texts.items()) for piece in pieces)
         calls = [call.made() for _, call in sorted(self._calls.items())]
-        return _reply(text, calls, self._end, _usage(self._usage), self._model)
+        thoughts = [each for _, each in sorted(self._thoughts.items())]
+        return _reply(text, calls, self._end, _usage(self._usage), self._model, thoughts)
 
 
 class _OpenCall:

@@ -14,6 +14,10 @@ from importlib.util import find_spec
 from prosa.adapters.providers.prices import has_price_list
 from prosa.settings import ModelSettings
 
+DEFAULT_OUTPUT = 32_000
+"""Tokens of an answer that are asked for where neither the user nor the program says anything, and the service wants a
+number. A model that writes less says so, and is asked for what it can."""
+
 MAX_COUNTED = 4 * 1024 * 1024
 """Characters that are counted with a tokenizer; a longer text takes seconds."""
 

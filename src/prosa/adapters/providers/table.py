@@ -114,6 +114,7 @@ PROVIDERS: tuple[ProviderRow, ...] = (
         "anthropic",
         "ANTHROPIC_BASE_URL",
         docs="https://docs.anthropic.com/en/api/messages",
+        tried="llama.cpp, which answers the same protocol",
     ),
     ProviderRow(
         "google",

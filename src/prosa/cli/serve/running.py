@@ -54,7 +54,10 @@ def add_running_options(parser: argparse.ArgumentParser) -> None:
         "--token-env", metavar="NAME", help="the environment variable with the token (default: a new token, printed)"
     )
     group.add_argument(
-        "-m", "--model", metavar="NAME", help="model for everything that runs; local[:NAME], scripted:FILE"
+        "-m",
+        "--model",
+        metavar="NAME",
+        help="model for everything that runs; SERVICE/NAME, local[:NAME], scripted:FILE",
     )
     group.add_argument("--model-url", metavar="URL", help="an OpenAI-compatible server (also: OPENAI_BASE_URL)")
     group.add_argument("--model-api", choices=("chat", "responses"), help="Chat Completions (default) or Responses")
