@@ -23,7 +23,7 @@ from prosa.app.batch.inputs import RowMapping
 from prosa.app.batch.prepare import DEFAULT_FAILURES, RETRIED, BatchOptions, Prepared, prepare
 from prosa.app.batch.results import row_results
 from prosa.app.batch.rows import Rows, rows_from, rows_of
-from prosa.app.batch.run import run_batch
+from prosa.app.batch.shared import begin_batch
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.journal.place import file_beside, place_named, store_path
 from prosa.app.options import JournalOptions, Options
@@ -117,7 +117,7 @@ async def abatch(
     chosen = BatchOptions(*bounds, limit, retry=RETRIED if retry_failed else (), name=name or "")
     over = _Over(path_or_program, script, rows, query, RowMapping(fields or {}, id_column))
     prepared = _prepared(over, chosen, replace(options, journal=journal), environ, provider)
-    end = await run_batch(prepared, listener=listener, on_row=on_row, provider=provider)
+    end = await begin_batch(prepared, listener=listener, on_row=on_row, provider=provider)
     return BatchResult(end.batch.name, end.batch.id, end.store, end.counts, end.reason)
 
 

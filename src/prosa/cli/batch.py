@@ -118,6 +118,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _cancel(args, console)
     if args.export is not None:
         return _export(args, console)
+    if args.rows is None and (server := _requeued(args, console)) is not None:
+        return server
     return _run(args, console)
 
 
@@ -142,6 +144,22 @@ def _status(args: argparse.Namespace, console: Console) -> int:
     console.out(
         json.dumps(status_json(found), ensure_ascii=False, indent=2) if form else "\n".join(status_lines(found))
     )
+    return OK
+
+
+def _requeued(args: argparse.Namespace, console: Console) -> int | None:
+    """Rows that failed wait again, where any worker may run them; None for a store that is a file."""
+    from prosa.app.batch.prepare import RETRIED
+    from prosa.runtime.runs import StoreServer
+
+    store = _store(args, console)
+    if not isinstance(store, StoreServer):
+        return None
+    from prosa.app.batch.control import requeue_failed
+
+    status, found = requeue_failed(store, args.target, RETRIED)
+    rows = "1 row waits" if found == 1 else f"{found:,} rows wait"
+    console.note(f"{status.batch.name}: {rows} again" + ("; prosa worker takes them" if found else ""))
     return OK
 
 
@@ -306,7 +324,7 @@ def _expected(args: argparse.Namespace, prepared: Prepared) -> str:
 
 def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: BatchWatch) -> BatchEnd:
     """Runs it. A first Ctrl-C lets rows under way end, a second one does not."""
-    from prosa.app.batch.run import run_batch
+    from prosa.app.batch.shared import begin_batch
 
     def agree(found: Survey, counts: BatchCounts) -> None:
         _agree(args, console, prepared, found, counts)
@@ -315,7 +333,7 @@ def _go(args: argparse.Namespace, console: Console, prepared: Prepared, at: Batc
         stop = asyncio.Event()
         with stopping(stop, lambda: at.notice("stopping: rows under way end; Ctrl-C again leaves them")):
             listens = at.listens if at.log is not None else None
-            return await run_batch(prepared, heard=at.heard, on_row=at.row, listens=listens, agree=agree, stop=stop)
+            return await begin_batch(prepared, heard=at.heard, on_row=at.row, listens=listens, agree=agree, stop=stop)
 
     return asyncio.run(work())
 

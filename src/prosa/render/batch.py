@@ -97,6 +97,9 @@ def status_lines(status: BatchStatus) -> list[str]:
         f"  so far   {counts_words(status.counts)}",
         f"  begun    {batch.created}",
     ]
+    lines += [f"  at work  {', '.join(status.hosts)}"] if status.hosts else []
+    if batch.state == "open" and not status.running:
+        lines.append("  at work  nobody: prosa worker takes its rows")
     return lines + ([f"  stopped  {batch.reason}"] if batch.reason else [])
 
 
@@ -126,6 +129,7 @@ def status_json(status: BatchStatus) -> Mapping[str, Value]:
         "file": batch.file,
         "model": batch.model,
         "rows_from": batch.rows_from,
+        "hosts": list(status.hosts),
         "created": batch.created,
         "ended": batch.ended,
         **counts_json(counts),

@@ -69,7 +69,8 @@ class BatchRecord(Struct, frozen=True):
 
     ``total`` counts the rows, those that are refused too. ``granted`` is what all processes that were at it have drawn
     of its budget, in billionths of a US dollar. ``written`` is the digest of the results that were written last, with
-    their path before it. ``reason`` says why it stopped.
+    their path before it. ``reason`` says why it stopped. ``options`` is the JSON of `SharedOptions`, where several
+    workers may be at it.
     """
 
     id: str
@@ -90,6 +91,27 @@ class BatchRecord(Struct, frozen=True):
     ended: str | None = None
     reason: str | None = None
     written: str | None = None
+    options: str | None = None
+
+
+class SharedOptions(Struct, frozen=True):
+    """What every worker of a batch keeps to. ``path`` is the program below the folder in which the batch was begun;
+    ``model`` and ``provider`` as the user named them. ``cap`` and ``cap_per_row`` are billionths of a US dollar.
+    ``limits`` are those of a run. ``alone`` says why only the process that began the batch can run its rows."""
+
+    path: str
+    model: str | None = None
+    provider: str | None = None
+    script: str = ""
+    cap: int | None = None
+    cap_per_row: int | None = None
+    rpm: int | None = None
+    tpm: int | None = None
+    max_failures: str = "10%"
+    rerun_in_doubt: bool = False
+    allow_cut: bool = False
+    limits: Mapping[str, Value] = {}
+    alone: str = ""
 
 
 def batch_id(closure: Sequence[tuple[str, str]], model: str, rows_sha: str, mapping: Mapping[str, Value]) -> str:
@@ -225,8 +247,10 @@ class BatchPlan(Struct, frozen=True):
 
 
 class BatchStatus(Struct, frozen=True):
-    """A batch and how far it is. ``running`` says that a process is at it now."""
+    """A batch and how far it is. ``running`` says that a process is at it now, ``hosts`` on which machines, where it
+    can be on several."""
 
     batch: BatchRecord
     counts: BatchCounts
     running: bool
+    hosts: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct, field
 
@@ -44,11 +44,25 @@ class GateLimits(Struct, frozen=True):
     tpm: int | None = None
 
 
+class Permits(Protocol):
+    """What several processes may send together in a minute; each call needs a permit."""
+
+    async def permit(self, service: str, tokens: int) -> str:
+        """A permit for a call of about so many tokens, as soon as there is one: its id."""
+        ...
+
+    def used(self, permit: str, tokens: int) -> None:
+        """What the call took."""
+        ...
+
+
 class Gate(Struct, eq=False):
-    """The gate of one service and model, in one event loop."""
+    """The gate of one service and model, in one event loop. ``permits`` are asked where other processes send too."""
 
     limits: GateLimits
     clock: Clock
+    name: str = ""
+    permits: Permits | None = None
     allowed: float = 0.0
     in_flight: int = 0
     good: int = 0
@@ -79,6 +93,10 @@ class Gate(Struct, eq=False):
         if self._turn.locked() or self._wait(tokens) is not None:
             with paused():
                 await self._until_open(tokens)
+        permit = ""
+        if self.permits is not None:
+            with paused():
+                permit = await self.permits.permit(self.name, tokens)
         with self._inside(tokens) as sent:
             try:
                 reply = await provider.complete(request, on_text)
@@ -87,6 +105,8 @@ class Gate(Struct, eq=False):
                     self._close(error.retry_after)
                 raise
         sent[1] = float(reply.usage.total_tokens or tokens)
+        if self.permits is not None:
+            self.permits.used(permit, int(sent[1]))
         self._answered()
         return reply
 
@@ -147,13 +167,14 @@ class Gates(Struct, eq=False):
 
     limits: GateLimits
     clock: Clock
+    permits: Permits | None = None
     _known: dict[tuple[str, str], Gate] = field(default_factory=dict)
 
     def of(self, service: str | None, model_name: str) -> Gate:
         """The gate of a model at a service."""
         key = (service or "", model_name)
         if key not in self._known:
-            self._known[key] = Gate(self.limits, self.clock)
+            self._known[key] = Gate(self.limits, self.clock, " ".join(key), self.permits)
         return self._known[key]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import convert
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from prosa.adapters.store.schema import RUN_COLUMNS
 from prosa.adapters.store.writing import TakenOver, stored
@@ -48,6 +48,12 @@ def batches(connection: Database) -> list[BatchRecord]:
     return [_batch(row) for row in rows]
 
 
+def open_batches(connection: Database) -> list[BatchRecord]:
+    """The batches that workers may be at, those that were made first first."""
+    text = f"{_BATCH} WHERE state = 'open' AND options IS NOT NULL ORDER BY created, id"
+    return [_batch(row) for row in connection.execute(text).fetchall()]
+
+
 def batch_of(connection: Database, name: str) -> list[BatchRecord]:
     """The batch of an id or a name, or those that begin so; at most ten."""
     exact = connection.execute(f"{_BATCH} WHERE id = ? OR name = ?", (name, name)).fetchall()
@@ -73,15 +79,18 @@ def hold(
                 raise BatchesHeld(message, hint="wait for it, end it, or name another store with --store")
         found = connection.execute(f"{_BATCH} WHERE id = ?", (batch.id,)).fetchone()
         if found is None:
-            values = astuple(batch)
-            named = dict(zip(BATCH_COLUMNS, values, strict=True)) | {"holder": mine, "host": host}
-            connection.execute(_INSERT, list(named.values()))
+            insert_batch(connection, replace(batch, holder=mine, host=host))
             return batch
         again = "UPDATE batch SET state = 'open', holder = ?, host = ?, ended = NULL, reason = NULL WHERE id = ?"
         connection.execute(again, (mine, host, batch.id))
         return _batch(found)
 
     return work
+
+
+def insert_batch(connection: Database, batch: BatchRecord) -> None:
+    """A batch is known, if it is new."""
+    connection.execute(f"{_INSERT} ON CONFLICT (id) DO NOTHING", stored(astuple(batch)))
 
 
 def let_go(
@@ -97,11 +106,13 @@ def let_go(
     return work
 
 
-def draw(batch: str, holder: str, least: int, wanted: int, cap: int) -> Callable[[Database], int]:
-    """Draws ``wanted`` of a budget, or what is left of it if that is ``least`` at least; gives how much."""
+def draw(batch: str, holder: str | None, least: int, wanted: int, cap: int) -> Callable[[Database], int]:
+    """Draws ``wanted`` of a budget, or what is left of it if that is ``least`` at least; gives how much. The ``holder``
+    has the batch alone; None where several do."""
 
     def work(connection: Database) -> int:
-        _require_held(connection, batch, holder)
+        if holder is not None:
+            _require_held(connection, batch, holder)
         text = f"SELECT granted FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
         (granted,) = connection.execute(text, (batch,)).fetchone()
         drawn = min(wanted, cap - int(granted))

@@ -39,6 +39,10 @@ OLDEST = 130000
 PATIENCE = 60.0
 """Seconds that a lost server is waited for."""
 
+IDLE_SECONDS = 8
+"""After so long in the middle of a transaction a process is frozen: the server ends its connection, so that what it has
+locked is free."""
+
 _PAUSES = 0.05, 1.0
 _CONFLICTS = 20
 """How often a transaction is begun again that stood in the way of another one."""
@@ -105,7 +109,7 @@ class PostgresDatabase:
                 return found
             except (errors.DeadlockDetected, errors.SerializationFailure):
                 self._roll_back()
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
                 self._reconnect(error)
                 if committing and self._was_committed(committing):
                     return found
@@ -148,7 +152,7 @@ class PostgresDatabase:
         with suppress(psycopg.Error):
             self._connection.execute("ROLLBACK")
 
-    def _reconnect(self, error: psycopg.OperationalError) -> None:
+    def _reconnect(self, error: psycopg.Error) -> None:
         """Waits for a server that is lost. Raises ``error`` where it is not, `StoreProblem` where it stays away."""
         if not self._connection.closed and not isinstance(error, _ENDINGS):
             self._roll_back()
@@ -172,7 +176,12 @@ class PostgresDatabase:
             pause = min(pause * 2, _PAUSES[1])
 
 
-_ENDINGS = errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow
+_ENDINGS = (
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+    errors.IdleInTransactionSessionTimeout,
+)
 _AGAIN = "what was answered is kept; begin again when the server is there"
 
 
@@ -269,10 +278,7 @@ def _first_line(error: psycopg.Error) -> str:
 def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[Any, ...]]:
     """Raises `StoreProblem`."""
     try:
-        known = psycopg.conninfo.conninfo_to_dict(server.url)
-        given = {name: value for name, value in _CONNECTING.items() if name not in known}
-        address = psycopg.conninfo.make_conninfo(server.url, **given)
-        connection = psycopg.connect(address, autocommit=True)
+        connection = psycopg.connect(address_of(server), autocommit=True)
     except psycopg.Error as error:
         raise _problem_of(error, server) from None
     try:
@@ -281,6 +287,8 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
         connection.execute(f"SET search_path TO {SCHEMA}")
         if reads:
             connection.execute("SET default_transaction_read_only TO on")
+        else:
+            connection.execute(f"SET idle_in_transaction_session_timeout TO '{IDLE_SECONDS}s'")
     except psycopg.Error as error:
         connection.close()
         raise _problem_of(error, server) from None
@@ -288,6 +296,13 @@ def _connected(server: StoreServer, *, reads: bool) -> psycopg.Connection[tuple[
         connection.close()
         raise
     return connection
+
+
+def address_of(server: StoreServer) -> str:
+    """The address of a server with what the user's leaves open. Raises `psycopg.Error` for one that is none."""
+    known = psycopg.conninfo.conninfo_to_dict(server.url)
+    given = {name: value for name, value in _CONNECTING.items() if name not in known}
+    return psycopg.conninfo.make_conninfo(server.url, **given)
 
 
 def _require_fit(connection: psycopg.Connection[tuple[Any, ...]], server: StoreServer) -> None:

@@ -90,6 +90,8 @@ def forget(connection: Database, ids: Iterable[str]) -> int:
 def forget_batch(connection: Database, batch: str) -> int:
     """Takes a batch away with its rows; gives how many there were."""
     connection.execute("DELETE FROM call WHERE run IN (SELECT id FROM run WHERE batch = ?)", (batch,))
+    for table in ("item", "lease", "pace"):
+        connection.execute(f"DELETE FROM {table} WHERE batch = ?", (batch,))  # noqa: S608 - names of ours
     gone = connection.execute("DELETE FROM run WHERE batch = ?", (batch,)).rowcount
     connection.execute("DELETE FROM batch WHERE id = ?", (batch,))
     return gone

@@ -68,7 +68,21 @@ _THIRD = (
 )
 """Mailboxes: what programs leave one another."""
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD)
+_FOURTH = (
+    "ALTER TABLE batch ADD COLUMN options TEXT",
+    """CREATE TABLE item (
+        batch TEXT NOT NULL, number INTEGER NOT NULL, job TEXT NOT NULL, input TEXT NOT NULL,
+        PRIMARY KEY (batch, number))""",
+    """CREATE TABLE lease (
+        batch TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, turn INTEGER NOT NULL,
+        holder TEXT NOT NULL, host TEXT NOT NULL, PRIMARY KEY (batch, first))""",
+    """CREATE TABLE pace (
+        id TEXT PRIMARY KEY, batch TEXT NOT NULL, service TEXT NOT NULL, at REAL NOT NULL, tokens INTEGER NOT NULL)""",
+    "CREATE INDEX pace_at ON pace (batch, service, at)",
+)
+"""Several workers: inputs of rows, who has which of them, the calls of the last minute. Only a server has any."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """What turns a store of version N into one of N + 1, for N from 0, which is an empty file."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

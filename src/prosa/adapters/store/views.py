@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from prosa.corpus.sql import Readable, View
 
-TABLES = frozenset(("run", "call", "note", "batch", "message"))
+TABLES = frozenset(("run", "call", "note", "batch", "message", "item", "lease", "pace"))
 """What the store is made of."""
 
 RUN_VIEWS = Readable(

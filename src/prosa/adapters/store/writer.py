@@ -143,6 +143,38 @@ class Writer:
                 future.set_exception(each)
 
 
+class FencedWriter:
+    """A writer for the rows of one lease: what it writes is refused once the lease was given away."""
+
+    def __init__(self, writer: Writer, check: Callable[[Database], None]) -> None:
+        self._writer, self._check = writer, check
+
+    @property
+    def holder(self) -> str:
+        """The name of this process."""
+        return self._writer.holder
+
+    @property
+    def place(self) -> StorePlace:
+        """Where it writes."""
+        return self._writer.place
+
+    def do(self, work: Work[T], *, soon: bool = True) -> Future[T]:
+        """What ``work`` gives, as `Writer.do` does; `TakenOver` where the lease was given away."""
+
+        def checked(connection: Database) -> T:
+            self._check(connection)
+            return work(connection)
+
+        return self._writer.do(checked, soon=soon)
+
+    def release(self) -> None:
+        """Does nothing: whoever began the use of the writer ends it."""
+
+
+AnyWriter: TypeAlias = Writer | FencedWriter
+
+
 def _fail(batch: list[_Waiting], error: Exception) -> None:
     for _, future in batch:
         if future.set_running_or_notify_cancel():

@@ -5,17 +5,23 @@ In: the place of the store and a name. Out: records. Nothing runs here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from prosa.adapters.store import batches
-from prosa.adapters.store.holding import is_alive
+from prosa.adapters.store import batches, leases
+from prosa.adapters.store.holding import is_alive, living
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.history import reading_store
 from prosa.runtime.batches import BatchCounts, BatchRecord, BatchStatus
 from prosa.runtime.errors import BatchRefused
-from prosa.runtime.runs import StorePlace, stamp
+from prosa.runtime.runs import StorePlace, StoreServer, stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+    from prosa.adapters.store.writer import Work
 
 
 def batch_list(store: StorePlace) -> list[BatchStatus]:
@@ -48,23 +54,68 @@ def known_batch(store: StorePlace, batch: str) -> BatchRecord | None:
 
 
 def cancel_batch(store: StorePlace, name: str) -> BatchStatus:
-    """Ends a batch, if no process is at it: what it has is kept, and nothing of it is left to do.
+    """Ends a batch: what it has is kept, and nothing of it is left to do. A process that is at it in a file is to be
+    ended first; workers of a server end the rows under way.
 
     Raises `BatchRefused`, `StoreProblem`."""
     status = batch_status(store, name)
-    if status.running:
+    if status.running and not isinstance(store, StoreServer):
         message = f"the batch {status.batch.name} runs in another process on {status.batch.host}"
         raise BatchRefused(message, hint="end that process: Ctrl-C lets the rows under way end")
     now = stamp(datetime.now(UTC))
     writer = writer_of(store)
     try:
-        writer.do(batches.set_state(status.batch.id, "cancelled", now)).result()
+        writer.do(_cancelled(store, status.batch.id, now)).result()
     finally:
         writer.release()
     return replace(status, batch=replace(status.batch, state="cancelled", ended=now))
 
 
+def _cancelled(store: StorePlace, batch: str, now: str) -> Work[None]:
+    def work(connection: Database) -> None:
+        batches.set_state(batch, "cancelled", now)(connection)
+        if isinstance(store, StoreServer):
+            from prosa.adapters.store import queue
+
+            queue.make_queue(connection)
+            queue.drop(connection, batch)
+
+    return work
+
+
+def requeue_failed(store: StorePlace, name: str, kinds: Sequence[str]) -> tuple[BatchStatus, int]:
+    """Rows of a batch on a server that failed so wait again for any worker; gives how many. Raises `BatchRefused`,
+    `StoreProblem`."""
+    from prosa.adapters.store import queue
+
+    status = batch_status(store, name)
+    batch = status.batch
+    if batch.options is None:
+        raise BatchRefused(
+            f"the batch {batch.name} was not begun for several workers", hint="give its rows: --rows FILE"
+        )
+
+    def work(connection: Database) -> int:
+        found = batches.begin_again(batch.id, kinds)(connection)
+        if found:
+            leases.open_for_work(batch.id, batch.options or "", turns=batch.state != "open")(connection)
+            queue.make_queue(connection)
+            numbers = list(leases.undone(connection, batch.id))
+            queue.enqueue(connection, batch.id, [(number, number) for number in numbers])
+        return found
+
+    writer = writer_of(store)
+    try:
+        return status, writer.do(work).result()
+    finally:
+        writer.release()
+
+
 def _status(store: StorePlace, batch: BatchRecord, counts: BatchCounts) -> BatchStatus:
+    if isinstance(store, StoreServer):
+        with reading_store(store) as connection:
+            hosts = leases.hosts_at(connection, batch.id, living(store)) if connection and batch.state == "open" else ()
+        return BatchStatus(batch, counts, bool(hosts), hosts)
     running = batch.state == "open" and is_alive(store, batch.holder)
     if batch.state == "open" and not running:
         batch = replace(batch, state="stopped", reason="its process ended, nobody knows why")

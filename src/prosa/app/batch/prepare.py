@@ -87,8 +87,7 @@ def prepare(
     if history == "off":
         raise BatchRefused('a batch is kept on disk, and `history = "off"` keeps nothing', hint="see docs/batches.md")
     store = store_path(options.journal, environment.environ)
-    closure, rows_sha = closure_digests(program), rows.source.digest()
-    closure += ((script.script.address, script.digest),) if script is not None else ()
+    closure, rows_sha = closure_of(subject), rows.source.digest()
     kept = {"rows": rows.named, "query": rows.query, "name": chosen.name}
     kept |= {"script": script.script.address} if script is not None else {}
     identity = mapping.as_dict() | ({"name": chosen.name} if chosen.name else {})
@@ -109,6 +108,12 @@ def prepare(
     )
     inputs = Inputs(rows.source, program, mapping, environment.notice, script)
     return Prepared(record, inputs, store, options, chosen, environment, script.provider if script else None)
+
+
+def closure_of(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """What is run, with the digests of all that decides its requests."""
+    script = subject.script
+    return closure_digests(subject.program) + (((script.script.address, script.digest),) if script is not None else ())
 
 
 def _plain(name: str) -> str:

@@ -84,7 +84,8 @@ Agree: TypeAlias = Callable[["Survey", "BatchCounts"], None]
 """Is asked before the first call; raises `RunError` to leave it."""
 
 
-def _agreed(found: Survey, counts: BatchCounts) -> None:
+def agreed(found: Survey, counts: BatchCounts) -> None:
+    """Asks nobody."""
     del found, counts
 
 
@@ -95,7 +96,7 @@ async def run_batch(
     heard: Callable[[BatchProgress], None] | None = None,
     on_row: Callable[[RowResult], None] | None = None,
     listens: Callable[[int], Listener] | None = None,
-    agree: Agree = _agreed,
+    agree: Agree = agreed,
     provider: Provider | None = None,
     stop: asyncio.Event | None = None,
     clock: Clock | None = None,
@@ -105,7 +106,7 @@ async def run_batch(
     ends it when it is set: rows under way get a moment to end. Raises `RunError` for what keeps it from running:
     `PriceUnknown`, `StoreProblem` and what ``agree`` raises among it."""
     async with _held(prepared) as (writer, record):
-        run = _Running(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
+        run = BatchRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
         run.clock, run.listens = clock or run.clock, listens or run.listens
         return await run.all(listener, agree, provider)
 
@@ -123,24 +124,28 @@ async def _held(prepared: Prepared) -> AsyncIterator[tuple[Writer, BatchRecord]]
         writer.release()
 
 
-class _Grants(Struct):
-    """The budget of a batch, of which this process draws parts: what it has drawn is spent where it dies."""
+class BatchGrants(Struct):
+    """The budget of a batch, of which this process draws parts: what it has drawn is spent where it dies. The batch is
+    its own alone, unless it is ``shared`` with others."""
 
     writer: Writer
     batch: str
     cap: Decimal
     drawn: int = 0
+    shared: bool = False
 
     async def draw(self, wanted: Decimal) -> Decimal:
         """Money for some calls, else for the one that asks."""
         least = nano(wanted)
-        work = batches.draw(self.batch, self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO))
+        work = batches.draw(
+            self.batch, None if self.shared else self.writer.holder, least, least * DRAWN_AT_ONCE, int(self.cap / NANO)
+        )
         found = await asyncio.wrap_future(self.writer.do(work))
         self.drawn += found
         return found * NANO
 
 
-class _Running(Struct, eq=False):
+class BatchRun(Struct, eq=False):
     """One call for a batch. ``ended`` is why no further row begins."""
 
     prepared: Prepared
@@ -152,7 +157,7 @@ class _Running(Struct, eq=False):
     clock: Clock = field(default_factory=system_clock)
     progress: BatchProgress = field(default_factory=BatchProgress)
     states: bytearray = field(default_factory=bytearray)
-    grants: _Grants | None = None
+    grants: BatchGrants | None = None
     listens: Callable[[int], Listener] = lambda _: ignore
     ended: str = ""
 
@@ -233,7 +238,7 @@ class _Running(Struct, eq=False):
         if isinstance(cap, Ledger):
             return Budget(known_prices(settings), cap, notice=self.prepared.environment.notice)
         await self._do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
-        self.grants = _Grants(self.writer, self.record.id, cap)
+        self.grants = BatchGrants(self.writer, self.record.id, cap)
         ledger = Ledger(Decimal(0), grants=self.grants, whole=cap)
         return Budget(known_prices(settings), ledger, notice=self.prepared.environment.notice)
 
@@ -359,7 +364,7 @@ class _Running(Struct, eq=False):
             return
         if isinstance(error, StoreProblem):
             raise error
-        result = _result(row, outcome, journals.costs.pop(row.number, None))
+        result = row_result(row, outcome, journals.costs.pop(row.number, None))
         progress.here += 1
         progress.done += error is None
         progress.failed += error is not None
@@ -367,7 +372,7 @@ class _Running(Struct, eq=False):
         progress.now = self.clock.monotonic()
         progress.spent += Decimal(str(result.cost or 0))
         progress.held = driver.budget.ledger.held if driver.budget is not None else Decimal(0)
-        if error is not None and _too_many(self.prepared.chosen.max_failures, progress):
+        if error is not None and too_many(self.prepared.chosen.max_failures, progress):
             self.ended = self.ended or f"{progress.failed_here:,} of {progress.here:,} rows failed"
         self.on_row(result)
         self.heard(progress)
@@ -410,7 +415,7 @@ def _drop(task: asyncio.Task[None]) -> None:
         work.close()
 
 
-def _result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
+def row_result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResult:
     """What is said of a row as it ends."""
     error, summary = outcome.error, outcome.summary
     kind = None if error is None else "crashed" if isinstance(error, RowCrashed) else row_kind(error)
@@ -419,7 +424,7 @@ def _result(row: RowInput, outcome: Outcome[Job], cost: float | None) -> RowResu
     return RowResult(row.number, row.id, outcome.output, kind, why, cost, calls, summary.seconds)
 
 
-def _too_many(most: str, progress: BatchProgress) -> bool:
+def too_many(most: str, progress: BatchProgress) -> bool:
     """Whether so many rows failed in this process that the batch stops by itself."""
     if most.endswith("%"):
         share = Decimal(most[:-1]) / 100

@@ -50,7 +50,7 @@ from prosa.runtime.summary import cost_of
 
 if TYPE_CHECKING:
     from prosa.adapters.store.database import Database
-    from prosa.adapters.store.writer import Work, Writer
+    from prosa.adapters.store.writer import AnyWriter, Work, Writer
     from prosa.app.options import Environment, JournalOptions
     from prosa.runtime.ports import Clock
     from prosa.runtime.program import Program
@@ -118,7 +118,7 @@ class Journals(Struct):
     batch: str = field(default_factory=lambda: urandom(_ID_BYTES).hex())
     unfinished: str = ""
     _begun: int = 0
-    _writer: Writer | None = None
+    _writer: AnyWriter | None = None
     _before: Sequence[RunRecord] | None = None
 
     @property
@@ -179,11 +179,15 @@ class Journals(Struct):
         if secret is not None:
             raise NotResumed(f"{secret.file or secret.name} is confidential, and nothing is kept of its runs")
 
-    def writer_in_use(self) -> Writer:
+    def writer_in_use(self) -> AnyWriter:
         """The writer of the store, opened at its first use. Raises `StoreProblem`."""
         if self._writer is None:
             self._writer = writer_of(store_path(self.options, self.environment.environ))
         return self._writer
+
+    def write_with(self, writer: AnyWriter) -> None:
+        """Writes with a writer that somebody else opened, and ends."""
+        self._writer = writer
 
     async def journal_for(
         self, options: JournalOptions, job: str, program: Program, given: Value, document: Path | None

@@ -29,7 +29,7 @@ from prosa.runtime.runs import CallRecord, RunRecord, last_attempts, stamp
 from prosa.runtime.summary import Answered
 
 if TYPE_CHECKING:
-    from prosa.adapters.store.writer import Work, Writer
+    from prosa.adapters.store.writer import AnyWriter, Work
     from prosa.runtime.journal import Ask, ModelStep, ToolStep, Use
     from prosa.runtime.messages import Message, ModelRequest
     from prosa.runtime.ports import Clock
@@ -51,7 +51,7 @@ class StoredJournal(Struct):
     """
 
     run: RunRecord
-    writer: Callable[[], Writer]
+    writer: Callable[[], AnyWriter]
     clock: Clock
     notice: Callable[[str], None]
     full: bool = False

@@ -1,0 +1,197 @@
+"""What a server keeps for several workers of a batch: inputs of rows, leases with their turn, the pace of calls (X29).
+
+In: records. Out: pieces of work for the writer. A lease is a range of rows. Its turn grows whenever it is taken, and
+whoever writes for one of its rows shows the turn that it took: who was frozen meanwhile writes nothing (the fence).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from os import urandom
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from prosa.adapters.store.batches import LEFT, batch_of, insert_batch
+from prosa.adapters.store.writing import TakenOver, stored
+from prosa.data import Value
+from prosa.runtime.batches import BatchRecord, BatchState
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+    from prosa.adapters.store.writer import Work
+
+UNDONE = (
+    f"(run.state IS NULL OR run.state IN ('open', 'interrupted') OR (run.state = 'failed' AND run.kind = '{LEFT}'))"
+)
+"""The rows that are not over."""
+
+_JOINED = "FROM item LEFT JOIN run ON run.batch = item.batch AND run.number = item.number WHERE item.batch = ?"
+
+
+class LeaseKey(Struct, frozen=True):
+    """A lease as whoever has it took it: rows ``first`` to ``last`` of a batch, for the ``turn``-th time."""
+
+    batch: str
+    first: int
+    last: int
+    turn: int
+
+
+class Item(Struct, frozen=True):
+    """A row that is not over. ``begun`` says that a process was at it, ``crashes`` how many ended with it, the last
+    one too."""
+
+    number: int
+    id: Value
+    given: Value
+    begun: bool
+    crashes: int
+
+
+def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
+    """Keeps inputs: the number of each row, its id and its input as JSON."""
+    values = [stored((batch, *each)) for each in rows]
+
+    def work(connection: Database) -> None:
+        text = "INSERT INTO item (batch, number, job, input) VALUES (?, ?, ?, ?) ON CONFLICT (batch, number) DO NOTHING"
+        connection.executemany(text, values)
+
+    return work
+
+
+def items_of(lease: LeaseKey) -> Work[list[Item]]:
+    """The rows of a lease that are not over."""
+
+    def work(connection: Database) -> list[Item]:
+        require_lease(connection, lease)
+        text = (
+            "SELECT item.number, item.job, item.input, run.state, run.crashes"
+            f" {_JOINED} AND item.number >= ? AND item.number <= ? AND {UNDONE} ORDER BY item.number"
+        )
+        found = connection.execute(text, (lease.batch, lease.first, lease.last)).fetchall()
+        return [_item(row) for row in found]
+
+    return work
+
+
+def undone(connection: Database, batch: str) -> Iterator[int]:
+    """The numbers of the rows that are not over, as far as their inputs are kept."""
+    text = f"SELECT item.number {_JOINED} AND {UNDONE} ORDER BY item.number"
+    for (number,) in connection.stream(text, (batch,)):
+        yield int(number)
+
+
+def require_lease(connection: Database, lease: LeaseKey) -> None:
+    """Raises `TakenOver` where the lease was given away. As long as the transaction goes on it is not."""
+    text = f"SELECT turn FROM lease WHERE batch = ? AND first = ?{connection.shared}"  # noqa: S608 - a word of ours
+    row = connection.execute(text, (lease.batch, lease.first)).fetchone()
+    if row is None or row[0] != lease.turn:
+        raise TakenOver(f"another worker goes on with rows {lease.first} to {lease.last} of the batch {lease.batch}")
+
+
+def join(batch: BatchRecord) -> Work[BatchRecord]:
+    """The batch, which is made if it is new."""
+
+    def work(connection: Database) -> BatchRecord:
+        insert_batch(connection, batch)
+        return next(each for each in batch_of(connection, batch.id) if each.id == batch.id)
+
+    return work
+
+
+def open_for_work(batch: str, options: str, turns: bool) -> Work[None]:
+    """The batch may be worked at. Leases of before count for nothing where their ``turns`` are over."""
+
+    def work(connection: Database) -> None:
+        text = "UPDATE batch SET state = 'open', ended = NULL, reason = NULL, options = ? WHERE id = ?"
+        connection.execute(text, (options, batch))
+        if turns:
+            connection.execute("UPDATE lease SET turn = turn + 1, holder = '' WHERE batch = ?", (batch,))
+
+    return work
+
+
+def close_batch(batch: str, state: BatchState, reason: str | None, ended: str) -> Work[bool]:
+    """Ends the work at a batch that is open; gives whether it was. Inputs of rows that are done are kept no longer."""
+
+    def work(connection: Database) -> bool:
+        text = "UPDATE batch SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = 'open'"
+        if connection.execute(text, (state, reason, ended, batch)).rowcount != 1:
+            return False
+        connection.execute("UPDATE lease SET holder = '' WHERE batch = ?", (batch,))
+        if state == "done":
+            text = (
+                "DELETE FROM item WHERE batch = ? AND number IN"
+                " (SELECT number FROM run WHERE batch = ? AND state = 'done')"
+            )
+            connection.execute(text, (batch, batch))
+        return True
+
+    return work
+
+
+def give_back_money(batch: str, amount: int) -> Work[None]:
+    """What was drawn of a budget and not spent is there again."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE batch SET granted = granted - ? WHERE id = ?", (amount, batch))
+
+    return work
+
+
+def take_pace(batch: str, service: str, *, rpm: int | None, tpm: int | None, tokens: int, window: float) -> Work[Pace]:
+    """A call may be made now, or after some seconds, so that no ``window`` of seconds has more calls or tokens than all
+    workers together may make. The clock is that of the server."""
+
+    def work(connection: Database) -> Pace:
+        text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608
+        connection.execute(text, (batch,)).fetchone()
+        (now,) = connection.execute("SELECT EXTRACT(EPOCH FROM clock_timestamp())::float8").fetchone()
+        connection.execute(
+            "DELETE FROM pace WHERE batch = ? AND service = ? AND at <= ?", (batch, service, now - window)
+        )
+        text = "SELECT at, tokens FROM pace WHERE batch = ? AND service = ? ORDER BY at"
+        sent = connection.execute(text, (batch, service)).fetchall()
+        waits = []
+        if rpm is not None and len(sent) >= rpm:
+            waits.append(sent[len(sent) - rpm][0] + window - now)
+        if tpm is not None and sent and sum(each for _, each in sent) + tokens > tpm:
+            waits.append(sent[0][0] + window - now)
+        if waits:
+            return Pace("", max(*waits, 0.001))
+        name = urandom(8).hex()
+        text = "INSERT INTO pace (id, batch, service, at, tokens) VALUES (?, ?, ?, ?, ?)"
+        connection.execute(text, (name, batch, service, now, tokens))
+        return Pace(name, 0.0)
+
+    return work
+
+
+class Pace(Struct, frozen=True):
+    """A call that may be made, by its ``id``; or the seconds to ``wait`` before that is asked again."""
+
+    id: str
+    wait: float
+
+
+def count_tokens(pace: str, tokens: int) -> Work[None]:
+    """What a call that was let through took in truth."""
+
+    def work(connection: Database) -> None:
+        connection.execute("UPDATE pace SET tokens = ? WHERE id = ?", (tokens, pace))
+
+    return work
+
+
+def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> tuple[str, ...]:
+    """The machines whose workers have leases of a batch."""
+    found = connection.execute("SELECT DISTINCT holder, host FROM lease WHERE batch = ? AND holder <> ''", (batch,))
+    return tuple(sorted({host for holder, host in found.fetchall() if alive(holder)}))
+
+
+def _item(row: Sequence[Value]) -> Item:
+    number, job, given, state, crashes = row
+    ended = int(str(crashes or 0)) + (state == "open")
+    return Item(int(str(number)), json.loads(str(job)), json.loads(str(given)), state is not None, ended)

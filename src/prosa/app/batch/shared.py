@@ -1,0 +1,470 @@
+"""A batch on a server, where several workers may be at it (X29).
+
+In: a batch that is prepared, or a store in which others began some. Out: how far it came. Whoever begins a batch keeps
+its inputs in the store and works at it as any worker does; a worker runs what it finds, where its own program is the
+one of the batch and its own settings allow that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from decimal import Decimal
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from prosa.adapters.files import config_dir
+from prosa.adapters.files.trust_store import TrustStore
+from prosa.adapters.files.write import file_digest
+from prosa.adapters.store import batches, leases
+from prosa.adapters.store.holding import host_name
+from prosa.adapters.store.writer import writer_of
+from prosa.app.batch.prepare import AT_ONCE, Prepared, closure_of
+from prosa.app.batch.run import MOST_AT_ONCE, Agree, BatchEnd, BatchRun, agreed, run_batch
+from prosa.app.batch.subject import Subject, subject_of
+from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
+from prosa.app.journal.history import reading_store
+from prosa.app.options import Environment, JournalOptions, Options, limits_in
+from prosa.app.run.world import system_clock
+from prosa.runtime.batches import NANO, BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions, nano
+from prosa.runtime.budget import Budget, Ledger
+from prosa.runtime.digest import as_json
+from prosa.runtime.errors import BatchRefused, RunError, StoreProblem
+from prosa.runtime.events import Listener, ignore
+from prosa.runtime.program import reachable
+from prosa.runtime.runs import StorePlace, StoreServer, stamp
+
+if TYPE_CHECKING:
+    from prosa.adapters.store.database import Database
+    from prosa.adapters.store.writer import Work
+    from prosa.runtime.batches import BatchCounts
+    from prosa.runtime.ports import Clock, Provider
+
+_CHUNK = 500
+T = TypeVar("T")
+
+Opening = Callable[[Path], Environment]
+"""The environment of a program."""
+
+
+async def begin_batch(
+    prepared: Prepared,
+    *,
+    listener: Listener = ignore,
+    heard: Callable[[BatchProgress], None] | None = None,
+    on_row: Callable[[RowResult], None] | None = None,
+    listens: Callable[[int], Listener] | None = None,
+    agree: Agree = agreed,
+    provider: Provider | None = None,
+    stop: asyncio.Event | None = None,
+    clock: Clock | None = None,
+) -> BatchEnd:
+    """Runs what is left of a batch, alone or with the workers of its server; see `run_batch`."""
+    if not isinstance(prepared.store, StoreServer):
+        return await run_batch(
+            prepared,
+            listener=listener,
+            heard=heard,
+            on_row=on_row,
+            listens=listens,
+            agree=agree,
+            provider=provider,
+            stop=stop,
+            clock=clock,
+        )
+    writer = writer_of(prepared.store)
+    try:
+        from prosa.adapters.store.queue import make_queue
+
+        await asyncio.wrap_future(writer.do(make_queue))
+        record = await asyncio.wrap_future(writer.do(leases.join(prepared.batch)))
+        run = SharedRun(prepared, record, writer, heard or (lambda _: None), on_row or (lambda _: None), stop)
+        run.clock, run.listens = clock or run.clock, listens or run.listens
+        return await run.all(listener, agree, provider)
+    finally:
+        await asyncio.to_thread(writer.release)
+
+
+class SharedRun(BatchRun, eq=False):
+    """One call for a batch that other workers may be at too."""
+
+    joined: bool = False
+    told: bytearray = field(default_factory=bytearray)
+
+    async def _budget(self, counts: BatchCounts) -> Budget | None:
+        """Nothing here: each share has its own part of the budget."""
+        cap = self.prepared.options.max_cost
+        if isinstance(cap, Ledger):
+            raise BatchRefused("a ledger cannot be shared with other workers", hint="name an amount: max_cost")
+        self.progress.cap = cap
+        if cap is not None:
+            await self._do(batches.count_spent(self.record.id, nano(Decimal(str(counts.cost)))))
+        return None
+
+    async def _run(self, listener: Listener, provider: Provider | None, budget: Budget | None) -> None:
+        del budget
+        from prosa.adapters.store.queue import LeaseQueue
+
+        prepared, store = self.prepared, self.prepared.store
+        assert isinstance(store, StoreServer)
+        at_once = min(prepared.chosen.at_once, MOST_AT_ONCE)
+        self.told = bytearray(each == batches.DONE for each in self.states)
+        shared = shared_options(prepared, provider)
+        await asyncio.to_thread(self._keep_inputs)
+        queue = LeaseQueue(store, self.writer.holder, host_name())
+        await queue.open()
+        try:
+            share_of = open_share(
+                self.record,
+                shared,
+                prepared.inputs.program,
+                prepared.provider,
+                writer=self.writer,
+                at_once=at_once,
+                options=prepared.options,
+                environment=prepared.environment,
+                clock=self.clock,
+                listener=listener,
+                provider=provider,
+            )
+            async with share_of as share:
+                share.listens, share.on_row = self.listens, self._row
+                await self._do(self._published(shared, at_once))
+                stop = self.stop or asyncio.Event()
+                worker = LeaseWorker(self.writer, queue, at_once, self.clock, stop, {self.record.id: share})
+                await self._work(worker, share)
+        finally:
+            await queue.aclose()
+
+    async def _work(self, worker: LeaseWorker, share: Share) -> None:
+        """Works until the batch is over, or is to stop here."""
+        try:
+            while (state := await self._do(settled(self.record.id, worker.at_once, self.clock))).state == "open":
+                if worker.stop.is_set():
+                    self.ended = self.ended or "stopped"
+                    break
+                await worker.turn()
+                await self._show(share)
+                await worker.rest(POLL)
+            else:
+                self.ended = self.ended or share.ended or state.reason or ("cancelled" * (state.state == "cancelled"))
+            await worker.leave()
+        except BaseException:
+            await worker.drop()
+            raise
+        await self._tell_others()
+
+    async def _show(self, share: Share) -> None:
+        """How far all workers are."""
+        await self._counts()
+        self.progress.here, self.progress.since = share.progress.here, share.progress.since
+        self.progress.now = self.clock.monotonic()
+        self.heard(self.progress)
+
+    def _row(self, result: RowResult) -> None:
+        self.told[result.row - 1] = 1
+        self.on_row(result)
+
+    async def _tell_others(self) -> None:
+        """Tells of the rows that other workers ended."""
+
+        def others() -> list[RowResult]:
+            with reading_store(self.prepared.store) as connection:
+                if connection is None:
+                    return []
+                found = batches.results(connection, self.record.id)
+                return [each for each in found if not self.told[each.row - 1]]
+
+        for each in await asyncio.to_thread(others):
+            self._row(each)
+
+    def _keep_inputs(self) -> None:
+        """Keeps the inputs of the rows that are wanted, so that any worker has them. Raises `StoreProblem`."""
+        waiting: list[tuple[int, str, str]] = []
+        size = 0
+        for row in self._waiting(None, frozenset()):
+            waiting.append((row.number, json.dumps(row.id), as_json(row.given)))
+            size += len(waiting[-1][2])
+            if len(waiting) >= _CHUNK or size > 2**24:
+                self.writer.do(leases.put_items(self.record.id, waiting[:])).result()
+                waiting.clear()
+                size = 0
+        self.writer.do(leases.put_items(self.record.id, waiting)).result()
+
+    def _published(self, shared: SharedOptions, at_once: int) -> Work[None]:
+        """The rows that are not over are leases in the queue, unless they are there already: others work at them."""
+        from prosa.adapters.store import queue
+
+        batch, options = self.record.id, msgspec.json.encode(shared).decode()
+
+        def work(connection: Database) -> None:
+            record = locked_batch(connection, batch)
+            self.joined = record.state == "open" and queue.waiting(connection, batch) > 0
+            if self.joined:
+                return
+            if record.state != "done":
+                batches.begin_again(batch, ("provider",))(connection)
+            leases.open_for_work(batch, options, turns=True)(connection)
+            queue.drop(connection, batch)
+            numbers = list(leases.undone(connection, batch))
+            queue.enqueue(connection, batch, ranges(numbers, lease_size(len(numbers), at_once)))
+
+        return work
+
+    def _leaving(self, state: BatchState, ledger: Ledger | None) -> Work[None]:
+        """Others may go on; nothing is to be written here."""
+        del state, ledger
+
+        def work(connection: Database) -> None:
+            del connection
+
+        return work
+
+
+class Settled(Struct, frozen=True):
+    """What a batch is now, and why it stopped."""
+
+    state: BatchState
+    reason: str
+
+
+def locked_batch(connection: Database, batch: str) -> BatchRecord:
+    """A batch that nobody else changes until the transaction ends. Raises `BatchRefused` for one that was forgotten."""
+    text = f"SELECT id FROM batch WHERE id = ?{connection.locked}"  # noqa: S608 - a word of ours
+    if connection.execute(text, (batch,)).fetchone() is None:
+        raise BatchRefused(f"the batch {batch} is no longer in the store")
+    return next(each for each in batches.batch_of(connection, batch) if each.id == batch)
+
+
+def settled(batch: str, at_once: int, clock: Clock) -> Work[Settled]:
+    """What a batch is; one whose rows are all over ends here, and rows that no lease holds get one."""
+    from prosa.adapters.store import queue
+
+    now = stamp(clock.now())
+
+    def work(connection: Database) -> Settled:
+        record = locked_batch(connection, batch)
+        if record.state != "open" or record.total < 0 or queue.waiting(connection, batch):
+            return Settled(record.state, record.reason or "")
+        numbers = list(leases.undone(connection, batch))
+        if numbers:
+            queue.enqueue(connection, batch, ranges(numbers, lease_size(len(numbers), at_once)))
+            return Settled("open", "")
+        left = batches.counts(connection, batch, record.total).left
+        state: BatchState = "stopped" if left else "done"
+        leases.close_batch(batch, state, None, now)(connection)
+        queue.drop(connection, batch)
+        return Settled(state, "")
+
+    return work
+
+
+def shared_options(prepared: Prepared, provider: Provider | None) -> SharedOptions:
+    """What other workers of a batch need to know: no key, and no address of a service."""
+    options, chosen, cap = prepared.options, prepared.chosen, prepared.options.max_cost
+    alone = "its replies are scripted" if options.script is not None else ""
+    alone = alone or ("its model is one of the machine that began it" if options.is_local else "")
+    alone = alone or ("its provider is one of the process that began it" if provider is not None else "")
+    return SharedOptions(
+        path=_below(Path(prepared.batch.file), Path.cwd()) if prepared.batch.file else "",
+        model=None if alone else options.model,
+        provider=options.provider,
+        script=json.loads(prepared.batch.mapping).get("script", ""),
+        cap=None if cap is None or isinstance(cap, Ledger) else int(cap / NANO),
+        cap_per_row=None if chosen.max_cost_per_row is None else int(chosen.max_cost_per_row / NANO),
+        rpm=chosen.rpm,
+        tpm=chosen.tpm,
+        max_failures=chosen.max_failures,
+        rerun_in_doubt=bool(options.journal and options.journal.rerun_in_doubt),
+        allow_cut=options.allow_cut,
+        limits=limits_in(options),
+        alone=alone,
+    )
+
+
+def _below(path: Path, folder: Path) -> str:
+    """A file as it is called below a folder, else its name alone."""
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+class RowsWorker(Struct, frozen=True):
+    """What a worker does: which batch alone, empty for all; how many rows at once; below which folder its programs
+    are."""
+
+    root: Path
+    at_once: int = AT_ONCE
+    batch: str = ""
+
+
+async def work_batches(
+    place: StorePlace,
+    chosen: RowsWorker,
+    environment: Opening,
+    *,
+    say: Callable[[str], None],
+    stop: asyncio.Event,
+    clock: Clock | None = None,
+) -> None:
+    """Takes leases of batches until it is told to stop. ``say`` hears which batches it works at, and which not and why.
+    Raises `StoreProblem` where the store is no server or stays away."""
+    if not isinstance(place, StoreServer):
+        hint = "--store postgresql://HOST/DATABASE; one process at a time has the batches of a file"
+        raise StoreProblem(f"a worker takes rows from a server, and {place} is a file", hint=hint)
+    writer = writer_of(place)
+    try:
+        from prosa.adapters.store.queue import LeaseQueue, make_queue
+
+        await asyncio.wrap_future(writer.do(make_queue))
+        queue = LeaseQueue(place, writer.holder, host_name())
+        await queue.open()
+        try:
+            clock = clock or system_clock()
+            worker = LeaseWorker(writer, queue, min(chosen.at_once, MOST_AT_ONCE), clock, stop)
+            await _Finder(worker, chosen, environment, say).work()
+        finally:
+            await queue.aclose()
+    finally:
+        await asyncio.to_thread(writer.release)
+
+
+class _Finder(Struct, eq=False):
+    """Finds the batches that one worker can be at. ``known`` are those that it has looked at, by id and options."""
+
+    worker: LeaseWorker
+    chosen: RowsWorker
+    environment: Opening
+    say: Callable[[str], None]
+    known: dict[str, str] = field(default_factory=dict)
+    open: dict[str, AsyncExitStack] = field(default_factory=dict)
+
+    async def work(self) -> None:
+        """Works until it is told to stop."""
+        worker = self.worker
+        try:
+            while not worker.stop.is_set():
+                await self._look()
+                if not await worker.turn():
+                    await self._settle()
+                await worker.rest(POLL)
+            await worker.leave()
+        except BaseException:
+            await worker.drop()
+            raise
+        finally:
+            for batch in list(self.open):
+                await self._close(batch)
+
+    async def _look(self) -> None:
+        """Opens what can be run here, and closes what is over."""
+        found = {each.id: each for each in await self._do(batches.open_batches) if self._is_meant(each)}
+        for batch, share in list(self.worker.shares.items()):
+            record = found.get(batch)
+            if record is None or record.options != self.known[batch]:
+                share.ended = share.ended or "over"
+                if not share.leases:
+                    await self._close(batch)
+        for record in found.values():
+            if record.id not in self.worker.shares and record.options and self.known.get(record.id) != record.options:
+                self.known[record.id] = record.options
+                await self._open(record, msgspec.json.decode(record.options, type=SharedOptions))
+
+    def _is_meant(self, record: BatchRecord) -> bool:
+        name = self.chosen.batch
+        return not name or record.name == name or record.id.startswith(name) or record.name.startswith(name)
+
+    async def _open(self, record: BatchRecord, shared: SharedOptions) -> None:
+        stack = AsyncExitStack()
+        try:
+            subject, options, environment = await asyncio.to_thread(self._subject, record, shared)
+            script = subject.script
+            share = open_share(
+                record,
+                shared,
+                subject.program,
+                script.provider if script is not None else None,
+                writer=self.worker.writer,
+                at_once=self.worker.at_once,
+                options=options,
+                environment=environment,
+                clock=self.worker.clock,
+            )
+            self.worker.shares[record.id] = await stack.enter_async_context(share)
+        except StoreProblem:
+            raise
+        except RunError as error:
+            await stack.aclose()
+            self.say(f"{record.name}: not run here: {as_problem(error)}")
+            return
+        self.open[record.id] = stack
+        self.say(f"{record.name}: at work")
+
+    def _subject(self, record: BatchRecord, shared: SharedOptions) -> tuple[Subject, Options, Environment]:
+        """The program of a batch, as this machine has it. Raises `RunError` where it has another one or none."""
+        if shared.alone:
+            raise BatchRefused(shared.alone)
+        path = self._path(shared)
+        environment = self.environment(path)
+        options = Options(
+            model=shared.model,
+            provider=shared.provider,
+            allow_cut=shared.allow_cut,
+            journal=JournalOptions("batch", self.worker.writer.place),
+            **shared.limits,
+        )
+        subject = subject_of(path, shared.script, options, environment)
+        here = as_json(closure_of(subject))
+        if here != record.closure:
+            raise BatchRefused(f"{path} is another version than that of the batch: {_changed(record.closure, here)}")
+        if subject.program.model_name != record.model:
+            asked = f"the batch asks {record.model}, and the settings here {subject.program.model_name}"
+            raise BatchRefused(asked, hint="name the model where the batch begins: --model")
+        if (environment.settings.history or "summary") == "off":
+            raise BatchRefused('`history = "off"` keeps nothing here, and a batch is kept')
+        _require_trust(subject, environment)
+        return subject, options, environment
+
+    def _path(self, shared: SharedOptions) -> Path:
+        """The file of a program below the folder of this worker. Raises `BatchRefused`."""
+        root = self.chosen.root.resolve()
+        below = PurePosixPath(shared.path)
+        path = (root / below).resolve()
+        if not shared.path or below.is_absolute() or not path.is_relative_to(root) or not path.is_file():
+            raise BatchRefused(f"there is no program {shared.path or '?'} below {root}", hint="--root names the folder")
+        return path
+
+    async def _settle(self) -> None:
+        """Ends batches whose rows are all over, though whoever began them is gone."""
+        for batch, share in list(self.worker.shares.items()):
+            if not share.leases and not share.ended:
+                await self._do(settled(batch, self.worker.at_once, self.worker.clock))
+
+    async def _close(self, batch: str) -> None:
+        self.worker.shares.pop(batch, None)
+        stack = self.open.pop(batch, None)
+        if stack is not None:
+            await stack.aclose()
+
+    async def _do(self, work: Work[T]) -> T:
+        return await asyncio.wrap_future(self.worker.writer.do(work))
+
+
+def _require_trust(subject: Subject, environment: Environment) -> None:
+    """Raises `BatchRefused` for a program with tool servers that nobody trusts on this machine: it is the store that
+    named it, not a person (X7)."""
+    store = TrustStore(config_dir(environment.environ))
+    for each in reachable(subject.program):
+        path = Path(each.folder, each.file)
+        if each.servers and not store.trusts(path, file_digest(path)):
+            hint = f"read it, then run here: prosa trust {path}"
+            raise BatchRefused(f"{path} starts tool servers and is not trusted on this machine", hint=hint)
+
+
+def _changed(before: str, now: str) -> str:
+    old, new = dict(json.loads(before)), dict(json.loads(now))
+    names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+    return f"{', '.join(names[:5])} changed" if names else "the order of its imports changed"
