@@ -35,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("test", "prosa.cli.test", "run the tests of programs and skills, and count what passes", "run"),
     Command("batch", "prosa.cli.batch", "run a program over many rows, and continue where it stopped", "run"),
     Command("mail", "prosa.cli.mail", "list mailboxes, read them, and send to programs", "run"),
-    Command("worker", "prosa.cli.worker", "run a program for each message in its mailbox", "run"),
+    Command("worker", "prosa.cli.worker", "take rows of batches from a server, or messages from a mailbox", "run"),
     Command("runs", "prosa.cli.runs", "list what was run, show a run, or compare two", "run"),
     Command("check", "prosa.cli.check", "report what is wrong in documents", "check"),
     Command("fmt", "prosa.cli.fmt", "bring documents to the normal form of their dialect", "check"),

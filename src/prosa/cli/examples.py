@@ -68,6 +68,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example("try a dead letter again", "prosa mail --retry 4f1c"),
     ),
     "worker": (
+        Example(
+            "rows of the batches of a store on a server", "prosa worker --store postgresql://prosa@db.example/prosa"
+        ),
+        Example("rows of one batch, with the programs of a folder", "prosa worker --batch triage --root ~/programs"),
         Example("run a program for each message that comes", "prosa worker --mail triage.md --max-cost 5"),
         Example(
             "handle what waits, four at a time, and end", "prosa worker --mail triage.md --concurrency 4 --until-empty"

@@ -1,5 +1,5 @@
-"""`prosa worker`: takes work that waits, until it is told to stop. With `--mail PROGRAM` it is the messages in the
-mailbox of a program, which runs for each (L47, X29).
+"""`prosa worker`: takes work that waits, until it is told to stop: rows of batches that were begun anywhere, from a
+store on a server, or with `--mail PROGRAM` the messages in the mailbox of a program, which runs for each (L47, X29).
 
 A first Ctrl-C lets what is under way end and gives the rest back, a second one leaves at once.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,10 +29,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OF_THE_BATCH = {"model": "model", "max_cost": "max-cost", "iterations": "max-iterations"}
+"""What whoever begins a batch chooses for all its workers."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Arguments of `prosa worker`."""
     taken = parser.add_argument_group("what it takes")
+    taken.add_argument("--batch", default="", metavar="NAME", help="rows of this batch alone; else of all")
     taken.add_argument("--mail", type=Path, metavar="PROGRAM", help="messages in the mailbox of a program, which runs")
     taken.add_argument("--until-empty", action="store_true", help="end when nothing is left")
     taken.add_argument("--store", type=store_place, metavar="PATH|URL", help="where it waits (default: yours)")
@@ -39,15 +44,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--in-doubt", choices=("fail", "rerun"), default="fail", help="tool calls that may have been made (fail)"
     )
     add_model(parser)
-    add_limits(parser, at_once="messages at once; with 1 in their order (1)")
+    add_limits(parser, at_once="rows at once (32); messages, with 1 in their order (1)")
     add_otel(parser)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """0 when it was told to stop, or nothing is left; 1 when it stopped by itself."""
     if args.mail is None:
-        raise WrongUse("what is it to take?", hint="prosa worker --mail PROGRAM")
+        return _rows(args, console)
+    if args.batch:
+        raise WrongUse("--batch is about rows, and --mail about messages", hint="two workers do both")
     return _mail(args, console)
+
+
+def _rows(args: argparse.Namespace, console: Console) -> int:
+    """Runs rows of batches."""
+    from prosa.app.batch.shared import RowsWorker, work_batches
+    from prosa.app.journal.place import store_of
+
+    for name, flag in _OF_THE_BATCH.items():
+        if getattr(args, name) is not None:
+            raise WrongUse(f"--{flag} is a matter of the batch", hint="it is named where the batch begins")
+    place = store_of(args.store, console.environ)
+    chosen = RowsWorker(
+        args.root or Path(), _options(args, console), args.concurrency or 32, args.batch, until_empty=args.until_empty
+    )
+    console.note(f"taking rows from {place}; Ctrl-C stops it")
+
+    def work(stop: asyncio.Event) -> Coroutine[None, None, None]:
+        return work_batches(place, chosen, partial(environment_of, console), say=console.note, stop=stop)
+
+    until_stopped(work, console)
+    return OK
 
 
 def _mail(args: argparse.Namespace, console: Console) -> int:

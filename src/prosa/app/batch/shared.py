@@ -29,7 +29,7 @@ from prosa.app.batch.run import MOST_AT_ONCE, Agree, BatchEnd, BatchRun, agreed,
 from prosa.app.batch.subject import Subject, subject_of
 from prosa.app.batch.working import POLL, LeaseWorker, Share, as_problem, lease_size, open_share, ranges
 from prosa.app.journal.history import reading_store
-from prosa.app.options import Environment, JournalOptions, Options, limits_in
+from prosa.app.options import LIMITS, Environment, JournalOptions, Options, limits_in
 from prosa.app.run.world import system_clock
 from prosa.runtime.batches import NANO, BatchProgress, BatchRecord, BatchState, RowResult, SharedOptions, nano
 from prosa.runtime.budget import Budget, Ledger
@@ -294,11 +294,14 @@ def _below(path: Path, folder: Path) -> str:
 
 class RowsWorker(Struct, frozen=True):
     """What a worker does: which batch alone, empty for all; how many rows at once; below which folder its programs
-    are."""
+    are. ``options`` say which service it asks; what a row may do and cost is a matter of the batch. With
+    ``until_empty`` it ends when no batch is left that it can run."""
 
     root: Path
+    options: Options = Options()
     at_once: int = AT_ONCE
     batch: str = ""
+    until_empty: bool = False
 
 
 async def work_batches(
@@ -348,6 +351,8 @@ class _Finder(Struct, eq=False):
         try:
             while not worker.stop.is_set():
                 await self._look()
+                if self.chosen.until_empty and not worker.shares:
+                    break
                 if not await worker.turn():
                     await self._settle()
                 await worker.rest(POLL)
@@ -409,12 +414,14 @@ class _Finder(Struct, eq=False):
             raise BatchRefused(shared.alone)
         path = self._path(shared)
         environment = self.environment(path)
-        options = Options(
+        options = replace(
+            self.chosen.options,
             model=shared.model,
-            provider=shared.provider,
+            provider=shared.provider or self.chosen.options.provider,
             allow_cut=shared.allow_cut,
+            max_cost=None,
             journal=JournalOptions("batch", self.worker.writer.place),
-            **shared.limits,
+            **{name: shared.limits.get(name) for name in LIMITS},
         )
         subject = subject_of(path, shared.script, options, environment)
         here = as_json(closure_of(subject))
