@@ -39,7 +39,7 @@ class LeaseKey(Struct, frozen=True):
     turn: int
 
 
-class Item(Struct, frozen=True):
+class LeasedRow(Struct, frozen=True):
     """A row that is not over. ``begun`` says that a process was at it, ``crashes`` how many ended with it, the last
     one too."""
 
@@ -61,10 +61,10 @@ def put_items(batch: str, rows: Sequence[tuple[int, str, str]]) -> Work[None]:
     return work
 
 
-def items_of(lease: LeaseKey) -> Work[list[Item]]:
+def items_of(lease: LeaseKey) -> Work[list[LeasedRow]]:
     """The rows of a lease that are not over."""
 
-    def work(connection: Database) -> list[Item]:
+    def work(connection: Database) -> list[LeasedRow]:
         require_lease(connection, lease)
         text = (
             "SELECT item.number, item.job, item.input, run.state, run.crashes"
@@ -191,7 +191,7 @@ def hosts_at(connection: Database, batch: str, alive: Callable[[str], bool]) -> 
     return tuple(sorted({host for holder, host in found.fetchall() if alive(holder)}))
 
 
-def _item(row: Sequence[Value]) -> Item:
+def _item(row: Sequence[Value]) -> LeasedRow:
     number, job, given, state, crashes = row
     ended = int(str(crashes or 0)) + (state == "open")
-    return Item(int(str(number)), json.loads(str(job)), json.loads(str(given)), state is not None, ended)
+    return LeasedRow(int(str(number)), json.loads(str(job)), json.loads(str(given)), state is not None, ended)

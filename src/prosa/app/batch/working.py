@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import leases
 from prosa.adapters.store.batches import BEGUN
-from prosa.adapters.store.leases import Item
+from prosa.adapters.store.leases import LeasedRow
 from prosa.adapters.store.writer import FencedWriter
 from prosa.adapters.store.writing import TakenOver
 from prosa.app.batch.inputs import RowInput
@@ -306,7 +306,7 @@ class LeaseWorker(Struct, eq=False):
             share.leases -= 1
             self._rows.pop(lease.job.id, None)
 
-    async def _all(self, share: Share, lease: TakenLease, rows: Sequence[Item]) -> bool:
+    async def _all(self, share: Share, lease: TakenLease, rows: Sequence[LeasedRow]) -> bool:
         """Runs the rows of a lease; gives whether some are left."""
         journals = RowJournals(
             share.journal,
@@ -337,7 +337,9 @@ class LeaseWorker(Struct, eq=False):
                 raise one
         return any(one is not False for one in found)
 
-    async def _row(self, share: Share, lease: TakenLease, item: Item, driver: Driver, journals: RowJournals) -> bool:
+    async def _row(
+        self, share: Share, lease: TakenLease, item: LeasedRow, driver: Driver, journals: RowJournals
+    ) -> bool:
         """Runs a row; gives whether it is left."""
         async with self.seats.taken(self.at_once if item.crashes >= ALONE_AFTER else 1):
             if self.stop.is_set() or share.ended or lease.lost:
@@ -351,7 +353,7 @@ class LeaseWorker(Struct, eq=False):
             return await self._heard(share, lease, item, outcome, journals)
 
     async def _heard(
-        self, share: Share, lease: TakenLease, item: Item, outcome: Outcome[Job], journals: RowJournals
+        self, share: Share, lease: TakenLease, item: LeasedRow, outcome: Outcome[Job], journals: RowJournals
     ) -> bool:
         """A row has ended; gives whether it is left."""
         for told in (share.driver.progress.tallies, share.driver.progress.ended):
