@@ -154,7 +154,7 @@ class PostgresDatabase:
 
     def _reconnect(self, error: psycopg.Error) -> None:
         """Waits for a server that is lost. Raises ``error`` where it is not, `StoreProblem` where it stays away."""
-        if not self._connection.closed and not isinstance(error, _ENDINGS):
+        if not self._connection.closed and not isinstance(error, ENDINGS):
             self._roll_back()
             raise error
         self._connection.close()
@@ -176,7 +176,7 @@ class PostgresDatabase:
             pause = min(pause * 2, _PAUSES[1])
 
 
-_ENDINGS = (
+ENDINGS = (
     errors.AdminShutdown,
     errors.CrashShutdown,
     errors.CannotConnectNow,

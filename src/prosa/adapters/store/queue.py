@@ -128,7 +128,7 @@ class _Beating(Queries):
         """Tells the server that jobs are under way."""
         try:
             await super().update_heartbeat(job_ids)
-        except psycopg.OperationalError:
+        except (psycopg.OperationalError, *postgres.ENDINGS):
             await self.mended()
             await super().update_heartbeat(job_ids)
         self.heard(job_ids)
@@ -236,6 +236,7 @@ class LeaseQueue:
         try:
             found = await psycopg.AsyncConnection.connect(address_of(self.server), autocommit=True)
             await found.execute(f"SET search_path TO {SCHEMA}")
+            await found.execute(f"SET idle_in_transaction_session_timeout TO '{postgres.IDLE_SECONDS}s'")
             return found
         except psycopg.Error as error:
             raise problem_of(error, self.server) or error from None
@@ -245,12 +246,11 @@ class LeaseQueue:
             while True:
                 try:
                     return await ask()
-                except psycopg.OperationalError as error:
-                    if not self._takes.closed:
-                        raise problem_of(error, self.server) or error from None
-                    await self._mend()
                 except psycopg.Error as error:
-                    raise problem_of(error, self.server) or error from None
+                    if not self._takes.closed and not isinstance(error, postgres.ENDINGS):
+                        raise problem_of(error, self.server) or error from None
+                    await self._takes.close()
+                    await self._mend()
 
     async def _mend(self) -> None:
         """Connects anew what was lost. Raises `StoreProblem` where the server stays away."""
