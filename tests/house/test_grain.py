@@ -25,6 +25,7 @@ LATE: dict[str, str] = {
     "adapters.providers.anthropic": "The library of the service, and the HTTP library, load at the first question.",
     "adapters.providers.embeddings": "The HTTP library loads when vectors are asked for.",
     "adapters.providers.google": "The library of the service loads with the first question, for a second.",
+    "adapters.providers.listing": "The HTTP library loads when a service is asked for its models.",
     "adapters.providers.openai": "The HTTP library loads when a model is asked; scripted replies need none.",
     "adapters.sandbox.cache": "The WebAssembly runtime loads when there is Python to run.",
     "adapters.store.opening": "What talks to PostgreSQL loads only for a store that is on a server.",

@@ -33,7 +33,7 @@ def test_x29_the_unit_is_one_that_systemd_takes(tmp_path: Path):
     unit.optionxform = str  # type: ignore[assignment]
     unit.read(UNIT)
     assert unit.sections() == ["Unit", "Service", "Install"]
-    taken(shlex.split(unit["Service"]["ExecStart"])[1:])
+    taken(shlex.split(unit["Service"]["ExecStart"].replace("/srv/prosa", str(tmp_path)))[1:])
     analyze = shutil.which("systemd-analyze")
     text = UNIT.read_text().replace("/opt/prosa/bin/prosa", sys.executable)
     (tmp_path / UNIT.name).write_text(text)
@@ -42,12 +42,12 @@ def test_x29_the_unit_is_one_that_systemd_takes(tmp_path: Path):
         assert UNIT.name not in done.stderr, done.stderr
 
 
-def test_x29_the_compose_file_fits_its_schema():
+def test_x29_the_compose_file_fits_its_schema(tmp_path: Path):
     words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     services = yaml.safe_load(COMPOSE.read_text())["services"]
-    taken(services["worker"]["command"])
+    taken([str(tmp_path) if each == "/work" else each for each in services["worker"]["command"]])
     assert (
         "PROSA_STORE" in services["worker"]["environment"] and "@" in services["worker"]["environment"]["PROSA_STORE"]
     )

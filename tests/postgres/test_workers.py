@@ -130,11 +130,11 @@ def test_x29_workers_end_a_batch_whose_beginner_is_gone(fleet: Fleet, model_serv
     beginner = fleet.begin(*words, "--concurrency", "2")
     until(lambda: len(model.asked) > 2)
     beginner.kill()
-    workers = [fleet.worker(), fleet.worker("--batch", "label")]
+    workers = [fleet.worker(), fleet.worker("--batch", "label", "--until-empty")]
     until(lambda: fleet.asked("SELECT state FROM prosa.batch") == [("done",)])
     assert len(at_work(fleet)) > 1
+    workers[0].send_signal(signal.SIGTERM)
     for each in workers:
-        each.send_signal(signal.SIGTERM)
         status, said = ended(each)
         assert status == 0 and "label-" in said and ": at work" in said
     status, _ = prosa("batch", "label", "--export", str(fleet.folder / "out.jsonl"), environ=fleet.environ)

@@ -71,7 +71,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         Example(
             "rows of the batches of a store on a server", "prosa worker --store postgresql://prosa@db.example/prosa"
         ),
-        Example("rows of one batch, with the programs of a folder", "prosa worker --batch triage --root ~/programs"),
+        Example("rows of one batch, with the programs of a folder", "prosa worker --batch triage --root ."),
         Example("run a program for each message that comes", "prosa worker --mail triage.md --max-cost 5"),
         Example(
             "handle what waits, four at a time, and end", "prosa worker --mail triage.md --concurrency 4 --until-empty"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from prosa.adapters.files import config_dir
 from prosa.adapters.files.trust_store import TrustStore

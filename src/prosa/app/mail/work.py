@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prosa.adapters.store.database import Database
-    from prosa.adapters.store.writer import Work, Writer
+    from prosa.adapters.store.writer import Work
     from prosa.app.options import Environment, Options
     from prosa.app.run.jobs import Outcome
     from prosa.runtime.ports import Clock, Provider
@@ -249,7 +249,7 @@ class MessageJournals(Journals):
         )
 
     async def _goes_on(self, options: JournalOptions, run: RunRecord) -> StoredJournal:
-        writer: Writer = self.writer_in_use()
+        writer = self.writer_in_use()
         await self._do(writing.claim(run, lambda: writer.holder, host_name(), crashed=run.state == "open"))
         calls = await self._do(lambda database: reading.calls_of(database, run.id))
         journal = self._journal(options, replace(run, attempts=run.attempts + 1))
