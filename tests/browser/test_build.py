@@ -57,10 +57,10 @@ def test_h8_every_link_of_a_built_site_leads_somewhere(browse: Browsing, built: 
 
 
 def test_a_built_page_offers_what_it_can_do_alone(browse: Browsing, built: Path):
-    """There is no search; the text, its links and its other forms are there."""
+    """The text, its links and its other forms are there."""
     with hosted(built) as url:
         page = browse(f"{url}/booking.html", size=PHONE)
-        assert page.get_by_role("search").count() == 0
+        assert page.get_by_role("search").count() == 1
         assert page.get_by_role("heading", level=1).inner_text().startswith("Booking")
         assert too_wide(page) == []
         assert faint(page) == {}

@@ -165,7 +165,8 @@ def test_h8_a_relative_address_means_what_the_absolute_one_meant(parts: list[str
 
 
 def test_h8_what_needs_a_server_is_not_offered(site: Path):
-    """H8, HA1. No search, no form of an action, no page that asks to be loaded again; how it is called is told."""
+    """H8, HA1. No form but that of the search, which a script answers; no page that asks to be loaded again; how an
+    action is called is told."""
     action = "actions:\n- {id: book, method: POST, url: /api/book, title: Book}\n---\n"
     (site / "hours.md").write_text(NODE.replace("---\n#", f"{action}#"))
     out = built(site)
@@ -173,7 +174,8 @@ def test_h8_what_needs_a_server_is_not_offered(site: Path):
     assert "/mdh/search" not in told and "actions.json" not in told and "Accept:" not in told
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        assert "<form" not in text and "data-building" not in text and "/mdh/graph" not in text, page
+        assert text.count("<form") == 1 and 'class="find" role="search"' in text, page
+        assert "data-building" not in text and "/mdh/graph" not in text, page
     page = (out / "hours.html").read_text()
     assert "/api/book" in page and "curl -X POST" in page
 
@@ -286,3 +288,46 @@ def test_wrong_use_is_told(
     monkeypatch.chdir(site.parent)
     assert main(["build", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_project_orders_its_site_and_leaves_files_out(site: Path, capsys: pytest.CaptureFixture[str]):
+    """X5c. `nav` and `exclude` of the project; a flag adds to them, and what is named in vain is said."""
+    nav = '["hours.md", {Rules = ["rules/storm.md", "gone.md"]}]'
+    (site / "prosa.toml").write_text(f'[site]\nname = "Port"\nnav = {nav}\nexclude = ["rules/*.png"]\n')
+    out = built(site, "--exclude", "n b.md")
+    assert "warning: `nav` names 'gone.md'" in capsys.readouterr().err
+    assert {"rules/map.png", "n b.html", "n b.md"}.isdisjoint(names(out))
+    assert "n b" not in (out / "mdh" / "search.json").read_text() + (out / "llms.txt").read_text()
+    page = (out / "rules" / "storm.html").read_text()
+    assert '<a rel="prev" href="../hours.html"><span>Previous</span> Hours</a>' in page
+    assert 'href="storm.html" aria-current="page"' in page and "<span>Rules</span>" in page
+    assert '<a class="site" href="../index.html">Port</a>' in page
+    assert 'rel="next" class="behind" href="hours.html"' in (out / "index.html").read_text()
+
+
+def test_the_first_page_orders_its_site(site: Path):
+    (site / "index.md").write_text(
+        "---\nid: root\ntype: page\ntitle: Harbour\nnav: [rules/, {When: hours.md}]\n---\n# H\n"
+    )
+    page = (built(site) / "hours.html").read_text()
+    assert '<a href="hours.html" aria-current="page">When</a>' in page
+    assert '<a href="rules/index.html">rules</a>' in page
+
+
+def test_x23_a_page_that_may_not_be_shown_is_in_no_order_and_no_search(site: Path):
+    (site / "prosa.toml").write_text('[site]\nnav = ["secret.md", {"Rules" = "rules/"}]\n')
+    out = built(site)
+    for file in out.rglob("*"):
+        if file.is_file():
+            assert b"Hidden away" not in file.read_bytes(), file
+
+
+def test_what_a_document_says_stays_data_in_the_search(site: Path):
+    """HW3. A title that would end a script or an element is a title."""
+    title = "</script><img src=x onerror=alert(1)>\u2028`${alert(1)}`"
+    (site / "hours.md").write_text(f"# {title}\n\n## {title} x\n\n</script> text\n")
+    out = built(site)
+    script = (out / "mdh" / "search-index.js").read_text(encoding="utf-8")
+    index = json.loads(script.removeprefix("globalThis.prosaIndex = ").removesuffix(";\n"))
+    assert index == json.loads((out / "mdh" / "search.json").read_text(encoding="utf-8"))
+    assert "<img src=x" not in (out / "mdh" / "search.html").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from prosa.render.page.obsidian import UNRESOLVED
 from prosa.render.page.state import MAX_TAGS
 from prosa.render.page.writer import MAX_DEPTH
 from tests.pages.elements import tree
-from tests.pages.sample import seen, view
+from tests.pages.sample import html_of, seen, view
 
 
 def test_hw3_markdown_is_rendered():
@@ -206,3 +206,9 @@ def test_half_a_surrogate_pair_breaks_nothing():
     page = seen("text \ud800 more", title="t\udfff", summary="s\ud83d")
     assert "text \ufffd more" in page.one("article").text
     assert set(page.one("h1").text) == {"t", "\ufffd"}
+
+
+def test_an_empty_head_of_a_column_is_no_head():
+    """A screen reader would announce a head that says nothing."""
+    page = html_of("| | name |\n|:--|---|\n| a | b |\n")
+    assert '<thead><tr><td align="left"></td><th>name</th></tr></thead>' in page

@@ -82,9 +82,11 @@ def test_the_search_field_works_without_a_script():
     assert page.one("div", role="listbox")["id"] == field["aria-controls"]
 
 
-def test_static_files_have_no_search_and_no_graph():
+def test_static_files_are_searched_by_a_script_of_their_own_and_have_no_graph():
     page = seen("text", frame=replace(FRAME, live=False), derived={"id": "x"})
-    assert page.all("form") == []
+    assert [each.get("action") for each in page.all("form")] == ["/mdh/search.html"]
+    scripts = [each["src"].partition("?")[0] for each in page.all("script")]
+    assert scripts == ["/mdh/assets/search.js", "/mdh/assets/page.js"]
     assert not [each for each in page.elements if "/mdh/graph" in each.get("href") + each.get("src")]
     assert "?raw=1" not in page.seen
 

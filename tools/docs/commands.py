@@ -73,7 +73,7 @@ def _argument(action: argparse.Action) -> str:
     long = next((each for each in action.option_strings if each.startswith("--")), action.option_strings[0])
     value = _value(action)
     spelled = ", ".join(code(f"{each}{value}") for each in action.option_strings)
-    return f"### {long}\n\n{spelled}\n\n{sentence(_help(action))}"
+    return f"### {long}\n\n{spelled}: {prose(_help(action))}."
 
 
 def _help(action: argparse.Action) -> str:

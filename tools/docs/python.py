@@ -27,15 +27,20 @@ def python_pages() -> Iterator[Made]:
     groups: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": []}
     for name in names:
         groups[_group(getattr(prosa, name))].append(name)
-    parts = [f"## {title}\n\n{_all(prosa, some)}" for title, some in groups.items()]
-    yield Made("python/prosa.md", page("prosa", documentation(inspect.getdoc(prosa)), *parts))
+    for title, some in groups.items():
+        told = f"What `import prosa` gives: {len(some)} {title.lower()}."
+        yield Made(f"python/{title.lower()}.md", page(f"{title} of prosa", told, _all(prosa, some)))
     modules = [*(getattr(prosa, name) for name in MODULES), prosa.plugins]
     for module in modules:
         yield Made(f"python/{_short(module)}.md", _module(module))
     about = "What Python code may import. [From Python](../../python.md) shows how it is used."
-    rows = [("[`prosa`](prosa.md)", "run, check, chat, search; their results; errors")]
+    rows = [(f"`prosa`: [{title.lower()}]({title.lower()}.md)", _names(some)) for title, some in groups.items()]
     rows += [(f"[`{each.__name__}`]({_short(each)}.md)", _first(each)) for each in modules]
     yield Made("python/README.md", page("Python", about, table(("module", "what it has"), rows)))
+
+
+def _names(some: list[str]) -> str:
+    return ", ".join(map(code, some[:6])) + (" …" if len(some) > 6 else "")
 
 
 def event_page() -> Made:
@@ -72,10 +77,10 @@ def _group(member: Any) -> str:
 
 
 def _module(module: ModuleType) -> str:
-    return page(module.__name__, documentation(inspect.getdoc(module)), _all(module, module.__all__, level=2))
+    return page(module.__name__, documentation(inspect.getdoc(module)), _all(module, module.__all__))
 
 
-def _all(module: ModuleType, names: list[str], level: int = 3) -> str:
+def _all(module: ModuleType, names: list[str], level: int = 2) -> str:
     return "\n\n".join(_member(name, getattr(module, name), level) for name in sorted(names, key=str.lower))
 
 

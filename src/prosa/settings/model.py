@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from prosa.data import Value
+
 Protocol: TypeAlias = Literal["openai", "anthropic", "google"]
 """What a service speaks: Chat Completions or Responses, Messages of Anthropic, or generateContent of Google."""
 
@@ -58,7 +60,8 @@ class Settings(Struct, frozen=True):
     ``key_variables`` maps a base URL without a final `/` to the environment variable with its key, ``site_variables``
     the origin of a site, as written, to the one with its token (X8). From the project: model name, dialects by glob in
     the order written, rules; ``tests`` are globs of test documents, ``relations`` are fields of front matter with the
-    type of relationship, ``schemas`` globs with a path below the root of the project.
+    type of relationship, ``schemas`` globs with a path below the root of the project; ``site_nav`` is as it was
+    written.
     """
 
     base_url: str | None = None
@@ -95,6 +98,9 @@ class Settings(Struct, frozen=True):
     per_glob: tuple[GlobSettings, ...] = ()
     relations: tuple[tuple[str, str], ...] = ()
     schemas: tuple[tuple[str, str], ...] = ()
+    site_name: str | None = None
+    site_nav: Value = None
+    site_exclude: tuple[str, ...] = ()
 
     @property
     def model_name(self) -> str | None:
@@ -104,5 +110,16 @@ class Settings(Struct, frozen=True):
 
 def merge(user: Settings, project: Settings) -> Settings:
     """Both together: they share no setting, so neither can overrule the other."""
-    names = ("model", "strict", "select", "ignore", "tests", "dialects", "per_glob", "relations", "schemas")
+    names: tuple[str, ...] = (
+        "model",
+        "strict",
+        "select",
+        "ignore",
+        "tests",
+        "dialects",
+        "per_glob",
+        "relations",
+        "schemas",
+    )
+    names += ("site_name", "site_nav", "site_exclude")
     return replace(user, **{name: getattr(project, name) for name in names})

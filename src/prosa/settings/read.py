@@ -256,7 +256,8 @@ def _project(values: Mapping[Path, Value]) -> Settings:
         GlobSettings(glob, **{path[2]: value for path, value in values.items() if path[:2] == ("per-glob", glob)})
         for glob in globs
     )
-    return Settings(**plain, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
+    site = {f"site_{path[1]}": value for path, value in values.items() if path[0] == "site"}
+    return Settings(**plain, **site, dialects=dialects, per_glob=per_glob, relations=relations, schemas=schemas)
 
 
 def _pairs(values: Mapping[Path, Value], table: str) -> tuple[tuple[str, str], ...]:
@@ -287,6 +288,14 @@ def _variable(raw: Value) -> str | None:
 
 def _texts(raw: Value) -> tuple[str, ...] | None:
     return tuple(raw) if isinstance(raw, list) and all(_text(each) for each in raw) else None
+
+
+def _nav(raw: Value, depth: int = 4) -> Value:
+    """A list of paths, or of tables that give titles a path or a list."""
+    if not isinstance(raw, list) or not depth:
+        return None
+    parts = (part for each in raw for part in (each.values() if isinstance(each, dict) else (each,)))
+    return raw if all(_nav(part, depth - 1) if isinstance(part, list) else _text(part) for part in parts) else None
 
 
 def _whole(raw: Value) -> int | None:
@@ -321,6 +330,7 @@ def _seconds(raw: Value) -> float | None:
 KINDS: Mapping[str, tuple[str, Callable[[Value], Value]]] = {
     "text": ("a text", _text),
     "texts": ("a list of texts", _texts),
+    "nav": ("a list of paths, and of titles with a path or a list", _nav),
     "flag": ("true or false", lambda raw: raw if isinstance(raw, bool) else None),
     "url": ("a URL that starts with http:// or https://", _url),
     "api": ('"chat" or "responses"', lambda raw: raw if raw in ("chat", "responses") else None),

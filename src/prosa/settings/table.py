@@ -92,6 +92,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "schemas.*", "project", "text", "none", "JSON Schema of the front matter of documents that the glob matches"
     ),
+    Setting("site.name", "project", "text", "its first page", "what the site of this project is called"),
+    Setting("site.nav", "project", "nav", "none", "pages of the site in the order in which they are read"),
+    Setting("site.exclude", "project", "texts", "none", "globs of files that are no part of the site"),
     Setting("per-glob.*.strict", "project", "flag", "`false`", "as `strict`, for the documents that the glob matches"),
     Setting("per-glob.*.select", "project", "texts", "none", "further rules for these documents"),
     Setting("per-glob.*.ignore", "project", "texts", "none", "rules that are not checked in these documents"),

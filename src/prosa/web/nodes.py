@@ -195,11 +195,23 @@ def page_of(
     """The page of a node and what it names, for a reader. ``place`` makes the URLs of what it links to; ``shown``
     gathers the paths of documents that it quotes."""
     view = targets.view
-    page = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
+    made = resolver_of(targets, web.prefix, place=place, shown=shown).page(web.frame(reader))
+    page = _in_order(web, replace(made, crumbs=crumbs_of(web, view)))
     if not view.path:
-        return replace(page, around=Around(), crumbs=crumbs_of(web, view))
+        return replace(page, around=Around())
     near, blocks = around(web.site.index, view.path), named_blocks(web.site.index, view.path)
-    return replace(page, around=near, crumbs=crumbs_of(web, view), blocks=blocks)
+    return replace(page, around=near, blocks=blocks)
+
+
+def _in_order(web: Web, page: Page) -> Page:
+    """The page with its place in the order of the site, where that has one."""
+    ordered, url = web.site.navigation(), page.view.url
+    if not ordered.entries:
+        return page
+    above = tuple(Crumb(each.title, each.url) for each in ordered.above(url))
+    crumbs = (Crumb(web.site.options.name, "/"), *above) if url in ordered.ways and url != "/" else page.crumbs
+    before, behind = (Crumb(each.title, each.url) if each else None for each in ordered.neighbours(url))
+    return replace(page, crumbs=crumbs, nav=ordered.beside(url), before=before, behind=behind)
 
 
 def crumbs_of(web: Web, view: NodeView) -> tuple[Crumb, ...]:

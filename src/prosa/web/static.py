@@ -8,33 +8,35 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from html import escape, unescape
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from msgspec.structs import replace
 
-from prosa.app.site.building import Built, file_of, static_around, static_url, views_of
+from prosa.app.site.building import Built, file_of, static_around, static_nav, static_url, views_of
+from prosa.app.site.search import published_sections
 from prosa.dialects.mdh.url import is_readme
 from prosa.regex import regex
 from prosa.render.json import dump
 from prosa.render.page.assets import ASSETS
-from prosa.render.page.message import message_page
+from prosa.render.page.message import all_pages
 from prosa.render.page.model import Crumb, MessagePage, Page
 from prosa.render.page.node import node_page
 from prosa.site.assets import NAMED, asset_type, suffix_of
 from prosa.site.drawing import inert_drawing
 from prosa.site.layout import twin_of
 from prosa.site.represent import json_of
+from prosa.site.search_index import IndexedPage, search_index
 from prosa.site.view import Form
 from prosa.web.assets import asset_bytes
 from prosa.web.context import Web
-from prosa.web.indexes import Indexes
+from prosa.web.indexes import Indexes, listed
 from prosa.web.nodes import folder_view, page_of
 from prosa.web.resolving import Place, Targets, for_agents, resolver_of, targets_of
 from prosa.web.session import Reader
 
 WHY = "a drawing of a static site must not run anything or ask other hosts"
 _ATTRIBUTE = r"""\s++[^\s"'>=/]++(?:="[^"]*+")?+"""
-_ADDRESSED = r"""\s++(?:href|src)="(?=/)"""
+_ADDRESSED = r"""\s++(?:href|src|action)="(?=/)"""
 _TAG = regex(
     rf"""(<[a-zA-Z][^\s>/"']*+(?:(?!{_ADDRESSED}){_ATTRIBUTE})*+{_ADDRESSED})([^"]*+)("(?:{_ATTRIBUTE})*+\s*+/?>)"""
 )
@@ -145,9 +147,14 @@ def static_place(web: Web, form: Form) -> Place:
 
 def static_page(page: Page) -> Page:
     """A page whose crumbs and neighbours lead to files."""
-    crumbs = tuple(Crumb(each.title, static_url(each.url)) for each in page.crumbs)
-    frame = replace(page.frame, live=False)
-    return replace(page, frame=frame, crumbs=crumbs, around=static_around(page.around))
+    frame, crumbs = replace(page.frame, live=False), tuple(map(_static_crumb, page.crumbs))
+    before, behind = (_static_crumb(each) if each else None for each in (page.before, page.behind))
+    around, nav = static_around(page.around), static_nav(page.nav)
+    return replace(page, frame=frame, crumbs=crumbs, around=around, nav=nav, before=before, behind=behind)
+
+
+def _static_crumb(crumb: Crumb) -> Crumb:
+    return crumb._replace(url=static_url(crumb.url))
 
 
 def _of_pages() -> Iterator[Built]:
@@ -161,6 +168,26 @@ def _of_site(web: Web) -> Iterator[Built]:
         made = indexes.answer(path.rpartition("/")[2])
         if made is not None:
             yield Built(path, made.body)
+    yield from _of_search(web)
+
+
+def _of_search(web: Web) -> Iterator[Built]:
+    """What finds pages without a server: the index, once more as a script for pages that are opened from a disk, the
+    page of results, and what a host shows in the place of a page that is not there."""
+    data = dump(search_index(tuple(_indexed(web))))
+    yield Built("mdh/search.json", data.encode("utf-8", "replace"))
+    yield Built("mdh/search-index.js", f"globalThis.prosaIndex = {data};\n".encode("utf-8", "replace"))
     frame = replace(web.frame(Reader()), live=False)
-    said = MessagePage(frame, "Not found", "There is no such node.", (Crumb(frame.name, "/index.html"),))
-    yield Built("404.html", message_page(said).encode("utf-8", "replace"))
+    rows = tuple(Crumb(row.title, static_url(row.url)) for row in listed(web))
+    found = all_pages(MessagePage(frame, "Search", "", rows))
+    yield Built("mdh/search.html", relative_html(found, f"{web.prefix}/mdh/", web.prefix).encode("utf-8", "replace"))
+    said = "There is no such page. Search for it, or look through all of them."
+    yield Built("404.html", all_pages(MessagePage(frame, "Not found", said, rows)).encode("utf-8", "replace"))
+
+
+def _indexed(web: Web) -> Iterator[IndexedPage]:
+    """Every published page with its sections, for the search of a reader's browser."""
+    sections = published_sections(web.site)
+    for row in listed(web):
+        path = file_of(row.url, "html")
+        yield IndexedPage(row.title, quote(path), tuple(sections.get(row.path, ())))

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from prosa.adapters.files.builds import Build, compared
 from prosa.dialects.mdh.url import is_reserved
 from prosa.site.layout import twin_of
+from prosa.site.navigation import Shown
 from prosa.site.view import Around, Form, Neighbour, NodeView
 from prosa.source import FileProblem
 
@@ -64,6 +65,11 @@ def static_around(near: Around | None) -> Around | None:
         return tuple(each if each.external else each._replace(url=static_url(each.url)) for each in some)
 
     return Around(*map(moved, (near.relationships, near.links, near.backlinks, near.inside)))
+
+
+def static_nav(entries: Iterable[Shown]) -> tuple[Shown, ...]:
+    """What is listed beside a page, with URLs of static pages."""
+    return tuple(replace(each, url=static_url(each.url), inside=static_nav(each.inside)) for each in entries)
 
 
 def views_of(site: LiveSite, listed: Callable[[str], NodeView]) -> Iterator[NodeView]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -34,6 +34,7 @@ from prosa.dialects.mdh.url import (
 )
 from prosa.site.identity import type_of
 from prosa.site.layout import LayoutName, asked, url_of
+from prosa.site.navigation import Nodes
 from prosa.site.view import NodeRow
 from prosa.source.files import is_hidden
 from prosa.source.values import PartlyShown
@@ -144,14 +145,16 @@ def read_catalogue(
     *,
     layout: LayoutName,
     private: bool,
+    excluded: Callable[[str], bool] = lambda _: False,
     links: Mapping[str, str | None] = NO_LINKS,
 ) -> Catalogue:
-    """The catalogue of what the index holds now. ``links`` are the documents that are links, with the path that each
-    leads to, None where that may not be seen. Raises `sqlite3.Error`."""
+    """The catalogue of what the index holds now, without the paths that are ``excluded``. ``links`` are the
+    documents that are links, with the path that each leads to, None where that may not be seen. Raises `sqlite3.Error`.
+    """
     found: list[tuple[str, NodeRow]] = []
     everything = connection.execute(_ROWS).fetchall()
     open_ = {
-        row[3]: not is_hidden(row[3])
+        row[3]: not (is_hidden(row[3]) or excluded(row[3]))
         and is_published(Facets(classification=row[6], visibility=row[7]), private=private)
         for row in everything
     }
@@ -228,6 +231,17 @@ def routed(rows: Sequence[NodeRow], routes: Mapping[str, str]) -> Iterator[NodeR
             taken.add(url)
             row = row._replace(url=url)
         yield row
+
+
+def nodes_of(catalogue: Catalogue) -> Nodes:
+    """What an entry of a navigation may lead to."""
+    return Nodes(
+        by_path=catalogue.by_path,
+        index_of=catalogue.index_of,
+        nodes_in=catalogue.nodes_in,
+        folders_in=lambda folder: catalogue.folders.get(folder, ()),
+        listing_of=lambda folder: url_of(f"{folder}index.md"),
+    )
 
 
 def is_shadowed(url: str) -> bool:

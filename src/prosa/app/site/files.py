@@ -1,9 +1,9 @@
 """The files of a site that may be seen, by path (X5, X23). In: a path below the root, as a request names it. Out: where
 it lies and what the system says of it, or None.
 
-Seen are regular files whose real path lies inside the root, that are not hidden, not git-ignored and in no folder of
-what others wrote, neither under the name that was asked for nor where a link leads. What a document says of itself is
-looked at by others.
+Seen are regular files whose real path lies inside the root, that are not hidden, not git-ignored, not excluded and in
+no folder of what others wrote, neither under the name that was asked for nor where a link leads. What a document says
+of itself is looked at by others.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from prosa.adapters.files.read import read_bytes, read_piece, real_path
 from prosa.adapters.files.walk import is_foreign
 from prosa.corpus.found import Stamp
 from prosa.source import FileProblem
+from prosa.source.wildmatch import glob_matches
 
 CHECK_SECONDS = 1.0
 """How long a look at the path of a file is trusted while the file itself stays the same: a change of `.gitignore` shows
@@ -40,10 +41,12 @@ class VisibleFile(NamedTuple):
 
 
 class SiteFiles:
-    """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes."""
+    """The files below ``root``, a real path. ``max_size`` is that of a document, in bytes; what a glob of ``exclude``
+    matches is not seen."""
 
-    def __init__(self, root: Path, max_size: int) -> None:
+    def __init__(self, root: Path, max_size: int, exclude: tuple[str, ...] = ()) -> None:
         self.root, self.max_size = root, max_size
+        self._globs = tuple(f"{each}**" if each.endswith("/") else each for each in exclude)
         self.reader = RootedFiles(root, max_size)
         self._rules: dict[str, tuple[float, Ignored | None]] = {}
         self._vaults: dict[str, tuple[float, bool]] = {}
@@ -124,10 +127,14 @@ class SiteFiles:
     def is_open(self, path: str) -> bool:
         """Whether no part of a path is hidden or holds what others wrote, and git ignores none of it."""
         *folders, name = path.split("/")
-        if any(part.startswith(".") for part in (*folders, name)):
+        if any(part.startswith(".") for part in (*folders, name)) or self.is_excluded(path):
             return False
         rules = self._rules_in("/".join(folders))
         return rules is not None and not rules.ignores(os.fspath(self.root / path), is_folder=False)
+
+    def is_excluded(self, path: str) -> bool:
+        """Whether the user left a path out of the site."""
+        return any(glob_matches(each, path) for each in self._globs)
 
     def is_in_vault(self, path: str) -> bool:
         """Whether a document lies in an Obsidian vault: a folder above it holds `.obsidian`."""

@@ -61,12 +61,15 @@ DerivedActions = Callable[["DialectReading[object]", str], tuple[Mapping[str, Va
 
 class SiteOptions(Struct, frozen=True):
     """What the user chose. ``name`` is the title of the site; ``private`` shows what is not public to those who have
-    signed in (X23)."""
+    signed in (X23). ``nav`` is the order of its pages as the project writes it, None where its first page says it;
+    files that match a glob of ``exclude`` are no part of it."""
 
     name: str
     layout: LayoutName = "path"
     private: bool = False
     actions: DerivedActions | None = None
+    nav: Value = None
+    exclude: tuple[str, ...] = ()
 
 
 class _Ended(Exception):
@@ -336,6 +339,7 @@ class SiteIndex:
                 self.catalogue.generation + 1,
                 layout=self.options.layout,
                 private=self.options.private,
+                excluded=self.files.is_excluded,
                 links=self._links(found) if found is not None else NO_LINKS,
             )
             self._warn()

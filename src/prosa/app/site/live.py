@@ -18,18 +18,21 @@ from prosa.adapters.files.read import decode
 from prosa.app.options import say_nothing
 from prosa.app.site.around import typed_links
 from prosa.app.site.attachments import Attachments
+from prosa.app.site.catalogue import nodes_of
 from prosa.app.site.files import SiteFiles, VisibleFile
 from prosa.app.site.inheritance import FieldLender, LentFields, facets_at, facets_of_lender
 from prosa.app.site.keeper import SiteIndex, SiteOptions
 from prosa.corpus.found import Stamp
 from prosa.corpus.published import is_published
+from prosa.data import Value
 from prosa.dialects.dialect import Hints
 from prosa.dialects.mdh.url import FOLDER_PAGES, is_readme
 from prosa.dialects.reading import DialectReading, open_document
 from prosa.site.identity import view_of
 from prosa.site.layout import url_of
+from prosa.site.navigation import NO_NAVIGATION, Navigation, navigation_of
 from prosa.site.view import NodeView
-from prosa.source import SourceText
+from prosa.source import FileProblem, SourceText
 
 if TYPE_CHECKING:
     from prosa.rules.analyzer import Workers
@@ -58,7 +61,9 @@ class LiveSite:
         self.root, self.options = root, options
         self._quoted: OrderedDict[tuple[str, Stamp, int, int], NodeView | None] = OrderedDict()
         self._quoting = Lock()
-        self.files = SiteFiles(root, max_size)
+        self._notice = notice
+        self._navigation: tuple[int, Navigation] = (-1, NO_NAVIGATION)
+        self.files = SiteFiles(root, max_size, options.exclude)
         self.attachments = Attachments(self.files)
         self.index = SiteIndex(self.files, options, environ, settings, workers, notice)
 
@@ -104,6 +109,27 @@ class LiveSite:
             while len(self._quoted) > MAX_QUOTED or sum(each[1].size for each in self._quoted) > MAX_QUOTED_BYTES:
                 self._quoted.popitem(last=False)
         return found
+
+    def navigation(self) -> Navigation:
+        """The order of the pages, as the project or the front matter of the first page says it; read anew whenever the
+        catalogue changes."""
+        catalogue = self.index.catalogue
+        if self._navigation[0] != catalogue.generation:
+            first = catalogue.index_of("") if self.options.nav is None else None
+            declared = self._declared(first.path) if first is not None else self.options.nav
+            found = navigation_of(declared, nodes_of(catalogue))
+            for missing in found.missing:
+                if missing not in self._navigation[1].missing:
+                    self._notice(f"warning: `nav` names {missing!r}, and no page of the site is there")
+            self._navigation = (catalogue.generation, found)
+        return self._navigation[1]
+
+    def _declared(self, path: str) -> Value:
+        try:
+            view = self.view(path)
+        except FileProblem:
+            return None
+        return view.fields.get("nav") if view is not None else None
 
     def _is_shown(self, meta: str, lenders: tuple[FieldLender, ...]) -> bool:
         """Whether a meta file is published itself."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -10,6 +12,7 @@ from prosa.app.corpus.search import search_corpus
 from prosa.app.site.catalogue import still_published
 from prosa.app.site.live import LiveSite
 from prosa.corpus.search import Hit, Search
+from prosa.site.search_index import IndexedSection
 from prosa.site.view import NodeRow
 
 
@@ -18,6 +21,20 @@ class PublishedHit(NamedTuple):
 
     hit: Hit
     row: NodeRow
+
+
+_SECTIONS = """SELECT d.path, s.heading, s.anchor, s.text FROM section s JOIN document d ON d.id = s.document
+  ORDER BY d.path, s.number"""
+
+
+def published_sections(site: LiveSite) -> Mapping[str, list[IndexedSection]]:
+    """The sections of every published document, by its path, in order. Raises `CorpusError`."""
+    rows = site.index.ask(lambda corpus: corpus.index.connection().execute(_SECTIONS).fetchall())
+    found: dict[str, list[IndexedSection]] = defaultdict(list)
+    for path, heading, anchor, text in rows:
+        if path in site.index.catalogue.by_path:
+            found[path].append(IndexedSection(heading.rpartition(" › ")[2], anchor, text))
+    return found
 
 
 def published_hits(site: LiveSite, asked: Search) -> tuple[PublishedHit, ...]:

@@ -21,18 +21,28 @@ if TYPE_CHECKING:
 
 
 def add_site_options(parser: argparse.ArgumentParser, *, optional: bool = True) -> None:
-    """The folder, `--name`, `--layout`, `--base-url`, `--max-size`. An ``optional`` folder is the current one."""
+    """The folder, `--name`, `--layout`, `--base-url`, `--exclude`, `--max-size`. An ``optional`` folder is the current
+    one."""
     words = "the folder of the site" + (" (default: the current one)" if optional else "")
     if optional:
         parser.add_argument("folder", nargs="?", metavar="DIR", help=words)
     else:
         parser.add_argument("folder", metavar="DIR", help=words)
     group = parser.add_argument_group("what the site is")
-    group.add_argument("--name", metavar="TEXT", help="the name of the site (default: its first page, or its folder)")
+    group.add_argument(
+        "--name", metavar="TEXT", help="the name of the site (default: `site.name`, else its first page)"
+    )
     urls = "path: a URL for each file (default); id: /node/ID"
     group.add_argument("--layout", choices=LAYOUTS, default="path", help=urls)
     public = "the public URL of the site: https://host, with its path"
     group.add_argument("--base-url", metavar="URL", help=public)
+    group.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="leave out what this matches; may be repeated, and adds to `site.exclude`",
+    )
     group.add_argument("--max-size", default=DEFAULT_MAX_SIZE, metavar="SIZE", help="largest document (default: 10MB)")
 
 
@@ -72,10 +82,12 @@ def live_site(
     settings = settings_for(root, console.environ, console.err)
     runner = make_runner(root)
     options = SiteOptions(
-        name=args.name or site_name(root),
+        name=args.name or settings.site_name or site_name(root),
         layout=args.layout,
         private=getattr(args, "include_private", False),
         actions=runner.program_action if runner is not None else None,
+        nav=settings.site_nav,
+        exclude=(*settings.site_exclude, *args.exclude),
     )
     with open_site(
         root,

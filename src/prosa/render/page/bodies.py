@@ -20,6 +20,7 @@ from prosa.dialects.ymj.model import YmjModel
 from prosa.document import Document, Section, parse
 from prosa.render.json import dump
 from prosa.render.page.excerpts import Quoting, with_quotes, without_comments
+from prosa.render.page.highlight import highlighted
 from prosa.render.page.model import Page
 from prosa.render.page.scripts import is_interactive, script_part
 from prosa.render.page.state import Unseen
@@ -89,7 +90,7 @@ def _record(page: Page, model: YmjModel) -> Body:
     footer = model.footer_value
     if not footer:
         return body
-    panel = {"kind": "source", "title": "Footer", "language": "json", "text": dump(footer, indent=2), "open": False}
+    panel = {"kind": "source", "title": "Footer", **_code(dump(footer, indent=2), "json"), "open": False}
     return Body(body.title, (*body.parts, panel), body.contents)
 
 
@@ -143,7 +144,7 @@ def _program(model: ProgramModel) -> Body:
             parts.append(_schema(title, schema))
     if model.body.strip():
         text = model.body.strip("\r\n")
-        parts.append({"kind": "source", "title": "Template", "language": "markdown", "text": text, "open": True})
+        parts.append({"kind": "source", "title": "Template", **_code(text, "markdown"), "open": True})
     lead = "" if model.derived_description else model.description
     return Body("", tuple(parts), lead=lead)
 
@@ -160,7 +161,11 @@ def _schema(title: str, model: SchemaModel) -> Part:
         }
         for each in fields[:MAX_FIELDS]
     ]
-    return {"kind": "schema", "title": title, "rows": rows, "json": dump(model.value, indent=2)}
+    return {"kind": "schema", "title": title, "rows": rows, **_code(dump(model.value, indent=2), "json")}
+
+
+def _code(text: str, language: str) -> Part:
+    return {"language": language, "code": html(highlighted(text, language))}
 
 
 # Markdown as parts of a page: written, cleaned, with the scripts that a reader may start between them.

@@ -14,11 +14,12 @@ def chrome(
 ) -> dict[str, Value]:
     """The values. ``scripts`` are names of scripts that this page needs beside `page.js`; ``back`` is the path, without
     the prefix, to which signing in and out return."""
-    names = ("page.js", *scripts)
+    names = ("page.js", *scripts) if frame.live else ("search.js", "page.js", *scripts)
     return {
         "site": frame.name,
         "prefix": frame.prefix,
         "live": frame.live,
+        "find": f"{frame.prefix}/mdh/search{'' if frame.live else '.html'}",
         "policy": "" if frame.live else META_POLICY,
         "notices": frame.more,
         "head_title": title if title == frame.name else f"{title} · {frame.name}",

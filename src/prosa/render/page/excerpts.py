@@ -1,8 +1,8 @@
 """Embedded documents, quoted on the page that embeds them; and texts without the comments of Obsidian.
 
 In: a text and what it may quote. Out: pieces of clean HTML. Each quoted text is written and cleaned by itself, with a
-key of its own, and put in the place of a mark that no author can write. Depth, number and size are bounded, and a
-document that is being quoted is not quoted again inside: beyond the limits there is a link.
+key of its own, and put in the place of a mark that no author can write; code in colours likewise. Depth, number and
+size are bounded, and a document that is being quoted is not quoted again inside: beyond the limits there is a link.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from msgspec import Struct, field
 from prosa.document import Document, parse
 from prosa.document.mask import encodable
 from prosa.render.page.clean import cleaner
+from prosa.render.page.highlight import MAX_PAGE as MAX_COLOURED
+from prosa.render.page.highlight import can_be_coloured, highlighted
 from prosa.render.page.model import Excerpt, Page
-from prosa.render.page.state import Piece, Unseen, Written
+from prosa.render.page.state import Piece, Unseen, Written, uncoloured
 from prosa.render.page.urls import link_url
 from prosa.render.page.writer import key_of, write
 from prosa.source import SourceText
@@ -38,11 +40,12 @@ _COMMENT = "%%"
 
 
 class Budget(Struct):
-    """What a page may still quote."""
+    """What a page may still quote, and how many characters of its code may still be coloured."""
 
     quotes: int = MAX_QUOTES
     looks: int = MAX_LOOKS
     characters: int = MAX_QUOTED
+    code: int = MAX_COLOURED
 
 
 class Quoting(Struct):
@@ -52,6 +55,15 @@ class Quoting(Struct):
     above: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
     done: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+
+    def coloured(self, text: str, language: str) -> int:
+        """The number of a block in ``code``; -1 where it has no colours, or the page has no more of them."""
+        if len(text) > self.budget.code or not can_be_coloured(text, language):
+            return -1
+        self.budget.code -= len(text)
+        self.code.append(highlighted(text, language))
+        return len(self.code) - 1
 
     def html_of(self, page: Page, written: str) -> str:
         """The quotation of what an embed names; empty where a link must do."""
@@ -80,7 +92,7 @@ def with_quotes(
     scope: str = "",
 ) -> tuple[Written, Iterator[Piece]]:
     """A text as it was written, and its pieces clean, with what it quotes."""
-    mark = f"{key_of(text)}quote:"
+    mark, code_mark = f"{key_of(text)}quote:", f"{key_of(text)}code:"
 
     def quote(written: str) -> str:
         made = quoting.html_of(page, written)
@@ -89,12 +101,17 @@ def with_quotes(
         quoting.done.append(made)
         return f"{mark}{len(quoting.done) - 1};"
 
+    def coding(text: str, language: str) -> str:
+        number = quoting.coloured(text, language)
+        return uncoloured(text, language) if number < 0 else f"{code_mark}{number};"
+
     written = write(
         text,
         link=page.link,
         embed=page.embed,
         wiki=page.wiki,
         quote=quote,
+        coding=coding,
         vault=page.vault,
         blocks=page.blocks,
         quoted=bool(quoting.above),
@@ -108,6 +125,8 @@ def with_quotes(
         if not isinstance(piece, str):
             return piece
         made = clean(piece)
+        if code_mark in made:
+            made = re.sub(rf"{code_mark}(\d+);", lambda match: quoting.code[int(match[1])], made)
         return _filled(made, mark, quoting.done) if mark in made else made
 
     return written, map(cleaned, written.pieces)

@@ -19,6 +19,17 @@ def message_page(page: MessagePage) -> str:
     return render("message.html", {**chrome(page.frame, page.title), **values})
 
 
+MAX_PAGES = 500
+"""Pages that are listed for those who cannot search."""
+
+
+def all_pages(page: MessagePage) -> str:
+    """The page of a static site that finds others: a script puts what was found in place of the list of ``rows``."""
+    rows = [{"title": row.title, "url": site_url(page.frame, row.url)} for row in page.rows[:MAX_PAGES]]
+    values = {"title": page.title, "text": page.text, "rows": rows, "more": len(page.rows) - len(rows)}
+    return render("search-static.html", {**chrome(page.frame, page.title), **values})
+
+
 def sign_in_page(frame: Frame, *, back: str, failed: bool) -> str:
     """The form that takes the token of this site; ``back`` is the path to return to, ``failed`` says that a token was
     given and is not the one."""

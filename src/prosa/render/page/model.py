@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from prosa.document import Document
+from prosa.site.navigation import Shown
 from prosa.site.view import Around, NodeView
 from prosa.site.wikilinks import WikiHref, as_written
 from prosa.source import Span
@@ -36,7 +37,7 @@ class Frame(Struct, frozen=True):
 
 
 class Crumb(NamedTuple):
-    """A step of the way from the root of the site to a node: its title and URL."""
+    """A step of the way from the root of the site to a node: its title and URL, which is empty for a heading."""
 
     title: str
     url: str
@@ -66,7 +67,8 @@ def no_excerpt(_: str) -> Excerpt | None:
 class Page(Struct, frozen=True):
     """A node as a page. ``around`` is None while the graph is being built. ``link`` resolves destinations of links,
     ``embed`` those of images, ``wiki`` wikilinks, ``excerpt`` what they embed. ``vault`` says that the document lies
-    in an Obsidian vault; ``blocks`` are the ids of its blocks that others point at."""
+    in an Obsidian vault; ``blocks`` are the ids of its blocks that others point at. ``nav`` are the pages of the site
+    in order, as they are listed beside this one, ``before`` and ``behind`` those next to it."""
 
     frame: Frame
     view: NodeView
@@ -78,6 +80,9 @@ class Page(Struct, frozen=True):
     excerpt: ExcerptOf = no_excerpt
     vault: bool = False
     blocks: frozenset[str] = frozenset()
+    nav: tuple[Shown, ...] = ()
+    before: Crumb | None = None
+    behind: Crumb | None = None
 
 
 class Found(Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from html import unescape
 from itertools import chain, islice
 
 from prosa.data import Value
@@ -11,14 +13,23 @@ from prosa.render.json import dump
 from prosa.render.page.actions import action_parts
 from prosa.render.page.bodies import Body, body_of
 from prosa.render.page.chrome import chrome
-from prosa.render.page.model import Frame, Page
+from prosa.render.page.model import Crumb, Frame, Page
 from prosa.render.page.templates import render
 from prosa.render.page.urls import in_query, is_external, link_url, site_url
 from prosa.site.layout import twin_of
+from prosa.site.navigation import Shown
 from prosa.site.view import Neighbour
 
 _LANGUAGE = regex(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _LANGUAGE_FIELDS = ("language", "lang")
+_TAG = regex(r"<[^>]*>")
+_PARAGRAPH = regex(r"<p>((?:(?!</p>).)*+)</p>", re.DOTALL)
+
+MAX_DESCRIPTION = 200
+"""Characters of a text that other sites show of a page."""
+
+MAX_LOOKED = 2_000
+"""Characters of HTML that such a text is taken from."""
 
 
 def node_page(page: Page) -> str:
@@ -37,14 +48,17 @@ def node_page(page: Page) -> str:
         "view": {
             "title": title,
             "layout": f" layout-{view.layout}" if view.layout else "",
-            "type": "" if view.dialect == "listing" else view.type,
+            "type": "" if view.dialect == "listing" or view.derived.get("type") == "page" else view.type,
             "updated": _text(view.fields.get("updated")),
         },
         "tags": _texts(view.fields.get("tags")),
         "summary": _summary(page, body),
         "description": view.summary,
         "body": body,
-        "crumbs": [{"title": each.title, "url": site_url(frame, each.url)} for each in page.crumbs],
+        "crumbs": [_crumb(frame, each) for each in page.crumbs],
+        "nav": [_entry(frame, each) for each in page.nav],
+        "before": _crumb(frame, page.before) if page.before else None,
+        "behind": _crumb(frame, page.behind) if page.behind else None,
         "actions": actions,
         "forms": _forms(page),
         "properties": properties(view.fields, view.lent),
@@ -52,9 +66,39 @@ def node_page(page: Page) -> str:
         "building": page.around is None,
         "connections": connections(page),
         "picture": picture(page),
-        "canonical": link_url(f"{frame.origin}{frame.prefix}{view.url}") if frame.origin else "",
+        **_address(page, body, title),
     }
     return render("node.html", values)
+
+
+def _address(page: Page, body: Body, title: str) -> dict[str, Value]:
+    """Where the page is found, and what other sites show of it; nothing where nobody said where the site is."""
+    frame, view = page.frame, page.view
+    if not frame.origin:
+        return {"canonical": "", "social": {}}
+    url = view.url if frame.live else twin_of(view.url, "html")
+    canonical = link_url(f"{frame.origin}{frame.prefix}{url}")
+    told = {"title": title, "site_name": frame.name, "type": "article" if view.path else "website", "url": canonical}
+    return {"canonical": canonical, "social": {**told, "description": view.summary or _first_words(body)}}
+
+
+def _first_words(body: Body) -> str:
+    """The beginning of the text of an article, as text."""
+    html = next((part["html"] for part in body.parts if part["kind"] == "html"), "")
+    paragraphs = " ".join(_PARAGRAPH.findall(html[:MAX_LOOKED]))
+    text = " ".join(unescape(_TAG.sub("", paragraphs)).split())
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[:MAX_DESCRIPTION].rpartition(' ')[0]} …"
+
+
+def _crumb(frame: Frame, each: Crumb) -> dict[str, str]:
+    return {"title": each.title, "url": site_url(frame, each.url)}
+
+
+def _entry(frame: Frame, each: Shown) -> dict[str, Value]:
+    url = site_url(frame, each.url)
+    inside = [_entry(frame, inner) for inner in each.inside]
+    known = {"title": _cut(each.title), "url": url, "external": is_external(url), "inside": inside}
+    return {**known, "here": each.here, "around": each.around}
 
 
 def language_of(page: Page) -> str:

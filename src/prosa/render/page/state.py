@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -65,6 +66,15 @@ def no_quote(_: str) -> str:
     return ""
 
 
+Coding: TypeAlias = Callable[[str, str], str]
+"""From the text of a block of code and its language to the HTML between its tags."""
+
+
+def uncoloured(text: str, _: str) -> str:
+    """The text alone."""
+    return escape(text, quote=False)
+
+
 Piece: TypeAlias = "str | Script"
 """HTML, or a script whose block stood there."""
 
@@ -93,7 +103,7 @@ class State(Struct):
     ``vault`` says that Obsidian's notations count. ``named`` are ids of blocks that others point at, ``blocks`` those
     so far; in a text that another one ``quoted`` they are no anchors. ``paragraph`` is where in ``out`` the open
     paragraph begins, -1 outside one; ``phrase`` counts what can hold no block; ``split`` says that the open paragraph
-    has one."""
+    has one. ``block`` is the text of an open block of code, None outside one."""
 
     key: str
     embed: Href
@@ -103,6 +113,7 @@ class State(Struct):
     scope: str
     wiki: WikiHref = as_written
     quote: Quote = no_quote
+    coding: Coding = uncoloured
     vault: bool = False
     named: frozenset[str] = frozenset()
     quoted: bool = False
@@ -110,6 +121,7 @@ class State(Struct):
     paragraph: int = -1
     phrase: int = 0
     split: bool = False
+    block: list[str] | None = None
     raw: RawHtml = field(default_factory=RawHtml)
     out: list[str] = field(default_factory=list)
     below: list[list[str]] = field(default_factory=list)

@@ -21,7 +21,7 @@ from prosa.document.walk import OPTIONS
 from prosa.regex import regex
 from prosa.render.page import obsidian
 from prosa.render.page.model import Href
-from prosa.render.page.state import Quote, State, Unseen, Written, no_quote
+from prosa.render.page.state import Coding, Quote, State, Unseen, Written, no_quote, uncoloured
 from prosa.render.page.urls import fragment, link_url, picture_url
 from prosa.site.wikilinks import WikiHref, as_written
 
@@ -48,6 +48,7 @@ def write(
     anchors: Iterable[str] = (),
     wiki: WikiHref = as_written,
     quote: Quote = no_quote,
+    coding: Coding = uncoloured,
     vault: bool = False,
     blocks: frozenset[str] = frozenset(),
     quoted: bool = False,
@@ -56,12 +57,15 @@ def write(
 ) -> Written:
     """The pieces of ``text``.
 
-    ``wiki`` says where wikilinks lead, ``quote`` gives what stands for an embedded document. In a ``vault`` the other
+    ``wiki`` says where wikilinks lead, ``quote`` gives what stands for an embedded document,
+    ``coding`` what a block of code becomes. In a ``vault`` the other
     notations of Obsidian count too, elsewhere the names of the ``blocks`` that others point at; in a text that is
     ``quoted`` they are no anchors. ``scope`` tells its footnotes from those of another text on the same page."""
     text = encodable(text)
     key = key_of(text)
-    state = State(key, embed, link, unseen or Unseen(), iter(anchors), scope, wiki, quote, vault, blocks, quoted)
+    state = State(
+        key, embed, link, unseen or Unseen(), iter(anchors), scope, wiki, quote, coding, vault, blocks, quoted
+    )
     options = OPTIONS if obsidian.has_wikilink(text, wiki) else _PLAIN_OPTIONS
     events: Iterator[Value] = pyromark.events(text, options=options)
     for event in events:
@@ -83,6 +87,9 @@ def key_of(text: str) -> str:
 def _take(state: State, kind: str, value: Value) -> None:
     """One event: text, the start or the end of something, or what stands for itself."""
     if kind == "Text":
+        if state.block is not None:
+            state.block.append(value)
+            return
         state.out.append(obsidian.marked(escape(value, quote=False)) if state.vault else escape(value, quote=False))
     elif kind == "Start" or kind == "End":
         name, payload = (value, None) if type(value) is str else value.popitem()
@@ -191,24 +198,23 @@ def _code(state: State, _: str, payload: Value) -> None:
     fenced = isinstance(payload, dict)
     info = payload["Fenced"].split(maxsplit=1)[:1] if fenced else []
     held = fenced and state.fences in state.unseen.held
-    state.opened.append(held)
+    state.opened.append((held, info[0] if info else ""))
+    state.block = []
     if held:
         script = state.unseen.held[state.fences]
         state.waiting += [script] if script else []
-        state.push()
-    else:
-        language = f' class="language-{escape(info[0])}"' if info else ""
-        state.out.append(f'<pre tabindex="{state.key}0"><code{language}>')
     state.fences += fenced
 
 
 def _end_code(state: State, _: str, __: Value) -> None:
-    if state.opened.pop():
-        state.pop()
-        if not state.depth:
-            state.flush()
-    else:
-        state.out.append("</code></pre>\n")
+    held, language = state.opened.pop()
+    text, state.block = "".join(state.block or ()), None
+    if not held:
+        named = f' class="language-{escape(language)}"' if language else ""
+        inside = state.coding(text, language)
+        state.out.append(f'<pre tabindex="{state.key}0"><code{named}>{inside}</code></pre>\n')
+    elif not state.depth:
+        state.flush()
 
 
 def _link(state: State, _: str, payload: Value) -> None:
@@ -287,6 +293,9 @@ def _cell(state: State, _: str, __: Value) -> None:
 
 def _end_cell(state: State, _: str, __: Value) -> None:
     state.phrase -= 1
+    if state.in_head and state.out[-1].startswith("<th"):  # a head that says nothing is the head of nothing
+        state.out[-1] = f"<td{state.out[-1][3:]}</td>"
+        return
     state.out.append("</th>" if state.in_head else "</td>")
 
 
