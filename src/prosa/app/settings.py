@@ -9,6 +9,7 @@ from typing import Literal
 from prosa.adapters.files import MAX_DOCUMENT_BYTES, RootedFiles, config_dir, find_root
 from prosa.app.options import say_nothing
 from prosa.diagnostics import Problem, Severity
+from prosa.rules.address import DOCUMENTATION
 from prosa.runtime.errors import RunError
 from prosa.settings import PROJECT_FILES, USER_FILE, Settings, is_about_prosa, merge
 from prosa.source import SourceText
@@ -33,6 +34,12 @@ def settings_for(
     root = find_root(path)
     project = next((root / name for name in PROJECT_FILES if (root / name).is_file()), None)
     return merge(user, (_settings_in(project, "project", notice) if project else None) or Settings())
+
+
+def documentation_address(environ: Mapping[str, str]) -> str:
+    """Where the documentation is published: as the user says, else as the release does; empty where nobody knows.
+    Raises as `settings_for` does."""
+    return settings_for(None, environ).documentation or DOCUMENTATION
 
 
 def size_limit(chosen: int | None, settings: Settings | None) -> int:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from prosa.app.check.check import Checker, CheckOptions
 from prosa.app.check.gather import STDIN, Group, gather_named
+from prosa.app.settings import documentation_address
 from prosa.cli.console import Console
 from prosa.cli.errors import say
 from prosa.cli.options import (
@@ -23,7 +24,7 @@ from prosa.cli.options import (
 )
 from prosa.cli.parser import WrongUse
 from prosa.cli.progress import progress
-from prosa.cli.reports import REPORTS, report_files, write_reports
+from prosa.cli.reports import LINKED, REPORTS, report_files, write_reports
 from prosa.cli.skipped import say_skipped
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.diagnostics.nearest import UnknownName
@@ -150,8 +151,15 @@ def failed(found: Sequence[Diagnostic], least: str) -> int:
 def report(found: Sequence[Diagnostic], groups: Sequence[Group], args: argparse.Namespace, console: Console) -> None:
     """Prints what was found in the format asked for."""
     paths = [str(path) for group in groups for path in group.paths]
-    write_reports(report_files(args.report), found, paths)
-    text = _statistics(found, args.format) if args.statistics else _findings(found, paths, args.format, console)
+    files = report_files(args.report)
+    is_linked = not LINKED.isdisjoint((args.format, *(form for form, _ in files)))
+    documentation = documentation_address(console.environ) if is_linked else ""
+    write_reports(files, found, paths, documentation)
+    text = (
+        _statistics(found, args.format)
+        if args.statistics
+        else _findings(found, paths, args.format, console, documentation)
+    )
     if text:
         console.out(text, styled=args.format == "text")
     if args.format == "text":
@@ -215,9 +223,11 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _findings(found: Sequence[Diagnostic], paths: Sequence[str], form: str, console: Console) -> str:
+def _findings(
+    found: Sequence[Diagnostic], paths: Sequence[str], form: str, console: Console, documentation: str
+) -> str:
     if form != "text":
-        return REPORTS[form](found, paths)
+        return REPORTS[form](found, paths, documentation)
     from prosa.render.text import render_text
 
     text = render_text(found, color=console.color)

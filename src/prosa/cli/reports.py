@@ -10,72 +10,73 @@ from prosa.cli.parser import WrongUse
 from prosa.diagnostics import Diagnostic
 from prosa.diagnostics.nearest import nearest
 
-Report: TypeAlias = Callable[[Sequence[Diagnostic], Sequence[str]], str]
-"""From what was found, and the paths of all documents that were checked, to a text."""
+Report: TypeAlias = Callable[[Sequence[Diagnostic], Sequence[str], str], str]
+"""From what was found, the paths of all documents that were checked, and the address of the documentation, to a
+text."""
 
 
-def _json(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+def _json(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
     from prosa.render.json import render_json
 
     return render_json(found, len(paths))
 
 
-def _jsonl(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _jsonl(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.json import render_jsonl
 
     return render_jsonl(found)
 
 
-def _sarif(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _sarif(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
     from prosa import __version__
     from prosa.render.sarif import render_sarif
 
-    return render_sarif(found, __version__)
+    return render_sarif(found, __version__, documentation)
 
 
-def _junit(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+def _junit(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
     from prosa.render.junit import render_junit
 
     return render_junit(found, paths)
 
 
-def _github(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _github(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.github import render_github
 
     return render_github(found)
 
 
-def _gitlab(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _gitlab(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.gitlab import render_gitlab
 
     return render_gitlab(found)
 
 
-def _azure(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _azure(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.azure import render_azure
 
     return render_azure(found)
 
 
-def _rdjsonl(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _rdjsonl(found: Sequence[Diagnostic], _: Sequence[str], documentation: str) -> str:
     from prosa.render.rdjson import render_rdjsonl
 
-    return render_rdjsonl(found)
+    return render_rdjsonl(found, documentation)
 
 
-def _checkstyle(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _checkstyle(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.checkstyle import render_checkstyle
 
     return render_checkstyle(found)
 
 
-def _markdown(found: Sequence[Diagnostic], paths: Sequence[str]) -> str:
+def _markdown(found: Sequence[Diagnostic], paths: Sequence[str], _: str) -> str:
     from prosa.render.markdown_report import render_markdown
 
     return render_markdown(found, len(paths))
 
 
-def _text(found: Sequence[Diagnostic], _: Sequence[str]) -> str:
+def _text(found: Sequence[Diagnostic], _: Sequence[str], __: str) -> str:
     from prosa.render.text import render_text
 
     return render_text(found)
@@ -96,6 +97,9 @@ REPORTS: dict[str, Report] = {
 }
 """The formats by name; each loads what it needs when it is asked for."""
 
+LINKED = frozenset({"sarif", "rdjsonl"})
+"""The formats that lead to pages of rules."""
+
 
 def report_files(asked: Sequence[str]) -> tuple[tuple[str, Path], ...]:
     """The files of `--report FORMAT=FILE`. Raises `WrongUse`."""
@@ -113,12 +117,14 @@ def _report_file(text: str) -> tuple[str, Path]:
     return form, Path(name)
 
 
-def write_reports(files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str]) -> None:
+def write_reports(
+    files: Sequence[tuple[str, Path]], found: Sequence[Diagnostic], paths: Sequence[str], documentation: str
+) -> None:
     """Writes the files, each whole or not at all. Raises `OSError`."""
     if not files:
         return
     from prosa.app.text_files import write_output  # only here: most checks write no file
 
     for form, path in files:
-        text = REPORTS[form](found, paths)
+        text = REPORTS[form](found, paths, documentation)
         write_output(path, f"{text}\n" if text else "")

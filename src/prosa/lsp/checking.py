@@ -63,7 +63,9 @@ def register(server: ProsaServer) -> None:
             params: types.DocumentDiagnosticParams,
         ) -> types.DocumentDiagnosticReport:
             def found(view: View) -> list[types.Diagnostic]:
-                return protocol_diagnostics(view.workspace.found_in(view.path), view.encoding, view.uris)
+                return protocol_diagnostics(
+                    view.workspace.found_in(view.path), view.encoding, view.uris, view.documentation
+                )
 
             items = await session.ask(params.text_document.uri, found, checked=True)
             mark = _mark(items or ())

@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from prosa.diagnostics import Diagnostic, Severity
 from prosa.lsp.positions import Encoding, range_of
+from prosa.rules.address import page_address
 
 SOURCE = "prosa"
 
@@ -34,16 +35,17 @@ _TAGS: Mapping[str, list[types.DiagnosticTag]] = MappingProxyType(
 
 
 def protocol_diagnostics(
-    found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str]
+    found: Iterable[Diagnostic], encoding: Encoding, uri_of: Callable[[Path], str], documentation: str
 ) -> list[types.Diagnostic]:
     """The diagnostics of one document. The code is the name of the rule, which `prosa explain` takes and a suppression
-    names."""
+    names; it leads to the page of the rule where the address of the ``documentation`` is known."""
     return [
         types.Diagnostic(
             range=range_of(each.source.lines, each.span.start, each.span.end, encoding),
             message="\n".join((each.message, *each.notes)),
             severity=_SEVERITIES[each.severity],
             code=each.rule,
+            code_description=_description(each.rule, documentation),
             source=SOURCE,
             tags=_TAGS.get(each.rule),
             related_information=[*_related(each, encoding, uri_of)] or None,
@@ -51,6 +53,11 @@ def protocol_diagnostics(
         )
         for each in found
     ]
+
+
+def _description(rule: str, documentation: str) -> types.CodeDescription | None:
+    address = page_address(rule, documentation)
+    return types.CodeDescription(address) if address else None
 
 
 def _related(

@@ -60,7 +60,7 @@ def _action(action: Action, view: View) -> types.CodeAction:
     return types.CodeAction(
         action.title,
         types.CodeActionKind.QuickFix,
-        protocol_diagnostics([action.diagnostic], view.encoding, view.uris),
+        protocol_diagnostics([action.diagnostic], view.encoding, view.uris, view.documentation),
         action.preferred or None,
         edit=view.workspace_edit(action.edits),
     )

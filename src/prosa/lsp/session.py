@@ -19,6 +19,7 @@ from lsprotocol import types
 
 from prosa.app.check.workspace import Workspace, document_stamps
 from prosa.app.editor.projects import Projects
+from prosa.app.settings import documentation_address
 from prosa.diagnostics import Diagnostic
 from prosa.lsp.configuration import Configuration
 from prosa.lsp.desk import Desk
@@ -27,6 +28,7 @@ from prosa.lsp.documents import Documents, OpenDocument, uri_of
 from prosa.lsp.positions import Encoding
 from prosa.lsp.view import View
 from prosa.rules.resident import ResidentCorpus
+from prosa.runtime.errors import RunError
 from prosa.settings.table import PROJECT_FILES
 from prosa.source import FileProblem
 
@@ -71,6 +73,7 @@ class Session:
         self.client = client
         self.initial = self.configuration = configuration
         self.documents = Documents()
+        self.documentation = _documentation(environ)
         self.encoding: Encoding = "utf-16"
         self.pull = False
         self.versioned = False
@@ -166,7 +169,8 @@ class Session:
 
     def view(self, path: Path) -> View:
         """What a handler sees of a document."""
-        return View(self.projects.workspace_of(path), path, self.encoding, self.uri_of, self._versions, self.versioned)
+        workspace, known = self.projects.workspace_of(path), self._versions
+        return View(workspace, path, self.encoding, self.uri_of, known, self.versioned, self.documentation)
 
     def uri_of(self, path: Path) -> str:
         """The URI of a document as the client spells it."""
@@ -227,7 +231,7 @@ class Session:
                 return
             found = ()
         (self._told.add if found else self._told.discard)(path)
-        items = protocol_diagnostics(found, self.encoding, self.uri_of)
+        items = protocol_diagnostics(found, self.encoding, self.uri_of, self.documentation)
         uri, version = self.uri_of(path), self._versions.get(path)
         self._soon(lambda: self.client.publish(uri, version, items))
 
@@ -273,7 +277,7 @@ class Session:
         if self.pull and path in self._versions:
             self._soon(self.client.refresh)
             return
-        items = protocol_diagnostics(found, self.encoding, self.uri_of)
+        items = protocol_diagnostics(found, self.encoding, self.uri_of, self.documentation)
         self._told.add(path)
         self._soon(lambda: self.client.publish(self.uri_of(path), self._versions.get(path), items))
 
@@ -306,3 +310,11 @@ class Session:
             self.loop.call_soon_threadsafe(tell)
         except RuntimeError:  # the session is over
             return
+
+
+def _documentation(environ: Mapping[str, str]) -> str:
+    """Where pages of rules are; empty where the user's settings cannot be read, which is said where they are used."""
+    try:
+        return documentation_address(environ)
+    except (FileProblem, RunError):
+        return ""

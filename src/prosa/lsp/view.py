@@ -20,7 +20,8 @@ from prosa.source import LineIndex
 
 class View(Struct, frozen=True):
     """A document at a real path. ``uris`` gives the URI of any document as the client spells it, ``versions`` the
-    version of those that are open; ``versioned`` says that the client takes edits with them."""
+    version of those that are open; ``versioned`` says that the client takes edits with them;
+    ``documentation`` is where pages of rules are, empty where nobody knows."""
 
     workspace: Workspace
     path: Path
@@ -28,6 +29,7 @@ class View(Struct, frozen=True):
     uris: Callable[[Path], str]
     versions: Mapping[Path, int]
     versioned: bool = True
+    documentation: str = ""
 
     def lines(self, path: Path | None = None) -> LineIndex:
         """The text of a document by lines, of this one without a path; empty where it cannot be read."""

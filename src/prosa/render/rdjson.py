@@ -7,23 +7,26 @@ from collections.abc import Sequence
 from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.render.json import dump
+from prosa.rules.address import page_address
 from prosa.source import SourceText, Span
 
 _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.INFO: "INFO", Severity.HINT: "INFO"}
 
 
-def render_rdjsonl(diagnostics: Sequence[Diagnostic]) -> str:
-    """One diagnostic per line, with what a safe fix would write. Columns count bytes of UTF-8."""
-    return "\n".join(dump(_object(each)) for each in diagnostics)
+def render_rdjsonl(diagnostics: Sequence[Diagnostic], documentation: str = "") -> str:
+    """One diagnostic per line, with what a safe fix would write. Columns count bytes of UTF-8. Rules lead to their
+    pages below the address of the ``documentation``, where that is known."""
+    return "\n".join(dump(_object(each, documentation)) for each in diagnostics)
 
 
-def _object(each: Diagnostic) -> dict[str, Value]:
+def _object(each: Diagnostic, documentation: str) -> dict[str, Value]:
+    address = page_address(each.rule, documentation)
     found: dict[str, Value] = {
         "message": "\n".join((each.message, *each.notes)),
         "location": _location(each.source, each.span),
         "severity": _SEVERITIES[each.severity],
         "source": {"name": "prosa"},
-        "code": {"value": f"{each.code} {each.rule}"},
+        "code": {"value": f"{each.code} {each.rule}", **({"url": address} if address else {})},
     }
     if each.fix is not None and each.fix.applicability is Applicability.SAFE:
         found["suggestions"] = [

@@ -10,6 +10,7 @@ from prosa.data import Value
 from prosa.diagnostics import Applicability, Diagnostic, Severity
 from prosa.render.fingerprint import fingerprints
 from prosa.render.json import dump
+from prosa.rules.address import page_address, page_path
 from prosa.rules.registry import page_of, rule_named
 from prosa.source import SourceText, Span
 
@@ -18,11 +19,14 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note", Severity.HINT: "note"}
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
-    """One run with its rules and results. Columns count UTF-16 units, as SARIF does unless told otherwise."""
+def render_sarif(diagnostics: Sequence[Diagnostic], version: str, documentation: str = "") -> str:
+    """One run with its rules and results. Columns count UTF-16 units, as SARIF does unless told otherwise. Rules lead
+    to their pages below the address of the ``documentation``, where that is known."""
     names = sorted({each.rule for each in diagnostics}, key=lambda name: rule_named(name).code)
     places = {name: at for at, name in enumerate(names)}
-    driver = {"name": "prosa", "semanticVersion": version, "rules": [_rule(name) for name in names]}
+    rules = [_rule(name, documentation) for name in names]
+    about = {"informationUri": documentation} if documentation else {}
+    driver = {"name": "prosa", "semanticVersion": version, **about, "rules": rules}
     ids = fingerprints(diagnostics)
     results = [_result(each, places[each.rule], name) for each, name in zip(diagnostics, ids, strict=True)]
     run = {
@@ -34,16 +38,18 @@ def render_sarif(diagnostics: Sequence[Diagnostic], version: str) -> str:
     return dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(name: str) -> dict[str, Value]:
+def _rule(name: str, documentation: str) -> dict[str, Value]:
     rule = rule_named(name)
-    page = page_of(rule)
+    page, address = page_of(rule), page_address(name, documentation)
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": name},
         "fullDescription": {"text": _first_paragraph(page) or name},
         "help": {"text": page, "markdown": page},
+        **({"helpUri": address} if address else {}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        "properties": {"page": page_path(name)},
     }
 
 

@@ -84,6 +84,7 @@ class Settings(Struct, frozen=True):
     python_memory: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    documentation: str | None = None
     history: Literal["off", "summary", "full"] | None = None
     history_days: int | None = None
     history_size: int | None = None

@@ -78,6 +78,9 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("store", "user", "store", "a file of yours", "file or `postgresql://` address that keeps runs and batches"),
     Setting("otel", "user", "url", "none", "OTLP address that spans and metrics of runs are sent to"),
+    Setting(
+        "documentation", "user", "url", "none", "where the documentation is published, for links to pages of rules"
+    ),
     Setting("history-days", "user", "count", "30", "days that runs are kept"),
     Setting("history-size", "user", "mebibytes", "256", "MiB that all runs may take; the oldest go first"),
     Setting("model", "project", "text", "none", "model for programs of this project that name none"),
