@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.desk import Desk
-from tests.cli.programs import asked, prosa, user
+from tests.cli.programs import prosa, user
 from tests.model_server.connection import Request
 from tests.model_server.server import ModelServer
 
@@ -34,14 +34,21 @@ class Service:
 
     def asked(self, path: Path, *argv: Any, **environ: str) -> tuple[int, Desk]:
         """A run that asks it."""
-        if self.name in {"chat", "responses"}:
-            return asked(self.server, path, "--api", self.name, *argv, **environ)
-        own = {
+        return self.ran("run", path, *argv, **environ)
+
+    def ran(self, command: str, path: Path, *argv: Any, **environ: str) -> tuple[int, Desk]:
+        """A command that asks it."""
+        prefix = "" if self.name in {"chat", "responses"} else f"{self.name}/"
+        given = ("--model", f"{prefix}{MODEL}", *(() if prefix else ("--api", self.name)))
+        return prosa(command, path, *given, *argv, environ=user(path.parent, **{**self.environ, **environ}))
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What its user has set."""
+        return {
             "anthropic": {"ANTHROPIC_BASE_URL": self.base_url, "ANTHROPIC_API_KEY": "sk-a"},
             "google": {"GOOGLE_GEMINI_BASE_URL": self.base_url, "GEMINI_API_KEY": "sk-g"},
-        }[self.name]
-        given = () if "--model" in argv else ("--model", f"{self.name}/{MODEL}")
-        return prosa("run", path, *given, *argv, environ=user(path.parent, **own, **environ))
+        }.get(self.name, {"OPENAI_BASE_URL": self.base_url})
 
     @property
     def sent(self) -> list[dict[str, Any]]:
