@@ -160,6 +160,7 @@ def test_x7_a_plan_says_who_would_answer_and_shows_no_key(
     plan = planned(count, *argv, **environ)
     assert plan["service"] == service
     assert "sk-mine" not in str(plan) and "pw@" not in str(plan)
+    assert plan["model"] == ("tiny" if "local:tiny" in argv else "gpt-4o")
 
 
 def test_a_plan_for_people_names_everything_once(tmp_path: Path):

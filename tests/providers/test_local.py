@@ -13,9 +13,10 @@ import pytest
 
 from prosa.adapters.providers.local import LocalModel, LocalServer, Silent, find_local, local_servers
 from prosa.adapters.providers.openai import OpenAIProvider
-from prosa.adapters.providers.table import PROVIDERS, Place
-from prosa.app.options import Options
-from prosa.app.run.routes import local_places, with_provider
+from prosa.adapters.providers.table import PROVIDERS, Place, provider_row
+from prosa.app.options import Environment, Options
+from prosa.app.run.routes import local_places, with_default_provider, with_provider
+from prosa.app.run.service import service_words
 from prosa.runtime.errors import ProviderError
 from prosa.settings import Settings
 from prosa.settings.model import ProviderSettings
@@ -258,6 +259,16 @@ def test_x17_the_prefix_of_a_server_looks_for_that_one_alone(prefix: str, kind: 
     chosen = with_provider(Options(model=f"{prefix}/tiny"), Settings(), {})
     assert (chosen.model, chosen.provider) == ("local:tiny", kind)
     assert len(local_places(Settings(), {}, chosen.provider)) == (4 if kind is None else 1)
+
+
+def test_x7_a_server_that_the_users_settings_name_for_a_model_is_asked_where_it_is() -> None:
+    settings = with_default_provider(Settings(default_model="ollama/qwen3"), {})
+    said = service_words(Options(), Environment({"OLLAMA_HOST": ":11500"}, settings), model_name="qwen3")
+    assert said == "ollama at http://127.0.0.1:11500/v1, without a key"
+    other = service_words(Options(), Environment({"OPENAI_API_KEY": "sk"}, settings), model_name="m")
+    assert other == "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"
+    document = service_words(Options(), Environment({}, settings), provider_row("ollama", {}), model_name="m")
+    assert document == "a model server on this machine is asked only when you say so: a run would fail"
 
 
 def test_x17_an_address_that_is_none_is_said_to_be_none() -> None:

@@ -71,7 +71,7 @@ def load_program(
         checked.closure,
         skills=_skills(checked.closure.skills, choices, settings, given),
         default_model=choices.default_model or settings.model_name or DEFAULT_MODEL,
-        model=choices.model_name,
+        model=choices.model_name or choices.local_name,
         base=replace(Limits(), **limits_in(settings)),
         chosen=limits_in(choices),
     )

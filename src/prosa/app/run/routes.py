@@ -76,10 +76,11 @@ def local_places(settings: Settings, environ: Mapping[str, str], kind: str | Non
     if kind in (None, LOCAL_NAME) and own is not None and own.base_url is not None:
         return (Place("the server of `providers.local`", own.base_url),)
     rows = [row for row in PROVIDERS if row.port is not None and kind in (None, LOCAL_NAME, row.name)]
-    return tuple(Place(row.title, _local_address(row, settings, environ)) for row in rows)
+    return tuple(Place(row.title, local_address(row, settings, environ)) for row in rows)
 
 
-def _local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, str]) -> str:
+def local_address(row: ProviderRow, settings: Settings, environ: Mapping[str, str]) -> str:
+    """Where one of the usual servers is: as the user set it, as its own variable says, on its usual port."""
     own = provider_row(row.name, settings.providers)
     if own is not None and own.base_url is not None:
         return own.base_url

@@ -143,9 +143,11 @@ def row_of_model(
     name = choices.provider or (mapped.provider if mapped is not None else None)
     if name is None:
         return None
-    from prosa.app.run.routes import known_row
+    from prosa.app.run.routes import known_row, local_address
 
-    return known_row(name, settings)
+    row = known_row(name, settings)
+    # A server of one's own that the user names is where it usually is: nothing has to be looked for.
+    return row if row.port is None or row.base_url else replace(row, base_url=local_address(row, settings, {}))
 
 
 def own_key_variable(environ: Mapping[str, str], base_url: str | None) -> str | None:
@@ -250,6 +252,10 @@ def _of_row(row: ProviderRow, choices: Options, around: Environment) -> _Service
 
 def _address(row: ProviderRow, around: Environment) -> str | None:
     """The base URL of a row, or what the user's environment names in its place."""
+    if row.port is not None:
+        from prosa.app.run.routes import local_address
+
+        return local_address(row, around.settings, around.environ)
     named = around.environ.get(row.url_variable, "").strip() if row.url_variable else ""
     return named or row.base_url
 
