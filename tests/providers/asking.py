@@ -10,6 +10,7 @@ import pytest
 
 from prosa.adapters.providers.anthropic import AnthropicProvider
 from prosa.adapters.providers.exchange import ServiceProvider
+from prosa.adapters.providers.google import GoogleProvider
 from prosa.adapters.providers.openai import OpenAIProvider
 from prosa.runtime.errors import ProviderError
 from prosa.runtime.messages import Message, ModelReply, ModelRequest, OutputFormat, ToolSpec
@@ -19,7 +20,7 @@ KEY = "sk-do-not-show-this-1234567890"
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 OUTPUT = OutputFormat("output", SCHEMA, strict=True)
 TOOL = ToolSpec("add", "Adds two numbers.", {"type": "object", "properties": {"a": {"type": "number"}}})
-WAYS = [(api, stream) for api in ("chat", "responses", "anthropic") for stream in (False, True)]
+WAYS = [(api, stream) for api in ("chat", "responses", "anthropic", "google") for stream in (False, True)]
 WAY_NAMES = [f"{api}-{'stream' if stream else 'whole'}" for api, stream in WAYS]
 
 
@@ -52,7 +53,9 @@ class Way:
     pieces: list[str]
 
     def provider(self, **options: Any) -> ServiceProvider:
-        given: dict[str, Any] = {"api_key": KEY, "base_url": self.server.base_url, "timeout": 30, **options}
+        given: dict[str, Any] = {"api_key": KEY, "base_url": self.base_url, "timeout": 30, **options}
+        if self.api == "google":
+            return GoogleProvider(**given)
         return AnthropicProvider(**given) if self.api == "anthropic" else OpenAIProvider(**{"api": self.api, **given})
 
     def ask(self, *requests: ModelRequest, **options: Any) -> ModelReply:
@@ -67,6 +70,11 @@ class Way:
             return replies[-1]
 
         return asyncio.run(asking())
+
+    @property
+    def base_url(self) -> str:
+        """Where it is asked."""
+        return self.server.google_url if self.api == "google" else self.server.base_url
 
     @property
     def on_text(self) -> Any:

@@ -36,9 +36,11 @@ from tests.providers.asking import KEY, TOOL, Way, request
 def test_faults(way: Way, fault: str, kind: str, retryable: bool, says: str) -> None:
     way.server.script({"content": {"n": 12345678}, "fault": fault})
     error = way.fail()
+    if way.api == "google" and (fault == "json_list" or (fault == "error200" and not way.stream)):
+        kind, retryable, says = "malformed", True, "without candidates"  # its library leaves out what it does not know
     assert (error.kind, error.retryable) == (kind, retryable)
     assert says in error.message
-    assert way.server.base_url in error.message
+    assert way.base_url in error.message
 
 
 def test_a_truncated_answer(way: Way) -> None:
@@ -214,7 +216,8 @@ def test_lw13_no_facts_about_the_machine_are_sent(way: Way) -> None:
     way.server.script("ok")
     way.ask(request(output=None))
     headers = way.server.requests[0].headers
-    assert [name for name in headers if name.startswith(("x-", "openai-"))] == []
+    key = {"x-goog-api-key"} if way.api == "google" else set()
+    assert {name for name in headers if name.startswith(("x-", "openai-"))} == key
     assert headers["user-agent"].startswith("prosa/")
 
 
@@ -238,7 +241,8 @@ def test_x7_the_key_is_in_no_error_and_no_repr(way: Way) -> None:
     way.server.key = "another-key"
     with pytest.raises(ProviderError) as caught:
         way.ask()
-    assert "Incorrect API key provided: ***" in caught.value.message
+    said = "API key not valid" if way.api == "google" else "Incorrect API key provided: ***"
+    assert said in caught.value.message
     assert KEY not in "".join(traceback.format_exception(caught.value))
     provider = way.provider()
     assert KEY not in f"{provider!r} {provider._endpoint!r}"

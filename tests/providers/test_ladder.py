@@ -19,6 +19,11 @@ def formats(server: ModelServer) -> list[str | None]:
     for body in server.bodies:
         wanted: Any = body.get("response_format") or (body.get("text") or body.get("output_config") or {}).get("format")
         forced = (body.get("tool_choice") or {}).get("type") == "tool"
+        google = body.get("generationConfig") or {}
+        if "responseJsonSchema" in google:
+            found.append("json_schema")
+            continue
+        forced = forced or "responseMimeType" in google
         found.append((wanted or {}).get("type") or ("json_object" if forced else None))
     return found
 

@@ -31,6 +31,7 @@ from typing import ClassVar
 
 from prosa.data import Value
 from prosa.diagnostics import Diagnostic
+from prosa.extras import install_line
 
 
 class RunError(Exception):
@@ -142,7 +143,7 @@ class ExtraMissing(ProviderError):
 
     def __init__(self, service: str, extra: str) -> None:
         message = f"the library that speaks to `{service}` is not installed"
-        super().__init__(message, kind="missing", retryable=False, hint=f'pip install "prosa[{extra}]"')
+        super().__init__(message, kind="missing", retryable=False, hint=install_line(extra))
         self.extra = extra
 
 

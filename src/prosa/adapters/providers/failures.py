@@ -207,7 +207,8 @@ def _status_words(problem: StatusProblem, endpoint: Endpoint, model_name: str) -
         return "sends the request elsewhere, which is not followed", "use the address it points at as the base URL"
     if is_context_length(problem):
         return "says that the input is too long for the model", "shorten the input, or choose a model that takes more"
-    if "tool" in problem.text.lower() or (problem.param or "").startswith("tools"):
+    text = problem.text.lower()
+    if "tool" in text or "function call" in text or (problem.param or "").startswith("tools"):
         return "refused the tools", f"choose a model that can call tools; `{model_name}` was asked"
     return "refused the request", ""
 

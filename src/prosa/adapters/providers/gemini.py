@@ -11,11 +11,9 @@ import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct, field
-
 from prosa.adapters.providers.failures import ExchangeProblem, StatusProblem
 from prosa.adapters.providers.ladder import Form
-from prosa.adapters.providers.wire import count, optional_text, parameters, tool_call, usage, with_ids
+from prosa.adapters.providers.wire import Wire, count, optional_text, parameters, tool_call, usage, with_ids
 from prosa.data import Value
 from prosa.regex import regex
 from prosa.runtime.messages import Finish, Message, ModelReply, ModelRequest, ToolCall, ToolSpec
@@ -26,6 +24,8 @@ UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """What the interface takes in the place of a signature for a tool call that another model made."""
 
 _OPAQUE = "google"
+_MARK = "_."
+"""Stands before the name of a tool that begins with no letter; none of ours has a point."""
 
 _GENERATION = (
     *("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "stopSequences", "responseLogprobs"),
@@ -76,18 +76,9 @@ _BROKEN: Mapping[str, str] = {
 """Ends of a reply after which another attempt makes sense."""
 
 
-class Asked(Struct, frozen=True):
+def body(request: ModelRequest, form: Form, stream: bool) -> dict[str, Value]:
     """A request as the library of the service takes it: its model, its contents, its configuration, and what is sent
     beside, of which neither the library nor we know anything."""
-
-    model: str
-    contents: list[Value]
-    config: dict[str, Value]
-    beside: dict[str, Value] = field(default_factory=dict)
-
-
-def asked(request: ModelRequest, form: Form, *, signed: bool = False) -> Asked:
-    """The request; ``signed`` puts `UNSIGNED` where a tool call has no signature."""
     config, unknown = _parameters(request, form)
     system = [each.content for each in request.messages if each.role == "system"]
     if system:
@@ -97,12 +88,14 @@ def asked(request: ModelRequest, form: Form, *, signed: bool = False) -> Asked:
     if request.output is not None:
         for name in _FORMAT_NAMES:
             config.pop(name, None)
-        if form.output != "prompt":
+        kind = "prompt" if form.apart and request.tools else form.output
+        if kind != "prompt":
             config["responseMimeType"] = "application/json"
-        if form.output == "json_schema":
+        if kind == "json_schema":
             config["responseJsonSchema"] = request.output.schema
-    beside = {"generationConfig": unknown} if unknown else {}
-    return Asked(request.model_name, list(_contents(request.messages, signed=signed)), config, beside)
+    contents = list(_contents(request.messages, signed=form.signed))
+    made: dict[str, Value] = {"model": request.model_name, "contents": contents, "config": config, "stream": stream}
+    return {**made, "beside": {"generationConfig": unknown}} if unknown else made
 
 
 def _parameters(request: ModelRequest, form: Form) -> tuple[dict[str, Value], dict[str, Value]]:
@@ -139,7 +132,7 @@ def _declaration(tool: ToolSpec) -> dict[str, Value]:
 
 def wire_name(name: str) -> str:
     """The name of a tool as the interface takes it: it begins with a letter or an underscore."""
-    return name if name[:1].isalpha() or name.startswith("_") else f"_{name}"
+    return name if name[:1].isalpha() or name.startswith("_") else f"{_MARK}{name}"
 
 
 def _contents(messages: Sequence[Message], *, signed: bool) -> Iterator[dict[str, Value]]:
@@ -204,10 +197,10 @@ def _arguments(call: ToolCall) -> Value:
 
 
 class GeminiAssembly:
-    """Puts a reply together from its pieces, of which a whole answer is one. ``tools`` were offered."""
+    """Puts a reply together from its pieces, of which a whole answer is one."""
 
-    def __init__(self, tools: Sequence[ToolSpec] = ()) -> None:
-        self._names = {wire_name(tool.name): tool.name for tool in tools}
+    def __init__(self) -> None:
+        self.complete = False
         self._parts: list[dict[str, Value]] = []
         self._reason: str | None = None
         self._words = ""
@@ -216,8 +209,9 @@ class GeminiAssembly:
         self._model: str | None = None
         self._candidates = 0
 
-    def feed(self, data: Mapping[str, Value]) -> str:
+    def feed(self, event: str, data: Mapping[str, Value]) -> str:
         """Takes one piece; gives the text that it adds."""
+        del event  # the interface has no names for them
         self._model = optional_text(data.get("modelVersion")) or self._model
         if isinstance(data.get("usageMetadata"), Mapping):
             self._usage = _usage(data["usageMetadata"])
@@ -244,8 +238,8 @@ class GeminiAssembly:
             self._parts.append(dict(part))
         return _text(part)
 
-    def finish(self, *, whole: bool = False) -> ModelReply:
-        """The reply, or the reason why there is none; ``whole`` says that no further piece was to come.
+    def finish(self) -> ModelReply:
+        """The reply, or the reason why there is none.
 
         Raises `ExchangeProblem`, and `StatusProblem` for a request that the service took and then refused.
         """
@@ -257,7 +251,9 @@ class GeminiAssembly:
             raise StatusProblem(400, {}, "the reply ended: MISSING_THOUGHT_SIGNATURE of a function call")
         if (broken := _BROKEN.get(self._reason or "")) is not None:
             raise ExchangeProblem(broken, retryable=True)
-        if self._reason is None and not whole:
+        if self._reason is None and not self._parts:
+            raise ExchangeProblem("sent a reply without content", retryable=True)
+        if self._reason is None and not self.complete:
             raise ExchangeProblem("ended the stream before the reply was complete", kind="network", retryable=True)
         if self._reason in _BLOCKED:
             return self._made((), "filter", f"the answer was blocked: {self._reason}{self._words}")
@@ -268,7 +264,7 @@ class GeminiAssembly:
     def _call(self, value: Value) -> ToolCall:
         call = value if isinstance(value, Mapping) else {}
         name = call.get("name")
-        known = self._names.get(name, name) if isinstance(name, str) else None
+        known = name.removeprefix(_MARK) if isinstance(name, str) else None
         arguments = call.get("args")
         return tool_call(call.get("id"), known, arguments if isinstance(arguments, Mapping) else {})
 
@@ -282,6 +278,19 @@ class GeminiAssembly:
             refusal=refusal,
             opaque=json.dumps({_OPAQUE: self._parts}, ensure_ascii=False) if calls else "",
         )
+
+
+def reply(value: Mapping[str, Value]) -> ModelReply:
+    """Reads a whole answer. Raises what `GeminiAssembly.finish` does."""
+    assembly = GeminiAssembly()
+    assembly.feed("", value)
+    assembly.complete = True
+    return assembly.finish()
+
+
+WIRE = Wire(":generateContent", body, reply, GeminiAssembly)
+FIRST_FORM = Form(limits=("maxOutputTokens",))
+"""How a model is asked that has refused nothing."""
 
 
 def _text(part: Mapping[str, Value]) -> str:
@@ -338,9 +347,3 @@ def _retry_delay(raw: str) -> str | None:
         if isinstance(delay, str) and (found := _SECONDS.match(delay)):
             return found[1]
     return None
-
-
-def wants_signature(problem: StatusProblem) -> bool:
-    """Whether a refusal is about a tool call without the signature of a thought."""
-    text = problem.raw.lower()
-    return "thought_signature" in text or "thought signature" in text or "thoughtsignature" in text

@@ -57,6 +57,8 @@ _SCHEMA_WORDS = ("format.schema", "invalid schema", "invalid_json_schema", "unsu
 _TOO_MUCH = regex(r"max_tokens: (\d{1,9}) > (\d{1,9})")
 _NO_ROOM = regex(r"exceed context limit: (\d{1,9}) \+ (\d{1,9}) > (\d{1,9})")
 
+_APART_WORDS = ("function calling with a response mime type", "tool use with a response mime type")
+_SIGNATURE_WORDS = ("thought_signature", "thought signature", "thoughtsignature")
 _SHAPE_STATUSES = frozenset({400, 422, 500})  # a chat template that raises is a 500 at some servers
 _USER_WORDS = ("alternat", "consecutive", "in a row", "same role", "after user", "successive")
 _SYSTEM_WORDS = ("system", "developer instruction", "only user and assistant", "unsupported role", "unknown role")
@@ -75,7 +77,8 @@ _PREFILL_WORDS = (
 class Form(Struct, frozen=True):
     """How a request is put: the output format, whether a stream asks for its usage, the shape of the messages, the
     names under which a bound on the answer is sent. ``most`` is the bound of a service that wants one, ``room``
-    what its context window leaves for one answer."""
+    what its context window leaves for one answer. ``apart`` asks for a format only where no tools are offered,
+    ``signed`` marks tool calls that another model made."""
 
     output: FormatKind = "json_schema"
     stream_usage: bool = True
@@ -85,6 +88,8 @@ class Form(Struct, frozen=True):
     limits: tuple[str, ...] = ANY_LIMIT
     most: int | None = None
     room: int | None = None
+    apart: bool = False
+    signed: bool = False
 
 
 FIRST = Form()
@@ -125,6 +130,8 @@ def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, stre
         names = _next_limits(form.limits, f"{problem.param} {problem.raw}".lower())
         if names is not None:
             return replace(form, limits=names)
+    if problem.status == 400 and (other := _next_google(form, request, problem.raw.lower())) is not None:
+        return other
     if form.most is not None and (smaller := _smaller(form, problem)) is not None:
         return smaller
     if is_context_length(problem):
@@ -136,6 +143,15 @@ def next_form(form: Form, request: ModelRequest, problem: StatusProblem, *, stre
         if request.output is not None and form.output in _DOWN and (forced or _is_about_format(problem)):
             return replace(form, output=_DOWN[form.output])
     return _next_shape(form, request.messages, problem) if problem.status in _SHAPE_STATUSES else None
+
+
+def _next_google(form: Form, request: ModelRequest, text: str) -> Form | None:
+    """The form without what the interface of Google refuses in words of its own."""
+    if not form.apart and request.tools and request.output is not None and _says(text, _APART_WORDS):
+        return replace(form, apart=True)
+    if not form.signed and _says(text, _SIGNATURE_WORDS):
+        return replace(form, signed=True)
+    return replace(form, limits=()) if form.limits and "maxoutputtokens" in text else None
 
 
 def _smaller(form: Form, problem: StatusProblem) -> Form | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from prosa.adapters.files.key_store import FILE_NAME as KEYS_FILE
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL, Endpoint
 from prosa.adapters.providers.key import KEY_VARIABLE, URL_VARIABLE, account_headers, choose_key
 from prosa.app.options import LOCAL, NO_SCRIPT, NO_SCRIPT_HINT, Environment, Options, say_nothing
+from prosa.extras import is_installed
 from prosa.runtime.errors import ExtraMissing, ProviderError
 from prosa.source import FileProblem
 
@@ -294,7 +294,8 @@ def _native(service: _Service, row: ProviderRow, choices: Options, around: Envir
     if row.protocol == "google":
         from prosa.adapters.providers.google import GoogleProvider
 
-        made: GoogleProvider | AnthropicProvider = GoogleProvider(api_key=service.key, base_url=service.base_url)
+        made: GoogleProvider | AnthropicProvider
+        made = GoogleProvider(api_key=service.key, base_url=service.base_url, variable=_variable(row))
     else:
         from prosa.adapters.providers.anthropic import AnthropicProvider
         from prosa.adapters.providers.models import KnownModels
@@ -313,16 +314,7 @@ def missing_extra(row: ProviderRow) -> str | None:
     """The extra of Prosa that a service needs and that is not installed."""
     from prosa.adapters.providers.table import CLIENTS
 
-    module = CLIENTS.get(row.protocol)
-    return row.protocol if module is not None and not is_installed(module) else None
-
-
-def is_installed(module: str) -> bool:
-    """Whether a module is there; it is not loaded."""
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # a package above it is missing
-        return False
+    return row.protocol if row.protocol in CLIENTS and not is_installed(row.protocol) else None
 
 
 def _service(choices: Options, around: Environment) -> _Service:
