@@ -189,7 +189,7 @@ def test_x9_a_message_that_is_too_large_is_passed_over(monkeypatch: pytest.Monke
 
 def test_x30_the_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch):
     """X30. And where it comes from."""
-    monkeypatch.setattr(lsp, "find_spec", lambda name: None)
+    monkeypatch.setattr(lsp, "is_installed", lambda extra: False)
     at = desk()
     assert main(["lsp"], at.console) == 2
     assert 'pip install "prosa[lsp]"' in at.err
