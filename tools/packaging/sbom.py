@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageMetadata, PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from cyclonedx.contrib.license.factories import LicenseFactory
@@ -31,6 +32,9 @@ FILES = {
     "prosa": ROOT / "packaging" / "prosa" / "prosa.cdx.json",
     "prosa-sandbox": ROOT / "sandbox" / "prosa-sandbox.cdx.json",
 }
+OURS = {"prosa-core": ".", "prosa-sandbox": "sandbox"}
+"""Distributions of ours that `prosa` needs, and where they are."""
+
 LICENSE = "Apache-2.0"
 _APACHE_OR_MIT = "MIT OR Apache-2.0"
 _LLVM = "Apache-2.0 WITH LLVM-exception"
@@ -61,9 +65,7 @@ def main() -> None:
     locked = dict(
         re.findall(r"^([a-z0-9-]+)==([\w.]+)", (ROOT / "requirements" / "run.lock").read_text(), re.MULTILINE)
     )
-    core, sandbox = (
-        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"] for folder in (".", "sandbox")
-    )
+    core, sandbox = (_project(folder) for folder in OURS.values())
     tools = [line for line in (ROOT / "requirements" / "run.in").read_text().splitlines() if not line.startswith("#")]
     building = _closure(tools)
     ours = {"prosa-core": core["version"], "prosa-sandbox": sandbox["version"]}
@@ -71,6 +73,12 @@ def main() -> None:
     _write("prosa-core", core["version"], {name: locked[name] for name in reading})
     _write("prosa", core["version"], {name: pin for name, pin in locked.items() if name not in building} | ours)
     _write_interpreter(sandbox["version"])
+
+
+def _project(folder: str) -> dict[str, Any]:
+    """What a distribution says of itself."""
+    project: dict[str, Any] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project
 
 
 def _closure(lines: list[str]) -> set[str]:
@@ -86,7 +94,10 @@ def _closure(lines: list[str]) -> set[str]:
 
 
 def _needs(name: str) -> Iterator[str]:
-    """What a distribution depends on here, without its extras."""
+    """What a distribution depends on here, without its extras. Ours are read from their project, installed or not."""
+    if name.startswith("prosa-"):
+        yield from (canonicalize_name(Requirement(line).name) for line in _project(OURS[name]).get("dependencies", ()))
+        return
     try:
         lines = distribution(name).requires or ()
     except PackageNotFoundError:  # of another system
