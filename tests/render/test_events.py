@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from prosa.render.batch import progress_json
 from prosa.render.events import Numbering, as_json_line, as_line, name_of
 from prosa.runtime import events
+from prosa.runtime.batches import BatchProgress
 from prosa.runtime.events import (
     AttemptFailed,
     Event,
@@ -36,13 +38,20 @@ def row(of: type[Event]) -> tuple[str, tuple[str, ...]]:
 
 
 def test_the_page_lists_every_event_and_key():
-    lines = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    of_runs, _, _ = PAGE.read_text(encoding="utf-8").partition("\n## Of a batch\n")
+    lines = [line.split(" | ") for line in of_runs.splitlines() if line.startswith("| `")]
     table = [
         (cells[0].strip("| `"), tuple(key.strip("` ") for key in cells[1].split(",")))
         for cells in lines
         if len(cells) == 3
     ]
     assert table == [row(each) for each in CLASSES]
+
+
+def test_the_page_lists_the_keys_of_the_progress_of_a_batch():
+    (line,) = (line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `batch-progress`"))
+    keys = [key.strip("` ") for key in line.split(" | ")[1].split(",")]
+    assert keys == list(progress_json(BatchProgress()))
 
 
 def test_a_line_begins_with_the_keys_that_all_have():

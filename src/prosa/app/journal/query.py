@@ -6,23 +6,24 @@ views and does nothing else.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prosa.adapters.store.views import RUN_VIEWS
 from prosa.corpus.errors import QueryRefused
 from prosa.runtime.errors import NotResumed
-from prosa.runtime.runs import StorePlace, StoreServer
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from prosa.corpus.sql import QueryAnswer, QueryLimits
+    from prosa.runtime.runs import StorePlace
 
 
 def query_runs(path: StorePlace, text: str, limits: QueryLimits) -> QueryAnswer:
     """The rows of one SELECT over the views of runs and calls. Raises `QueryRefused`, `StoreProblem`, and `NotResumed`
     where there is no store yet."""
-    if isinstance(path, StoreServer):
+    if not isinstance(path, Path):
         hint = f"ask PostgreSQL itself, where its tables are in the schema prosa: psql {path}"
         raise QueryRefused("only a store in a file is asked here", hint=hint)
     from prosa.adapters.sqlite.asking import ask
