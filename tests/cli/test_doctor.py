@@ -47,7 +47,10 @@ def test_a_new_installation_is_healthy_and_nothing_is_made(home: Path):
     before = files(home)
     status, checks, said = doctor(home)
     assert status == 0 and files(home) == before
-    assert checks["model"] == ("warning", "no key and no base URL: a run would fail")
+    said_of_it = (
+        "no key and no base URL: openai at https://api.openai.com/v1, OPENAI_API_KEY is not set: a run would fail"
+    )
+    assert checks["model"] == ("warning", said_of_it)
     assert checks["agreement"][0] == "note" and "prosa agree" in said
     assert "not made yet" in checks["cache"][1] and "none yet" in checks["index"][1]
 

@@ -141,7 +141,11 @@ def test_a_plan_starts_nothing_and_asks_nobody(tmp_path: Path):
 @pytest.mark.parametrize(
     ("argv", "environ", "service"),
     [
-        ([], {}, "no key and no base URL: a run would fail"),
+        (
+            [],
+            {},
+            "no key and no base URL: openai at https://api.openai.com/v1, OPENAI_API_KEY is not set: a run would fail",
+        ),
         ([], {"OPENAI_API_KEY": "sk-mine"}, "openai at https://api.openai.com/v1, key from OPENAI_API_KEY"),
         ([], {"OPENAI_BASE_URL": "http://h/v1"}, "http://h/v1, without a key"),
         (

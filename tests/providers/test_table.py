@@ -112,7 +112,7 @@ def test_x7_a_key_variable_of_the_call_goes_to_the_service_that_the_user_chose()
     # A provider that a document names gets its own key, whatever variable the user named for another address.
     row = provider_row("anthropic", {})
     words = service_words(Options(api_key_env="OTHER"), around, row)
-    assert words.startswith("there is no key for the provider `anthropic`")
+    assert words.startswith("no key: anthropic at https://api.anthropic.com/v1, ANTHROPIC_API_KEY is not set")
 
 
 def test_ma10_parameters_have_the_names_of_the_protocol():

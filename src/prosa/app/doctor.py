@@ -24,6 +24,7 @@ from prosa.adapters.files import config_dir, find_root
 from prosa.adapters.files.key_store import FILE_NAME, stored_keys
 from prosa.adapters.files.places import cache_place
 from prosa.adapters.providers.failures import DEFAULT_BASE_URL
+from prosa.adapters.providers.key import KEY_VARIABLE
 from prosa.adapters.providers.reach import reach
 from prosa.adapters.providers.table import PROVIDERS
 from prosa.adapters.sandbox import missing_part
@@ -177,7 +178,8 @@ def _model(environ: Mapping[str, str], folder: Path) -> Iterator[Finding]:
     settings = _known_settings(environ, folder)
     words = service_words(Options(), Environment(environ=environ, settings=settings), model_name=settings.model_name)
     if "would fail" in words:
-        yield Finding("model", "warning", words, THREE_WAYS)
+        other = "set the variable, or choose another model: `prosa models` lists those that can be asked"
+        yield Finding("model", "warning", words, THREE_WAYS if KEY_VARIABLE in words else other)
     else:
         yield Finding("model", "ok", f"a run asks {words}{f', the model {settings.model}' if settings.model else ''}")
 

@@ -174,15 +174,22 @@ def service_words(
         try:
             service = _of_row(row, choices, around)
         except ProviderError as error:
-            return f"{error.message}: a run would fail"
+            lacks = error.kind == "missing" and row.key_variables
+            return f"{_without_key(row, around) if lacks else error.message}: a run would fail"
     else:
         service = _service(choices, around)
     if service.is_missing:
-        return "no key and no base URL: a run would fail"
+        where = f"{OWN_SERVICE} at {DEFAULT_BASE_URL}"
+        return f"no key and no base URL: {where}, {KEY_VARIABLE} is not set: a run would fail"
     if service.row is not None and (extra := missing_extra(service.row)) is not None:
         missing = ExtraMissing(service.row.name, extra)
         return f"{missing.message} ({missing.hint}): a run would fail"
     return _words(service, around)
+
+
+def _without_key(row: ProviderRow, around: Environment) -> str:
+    shown = Endpoint(_address(row, around) or DEFAULT_BASE_URL, None).shown
+    return f"no key: {row.name} at {shown}, {' or '.join(row.key_variables)} is not set"
 
 
 def _words(service: _Service, around: Environment) -> str:
