@@ -47,6 +47,7 @@ def test_la33_without_asking_there_is_none(more):
         ("mailbox: {name: a b}\n", "`mailbox.name` must be the name of a mailbox: letters, digits, `_` and `-`"),
         ("mailbox: {send: é}\n", "`mailbox.send` must be a list of strings, not a string"),
         ("mailbox: {expires: soon}\n", "`mailbox.expires` must be a time above zero"),
+        ("mailbox: {name: user}\n", "neither a program with a mailbox nor the mailbox is called `user`"),
         ("mailbox: {nmae: a}\n", "`nmae` is not a field of `mailbox`"),
         ("imports: [{wait: false}]\n", "`imports.path` is missing: an import needs a string"),
         ("imports: [{path: a.md, wait: maybe}]\n", "`imports.wait` must be true or false, not a string"),
@@ -56,6 +57,13 @@ def test_la33_without_asking_there_is_none(more):
 def test_la33_what_is_wrong_is_said_with_its_place(more, message):
     _, problems = model_of(more)
     assert [each.message for each in problems if each.message.startswith(message)], problems
+
+
+def test_la33_no_program_passes_for_who_sends_by_hand():
+    text = text_of("user", more="mailbox: {name: desk}\n")
+    (problem,) = read(SourceText(text, "user.md"))[1]
+    assert (problem.rule, problem.span.of(text)) == ("wrong-form", "mailbox")
+    assert read(SourceText(text_of("user"), "user.md"))[1] == ()
 
 
 def test_l47_imports_may_be_paths_or_mappings():

@@ -35,9 +35,6 @@ POLL_SECONDS = 0.5
 ENVELOPE = 400
 """Bytes that a message has in a result beside its payload, at most."""
 
-USER = "user"
-"""Who sends from the command line, and the mailbox that answers to that go to."""
-
 MessageState: TypeAlias = Literal["new", "leased", "handled", "dead"]
 """Nobody has it; a run has it; a run that had it ended well; nobody gets it any more."""
 

@@ -17,8 +17,9 @@ from prosa.adapters.store import mail
 from prosa.adapters.store.writer import writer_of
 from prosa.app.journal.history import reading_store
 from prosa.data import Value
+from prosa.dialects.markdownlang.names import USER
 from prosa.runtime.digest import as_json
-from prosa.runtime.mail import POLL_SECONDS, USER, BoxCounts, Letter, MessageFilter, MessageRecord, address_of
+from prosa.runtime.mail import POLL_SECONDS, BoxCounts, Letter, MessageFilter, MessageRecord, address_of
 from prosa.runtime.runs import StorePlace, stamp
 
 if TYPE_CHECKING:

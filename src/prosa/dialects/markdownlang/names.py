@@ -33,6 +33,9 @@ ACTION_PREFIX = "mdh__"
 MAILBOX = regex(r"[A-Za-z0-9_-]{1,64}")
 """The name of a mailbox."""
 
+USER = "user"
+"""Who sends messages from the command line, and the mailbox that answers to that go to; no program is that."""
+
 _BAD = regex(r"[^A-Za-z0-9_-]")
 
 

@@ -43,7 +43,7 @@ from prosa.dialects.markdownlang.model import (
     ServerToolModel,
     Transport,
 )
-from prosa.dialects.markdownlang.names import tool_name
+from prosa.dialects.markdownlang.names import USER, tool_name
 from prosa.schema import check_schema_shape
 from prosa.source import SourceText, Span
 from prosa.template import Template, TemplateError, action_spans, template_problems
@@ -152,8 +152,13 @@ def _mailbox(entry: Entry | None, program: str, problems: list[Problem]) -> Mail
         found, wrong = read_fields(entry.value, MAILBOX_FIELDS, Owner("`mailbox`", entry.key.span, "mailbox."))
         problems += wrong
     name, sends = text_of(found.get("name")), found.get("send")
+    box = name.removeprefix("./") if name is not None else tool_name(program)
+    if USER in (box, program):
+        span = found["name"].value.span if name is not None and box == USER else entry.key.span
+        message = f"neither a program with a mailbox nor the mailbox is called `{USER}`: that is who sends by hand"
+        problems.append(Problem("wrong-form", message, span, ("choose another `name`",)))
     return MailboxModel(
-        name=name.removeprefix("./") if name is not None else tool_name(program),
+        name=box,
         span=entry.value.span,
         sends=None if sends is None else tuple(each.removeprefix("./") for each in _args(sends)),
         expires=quantity.age(text_of(found.get("expires")) or ""),
