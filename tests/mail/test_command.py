@@ -117,7 +117,7 @@ def test_la33_a_worker_prints_a_line_for_each_message(folder):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ((), 2, "what is it to take?"),
+        (("--mail", "number.md", "--batch", "x"), 2, "--batch is about rows, and --mail about messages"),
         (("--mail", "no.md"), 2, "no.md"),
         (("--mail", "mute.md"), 1, "mute.md has no mailbox"),
         (("--mail", "number.md", "--concurrency", "0"), 2, "--concurrency"),

@@ -54,6 +54,10 @@ def take(store, *, run="", path="", box="box", holder="me", alive=("me",), **val
     return mail.lease(wanted, lambda: holder, lambda name: name in alive)(store)
 
 
+def me() -> str:
+    return "me"
+
+
 def state(store, message):
     return mail.named(store, message.id).state
 
@@ -108,9 +112,9 @@ def test_x29_what_a_dead_process_had_is_given_out_again(store):
     assert not take(store, run="b", path="1.0", alive=("me", "gone"))
     (again,) = take(store, run="b", path="1.0")
     assert (first.attempts, again.attempts) == (1, 2)
-    mail.handled("a", NOW)(store)  # whoever was thought dead says something of it all the same
+    mail.handled("a", me, NOW)(store)  # whoever was thought dead says something of it all the same
     assert state(store, again) == "leased"
-    mail.handled("b", NOW)(store)
+    mail.handled("b", me, NOW)(store)
     assert state(store, again) == "handled"
 
 
@@ -119,7 +123,7 @@ def test_x29_a_message_fails_five_times_and_is_a_dead_letter(store):
     for attempt in range(1, MAX_ATTEMPTS + 1):
         (message,) = take(store, run=f"r{attempt}", path="1.0")
         assert message.attempts == attempt
-        mail.given_back(f"r{attempt}", NOW, error="no")(store)
+        mail.given_back(f"r{attempt}", me, NOW, error="no")(store)
     assert not take(store, run="r9", path="1.0")
     dead = mail.named(store, message.id)
     assert (dead.state, dead.error, dead.attempts) == ("dead", "no", MAX_ATTEMPTS)
@@ -137,32 +141,46 @@ def test_x29_a_message_that_ends_its_process_five_times_is_a_dead_letter(store):
     assert dead.error == "its process ended 5 times while it was handled"
 
 
+def test_x29_who_was_thought_dead_gives_back_nothing_that_another_has(store):
+    """The same run goes on in another process, with the same message."""
+    sent(store)
+    (first,) = take(store, holder="gone", alive=("gone",))
+    (again,) = take(store)
+    assert (first.run, again.attempts) == (again.run, 2)
+    for settled in (
+        mail.given_back(again.run, lambda: "gone", NOW, error="no"),
+        mail.handled(again.run, lambda: "gone", NOW),
+    ):
+        settled(store)
+    assert state(store, again) == "leased"
+
+
 def test_x29_what_is_only_given_back_does_not_count(store):
     sent(store)
     for n in range(MAX_ATTEMPTS + 2):
         (message,) = take(store, run=f"r{n}", path="1.0")
         assert message.attempts == 1
-        mail.given_back(f"r{n}", NOW)(store)
+        mail.given_back(f"r{n}", me, NOW)(store)
     assert state(store, message) == "new"
 
 
 def test_x29_a_run_that_goes_on_has_again_what_it_had(store):
     sent(store)
     take(store, run="a", path="1.0")
-    mail.given_back("a", NOW)(store)
+    mail.given_back("a", me, NOW)(store)
     mail.hold_again("a", lambda: "me", NOW)(store)
     assert not take(store, run="b", path="1.0")
-    mail.handled("a", NOW)(store)
+    mail.handled("a", me, NOW)(store)
     assert mail.boxes(store)[0].handled == 1
 
 
 def test_x29_a_run_that_goes_on_leaves_what_another_has_by_now(store):
     sent(store)
     take(store, run="a", path="1.0")
-    mail.given_back("a", NOW)(store)
+    mail.given_back("a", me, NOW)(store)
     take(store, run="b", path="1.0")
     mail.hold_again("a", lambda: "me", NOW)(store)
-    mail.handled("a", NOW)(store)
+    mail.handled("a", me, NOW)(store)
     assert mail.boxes(store)[0].leased == 1
 
 
@@ -173,7 +191,7 @@ def test_x29_a_chain_of_messages_ends_after_sixteen_hops(store):
             run = f"r{sends}"
             take(store, run=run, path="1.0", box="writer")
             message = mail.send(letter(run=run, path="2.0", to="writer"), NOW)(store)
-            mail.handled(run, NOW)(store)
+            mail.handled(run, me, NOW)(store)
             sends += 1
     assert (sends, message.hops) == (MAX_HOPS + 1, MAX_HOPS)
     assert message.thread == mail.messages(store, MessageFilter("writer"))[0].id

@@ -259,12 +259,15 @@ def hold_again(run: str, holder: Callable[[], str], now: str) -> Callable[[Datab
     return work
 
 
-def handled(run: str, now: str) -> Callable[[Database], None]:
-    """A run ended well, and what it had is handled; so is what nobody else may have."""
+def handled(run: str, holder: Callable[[], str], now: str) -> Callable[[Database], None]:
+    """A run ended well in this process, and what it had is handled; so is what nobody else may have."""
 
     def work(database: Database) -> None:
-        text = "UPDATE message SET state = 'handled', ended = ?, holder = '' WHERE run = ? AND state = 'leased'"
-        database.execute(text, (now, run))
+        text = (
+            "UPDATE message SET state = 'handled', ended = ?, holder = ''"
+            " WHERE run = ? AND state = 'leased' AND holder = ?"
+        )
+        database.execute(text, (now, run, holder()))
         rest = "UPDATE message SET state = 'handled', ended = ? WHERE reader = ? AND state = 'new'"
         database.execute(rest, (now, run))
 
@@ -272,15 +275,22 @@ def handled(run: str, now: str) -> Callable[[Database], None]:
 
 
 def given_back(
-    run: str, now: str, *, error: str | None = None, below: str = "", final: bool = False, anew: bool = False
+    run: str,
+    holder: Callable[[], str],
+    now: str,
+    *,
+    error: str | None = None,
+    below: str = "",
+    final: bool = False,
+    anew: bool = False,
 ) -> Callable[[Database], None]:
-    """A run, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts against a message,
-    ``final`` makes it a dead letter at once; without one it was only given back. ``anew`` says that a further attempt
-    is another run."""
+    """A run of this process, or the part of it ``below`` a path, did not handle what it had. An ``error`` counts
+    against a message, ``final`` makes it a dead letter at once; without one it was only given back. ``anew`` says that
+    a further attempt is another run."""
 
     def work(database: Database) -> None:
-        rows = database.execute(f"{_SELECT} WHERE run = ? AND state = 'leased'", (run,)).fetchall()
-        for message in map(_message, rows):
+        text = f"{_SELECT} WHERE run = ? AND state = 'leased' AND holder = ?"
+        for message in map(_message, database.execute(text, (run, holder())).fetchall()):
             if not message.lease_path.startswith(below):
                 continue
             mine = (message.id, message.holder)

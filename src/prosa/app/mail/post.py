@@ -129,20 +129,20 @@ class StoredMail(Struct):
 
     async def give_back(self, below: str, reason: str) -> None:
         """What a program of the run received that failed is there again, and counted."""
-        await self._do(mail.given_back(self.run, self._now(), error=reason, below=below))
+        await self._do(mail.given_back(self.run, self._holder, self._now(), error=reason, below=below))
 
     async def held_again(self) -> None:
         """The run goes on and has again what it had."""
-        await self._do(mail.hold_again(self.run, lambda: self.store().holder, self._now()))
+        await self._do(mail.hold_again(self.run, self._holder, self._now()))
 
     def settlement(self, error: BaseException | None, output: Value = None) -> Work[None]:
         """What becomes of the messages that the run has when it ends. One that failed by itself counts against them,
         one that was interrupted does not."""
         del output
         if error is None:
-            return mail.handled(self.run, self._now())
+            return mail.handled(self.run, self._holder, self._now())
         why = words_of(error) if isinstance(error, RunError) else None
-        return mail.given_back(self.run, self._now(), error=why)
+        return mail.given_back(self.run, self._holder, self._now(), error=why)
 
     async def settle(self, error: BaseException | None) -> None:
         """The same, for a run without a journal."""
@@ -153,7 +153,7 @@ class StoredMail(Struct):
         now = self.clock.now()
         since = None if wanted.expires is None else stamp(now - timedelta(seconds=min(wanted.expires, 1e9)))
         lease = Lease(wanted.box, stamp(now), self.run, wanted.path, wanted.most, wanted.room, wanted.sender, since)
-        return mail.lease(lease, lambda: self.store().holder, self.alive)
+        return mail.lease(lease, self._holder, self.alive)
 
     async def _pause(self, tickets: OpenTickets, seconds: float) -> None:
         """Waits until a ticket is there, and so many seconds at most."""
@@ -167,6 +167,9 @@ class StoredMail(Struct):
 
     async def _do(self, work: Work[T]) -> T:
         return await asyncio.wrap_future(self.store().do(work))
+
+    def _holder(self) -> str:
+        return self.store().holder
 
     def _now(self) -> str:
         return stamp(self.clock.now())

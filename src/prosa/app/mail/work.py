@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from prosa.adapters.store import mail, reading, writing
 from prosa.adapters.store.holding import host_name
+from prosa.adapters.store.writing import TakenOver
 from prosa.app.journal.journals import JobJournal, Journals, Settles, file_of, require_same, words_of
 from prosa.app.journal.stored import StoredJournal, by_path
 from prosa.app.mail.post import LivingHolders
@@ -188,7 +189,7 @@ class MessageJournals(Journals):
 
     def _handled(self, message: MessageRecord, program: Program, output: Value) -> Work[None]:
         now, run = stamp(self.clock.now()), message.run or ""
-        handled, box = mail.handled(run, now), program.mailbox
+        handled, box = mail.handled(run, self._holder, now), program.mailbox
         if message.returns is None or box is None:
             return handled
         payload, failed = payload_of(Delivery(message.returns, program.name, _OUTPUT, as_json(output)))
@@ -216,9 +217,14 @@ class MessageJournals(Journals):
     def _failed(self, message: MessageRecord, error: BaseException) -> Work[None]:
         now, run = stamp(self.clock.now()), message.run or ""
         if not counts(error):
-            return mail.given_back(run, now)
+            return mail.given_back(run, self._holder, now)
         final = isinstance(error, InputRefused | TemplateRefused)
-        return mail.given_back(run, now, error=words_of(error), final=final, anew=isinstance(error, _ANEW))
+        return mail.given_back(
+            run, self._holder, now, error=words_of(error), final=final, anew=isinstance(error, _ANEW)
+        )
+
+    def _holder(self) -> str:
+        return self.writer_in_use().holder
 
     def _run(self, name: str, message: MessageRecord, program: Program, given: Value) -> RunRecord:
         return RunRecord(
@@ -358,6 +364,8 @@ class _Working(Struct, eq=False):
 
     def _ended(self, message: MessageRecord, outcome: Outcome[Job]) -> None:
         error, summary = outcome.error, outcome.summary
+        if isinstance(error, TakenOver):
+            return  # it is another worker's by now
         if error is not None and not counts(error):
             if isinstance(error, BudgetSpent):
                 self.ended.reason = error.message
