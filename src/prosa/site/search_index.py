@@ -77,10 +77,10 @@ def search_index(pages: Sequence[IndexedPage]) -> Value:
 
 
 def words_of(text: str) -> Iterator[str]:
-    """The words that a text is found by, in small letters without accents; where no spaces are written, pairs of
-    letters."""
-    for word in _WORD.findall((text if text.isascii() else _folded(text)).lower()):
-        run = _CJK.search(word)
+    """The words that a text is found by, each once, in small letters without accents; where no spaces are written,
+    pairs of letters."""
+    for word in dict.fromkeys(_WORD.findall((text if text.isascii() else _folded(text)).lower())):
+        run = None if word.isascii() else _CJK.search(word)
         if run is not None:
             yield from (run[0][at : at + 2] for at in range(max(len(run[0]) - 1, 1)))
         elif 1 < len(word) <= _LONGEST and not word.isdigit():
@@ -88,16 +88,17 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def _folded(text: str) -> str:
-    plain = (each for each in unicodedata.normalize("NFKD", text) if not unicodedata.category(each).startswith("M"))
-    return unicodedata.normalize("NFC", "".join(plain))
+    plain = unicodedata.normalize("NFKD", text)
+    marks = {ord(each): None for each in set(plain) if each > "\u02ff" and unicodedata.category(each).startswith("M")}
+    return unicodedata.normalize("NFC", plain.translate(marks) if marks else plain)
 
 
 def _places(pages: Sequence[IndexedPage]) -> Mapping[str, list[int]]:
     """The pages that each word is on."""
     found: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
-        texts = (page.title, *(f"{each.heading} {each.text}" for each in page.sections))
-        for word in {word for text in texts for word in words_of(text)}:
+        texts = (page.title, *(text for each in page.sections for text in (each.heading, each.text)))
+        for word in set(words_of("\n".join(texts))):
             found[word].append(number)
     return found
 

@@ -47,18 +47,54 @@ Cleaner = Callable[[str], str]
 Filter = Callable[[str, str, str], str | None]
 
 
+class _Reused:
+    """The library's cleaner, which takes longer to make than to clean a page; ``check`` is the filter of the text at
+    hand."""
+
+    __slots__ = ("check", "made")
+
+    def __init__(self) -> None:
+        self.check: Filter = _refused
+        self.made = nh3.Cleaner(
+            tags=_TAGS,
+            clean_content_tags=set(),
+            attributes=_ATTRIBUTES,
+            attribute_filter=self.passed,
+            link_rel=None,
+            set_tag_attribute_values=_FORCED,
+            url_schemes={*SCHEMES, "data"},
+        )
+
+    def passed(self, tag: str, name: str, value: str) -> str | None:
+        """What the filter of now makes of an attribute."""
+        return self.check(tag, name, value)
+
+
+_free: list[_Reused] = []
+"""Those that clean nothing now: each thread takes one, and gives it back."""
+
+
+def _refused(_: str, __: str, ___: str) -> None:
+    """No attribute passes."""
+
+
 def cleaner(key: str, link: Href, embed: Href) -> Cleaner:
     """What cleans HTML in which values of our own begin with ``key``; ``link`` and ``embed`` resolve addresses."""
-    made = nh3.Cleaner(
-        tags=_TAGS,
-        clean_content_tags=set(),
-        attributes=_ATTRIBUTES,
-        attribute_filter=_filter(key, link, embed),
-        link_rel=None,
-        set_tag_attribute_values=_FORCED,
-        url_schemes={*SCHEMES, "data"},
-    )
-    return lambda html: _INPUT.sub(_in_order, made.clean(html))
+    check = _filter(key, link, embed)
+
+    def clean(html: str) -> str:
+        try:
+            used = _free.pop()
+        except IndexError:
+            used = _Reused()
+        used.check = check
+        try:
+            return _INPUT.sub(_in_order, used.made.clean(html))
+        finally:
+            used.check = _refused
+            _free.append(used)
+
+    return clean
 
 
 def _in_order(tag: Match[str]) -> str:
